@@ -1,0 +1,71 @@
+// The table of every error the gateway itself can answer with. Codes are never reused.
+// `message` is a template: {name} is filled from the details given to fail(). Lower case, no full stop, says what to do.
+
+export type ErrorSource = 'client' | 'gateway' | 'upstream' | 'plugin';
+
+export interface ErrorEntry {
+  readonly status: number;
+  readonly source: ErrorSource;
+  /** May the same call succeed when sent again, to this or another target? */
+  readonly retryable: boolean;
+  /** The `type` member of the answer. */
+  readonly type: string;
+  readonly message: string;
+}
+
+const client = (status: number, type: string, message: string): ErrorEntry => ({ status, source: 'client', retryable: false, type, message });
+
+export const errorCodes = {
+  // Request head
+  HEADER_INVALID: client(400, 'invalid_request_error', 'header {name}: {reason}'),
+  LENGTH_REPEATED: client(400, 'invalid_request_error', 'content-length is given more than once; send it once'),
+  TRANSFER_ENCODING_UNKNOWN: client(400, 'invalid_request_error', 'transfer-encoding must be chunked'),
+  PATH_INVALID: client(400, 'invalid_request_error', 'path: {reason}'),
+  ROUTE_UNKNOWN: client(404, 'not_found_error', 'no route for {method} {path}; inference paths begin with /v1/'),
+  METHOD_NOT_ALLOWED: client(405, 'invalid_request_error', 'method {method} is not handled here; use {allowed}'),
+  HEADERS_TOO_LARGE: client(431, 'invalid_request_error', 'request headers are larger than {maximum} bytes'),
+  // Request body
+  BODY_TOO_LARGE: client(413, 'invalid_request_error', 'request body is larger than {maximum} bytes'),
+  BODY_TIMEOUT: client(408, 'timeout_error', 'the request body did not arrive within {timeoutMs} ms of the last byte'),
+  BODY_NOT_JSON: client(400, 'invalid_request_error', 'request body is not valid JSON: {reason}'),
+  BODY_NOT_UTF8: client(400, 'invalid_request_error', 'request body is not valid UTF-8'),
+  BODY_INVALID: client(400, 'invalid_request_error', '{param}: {reason}'),
+  CONTENT_TYPE_INVALID: client(400, 'invalid_request_error', 'content-type must be {expected} on this route'),
+  // Identity
+  KEY_MISSING: client(401, 'authentication_error', 'no gateway API key; send it as x-gateway-api-key'),
+  KEY_INVALID: client(401, 'authentication_error', 'the gateway API key is not valid; check x-gateway-api-key'),
+  SCOPE_MISSING: client(403, 'permission_error', 'this API key lacks the scope {scope}'),
+  // Config and routing
+  CONFIG_NOT_JSON: client(400, 'invalid_request_error', 'x-gateway-config is not valid JSON: {reason}'),
+  CONFIG_INVALID: client(400, 'invalid_request_error', '{path}: {reason}'),
+  CONFIG_UNKNOWN: client(400, 'invalid_request_error', 'no stored config {slug} in this workspace'),
+  ROUTING_MISSING: client(400, 'invalid_request_error', 'no provider to route to; send x-gateway-config, or x-gateway-provider with Authorization'),
+  PROVIDER_UNKNOWN: client(400, 'invalid_request_error', 'unknown provider {provider}; it is not one of the installed providers'),
+  PROVIDER_KEY_MISSING: client(401, 'authentication_error', 'provider {provider} needs an API key; send it as Authorization: Bearer, or as api_key in the config'),
+  CREDENTIAL_MISSING: client(400, 'invalid_request_error', 'provider {provider} needs {name}; give it in the config target'),
+  CUSTOM_HOST_MISSING: client(400, 'invalid_request_error', 'provider {provider} has no address of its own; give x-gateway-custom-host or custom_host'),
+  CUSTOM_HOST_INVALID: client(400, 'invalid_request_error', 'custom host: {reason}'),
+  ENDPOINT_UNSUPPORTED: client(400, 'invalid_request_error', 'provider {provider} does not offer {endpoint}; use /v1/proxy{path} to reach its own API'),
+  NO_TARGET: client(400, 'invalid_request_error', 'the strategy of {path} chose no target: {reason}'),
+  TARGETS_TOO_MANY: client(400, 'invalid_request_error', 'calls to {endpoint} take a config with exactly one target'),
+  // Upstream
+  EGRESS_REFUSED: client(403, 'egress_refused', 'refused to connect to {host}: {reason}'),
+  ATTEMPT_TIMEOUT: { status: 408, source: 'upstream', retryable: true, type: 'timeout_error', message: 'the request exceeded the timeout of {timeoutMs} ms' },
+  UPSTREAM_UNREACHABLE: { status: 502, source: 'upstream', retryable: true, type: 'upstream_error', message: 'could not reach {host}: {reason}' },
+  UPSTREAM_RESET: { status: 502, source: 'upstream', retryable: true, type: 'upstream_error', message: 'the connection to {provider} broke before the answer began: {reason}' },
+  UPSTREAM_BROKE: { status: 502, source: 'upstream', retryable: false, type: 'upstream_error', message: 'the answer of {provider} broke off before its end: {reason}' },
+  UPSTREAM_IDLE: { status: 504, source: 'upstream', retryable: false, type: 'timeout_error', message: '{provider} sent nothing for {timeoutMs} ms' },
+  UPSTREAM_INVALID: { status: 502, source: 'upstream', retryable: true, type: 'upstream_error', message: '{provider} answered with something that is not HTTP or not the documented shape: {reason}' },
+  UPSTREAM_TOO_LARGE: { status: 502, source: 'upstream', retryable: false, type: 'upstream_error', message: 'the answer of {provider} is larger than {maximum} bytes and this route has to hold it whole' },
+  UPSTREAM_BUSY: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'too many open connections to {host} ({maximum}); try again' },
+  // Gateway
+  PLUGIN_FAILED: { status: 500, source: 'plugin', retryable: true, type: 'plugin_error', message: 'plugin {plugin} failed: {reason}' },
+  PLUGIN_INVALID: { status: 500, source: 'plugin', retryable: false, type: 'plugin_error', message: 'plugin {plugin}: {reason}' },
+  SHUTTING_DOWN: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'the gateway is shutting down; send the request again' },
+  OVERLOADED: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'too many open requests ({maximum}); try again' },
+  INTERNAL: { status: 500, source: 'gateway', retryable: false, type: 'internal_error', message: 'internal error; the gateway log has it under request {id}' },
+  // Start-up: never answered over HTTP
+  SETTINGS_INVALID: { status: 500, source: 'gateway', retryable: false, type: 'startup_error', message: '{reason}' },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof errorCodes;

@@ -1,0 +1,41 @@
+import type { Exchange } from '../exchange.js';
+import type { Host } from '../host.js';
+import type { FromSchema, ObjectSchema } from '../schema.js';
+import type { Closable, Common, Maybe, Needs } from '../shared.js';
+
+/** Which target next? Synchronous, no I/O: the host runs the attempts, the strategy only answers. */
+export interface Strategy extends Closable {
+  /**
+   * Index of the next target, or -1: stop, and answer with the last outcome. Called first with no outcomes and again after each failed
+   * or answered target, until it says -1. `targets[i].healthy` is false while the target's circuit breaker is open.
+   */
+  next(exchange: Exchange, targets: readonly Target[], outcomes: readonly Outcome[]): number;
+}
+
+export interface Target {
+  /** The target's `name` in the config, or an empty string. */
+  readonly name: string;
+  /** The target's `weight` in the config; 1 when absent. */
+  readonly weight: number;
+  readonly healthy: boolean;
+}
+
+export interface Outcome {
+  /** Index into the targets. */
+  readonly target: number;
+  /** Status of the answer; for a failure without an answer the status the client would get. */
+  readonly status: number;
+  /** Set when no answer came (refused, reset, timed out). */
+  readonly error?: Error;
+}
+
+export interface StrategyPlugin<S extends ObjectSchema = any> extends Common<'strategy', S> {
+  readonly needs?: Needs;
+  /** Needs with these parameters; at most `needs`. */
+  needsFor?(params: FromSchema<S>): Needs;
+  /**
+   * Once for each distinct config. `params` are the members of the config's `strategy` beside `mode`; `targets` are the config's targets.
+   * Throw a `ParameterError` for combinations that can never work: the config is refused with the place named.
+   */
+  create(params: FromSchema<S>, host: Host, targets: readonly Omit<Target, 'healthy'>[]): Maybe<Strategy>;
+}
