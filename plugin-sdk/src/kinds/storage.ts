@@ -44,5 +44,7 @@ export interface Storage extends Closable {
 }
 
 export interface StoragePlugin<S extends ObjectSchema = any> extends Common<'storage', S> {
+  /** False: each instance has rows of its own, so the gateway can run one thread only. */
+  readonly isShared?: boolean;
   create(params: FromSchema<S>, host: Omit<Host, 'store'>): Maybe<Storage>;
 }

@@ -1,0 +1,12 @@
+// Who a call is made for, and where that is looked up. The rows behind it are storage's business.
+
+import type { Principal } from '../storage/principal.js';
+
+export type { Principal } from '../storage/principal.js';
+
+/** What authentication needs of the snapshot; both are read synchronously, on each call. */
+export interface KeyLookup {
+  principalByKeyHash(hash: string): Principal | undefined;
+  /** A quick no: false when no key begins as `text` does. */
+  mayBeKey(text: string): boolean;
+}

@@ -1,0 +1,195 @@
+// The JSON Schema of a config. Compiled once by validate.ts at its first use, never for a call. `reason` and `typeReason` are our own
+// annotations: what explain.ts tells the client where the keyword's own wording would not help (typeReason: for `type`). Rules across members (property sets, exclusions, caps on targets)
+// are in rules.ts, because a schema's anyOf can only answer with noise.
+
+const statusCodes = { type: 'array', items: { type: 'integer', minimum: 100, maximum: 599 } } as const;
+const filled = { type: 'string', minLength: 1 } as const;
+
+/** These become parts of URLs, signatures and log lines. */
+const plainText = {
+  type: 'string',
+  minLength: 1,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  reason: 'must be text without line breaks or other control characters, and not empty',
+} as const;
+
+/** These become values of outgoing headers. */
+const headerText = {
+  type: 'string',
+  minLength: 1,
+  pattern: '^[\\u0020-\\u007e\\u0080-\\u00ff]*$',
+  reason: 'must be text that fits in a header (no line breaks, no other control characters, nothing beyond Latin-1), and not empty',
+} as const;
+
+const segment = '[^.\\[\\]]+(?:\\[(?:\\d{1,6}|\\*)\\])*';
+const parameterPath = {
+  type: 'string',
+  pattern: `^${segment}(?:\\.${segment})*$`,
+  reason: 'must be a dotted path of a request parameter, such as user, messages[0].name or tools[*].function.strict',
+} as const;
+
+const headerName = {
+  type: 'string',
+  pattern: "^ *[!#$%&'*+.^_`|~0-9A-Za-z-]+ *$",
+  reason: 'must be the name of a header',
+} as const;
+
+const feedback = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { value: { type: 'number' }, weight: { type: 'number' }, metadata: { type: 'object' } },
+} as const;
+const feedbackAction = { type: 'object', additionalProperties: false, properties: { feedback } } as const;
+const denyingAction = { type: 'object', additionalProperties: false, properties: { feedback, deny: { type: 'boolean' } } } as const;
+
+const checks = {
+  type: 'array',
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['id', 'parameters'],
+    properties: { id: filled, parameters: { type: 'object' } },
+  },
+} as const;
+
+const beforeRequestHook = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id'],
+  properties: { id: filled, type: { type: 'string' }, on_fail: denyingAction, on_success: denyingAction, checks },
+} as const;
+
+const afterRequestHook = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id'],
+  properties: {
+    id: filled, type: { type: 'string' }, async: { type: 'boolean' }, on_fail: feedbackAction, on_success: feedbackAction, checks,
+  },
+} as const;
+
+const guardrailEntry = (action: object): object => ({
+  type: ['string', 'object'],
+  minLength: 1,
+  properties: { id: { type: 'string' }, deny: { type: 'boolean' }, async: { type: 'boolean' }, on_fail: action, on_success: action },
+  // A check: its id, and its parameters.
+  additionalProperties: { type: 'object', typeReason: 'is taken for a check, whose value must be an object with its parameters' },
+});
+
+const strategyMembers = {
+  mode: { ...filled, maxLength: 130 },
+  conditions: {
+    type: 'array',
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['query', 'then'],
+      properties: { query: { type: 'object' }, then: { type: 'string' } },
+    },
+  },
+  default: { type: 'string' },
+  on_status_codes: statusCodes,
+  sticky: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      enabled: { type: 'boolean' },
+      hash_fields: { type: 'array', items: { type: 'string' } },
+      ttl: { type: 'integer', minimum: 1 },
+    },
+  },
+} as const;
+
+const strategy = {
+  type: 'object',
+  required: ['mode'],
+  // Strategies of third parties have dotted modes and members of their own, which their own schemas check when the config is compiled.
+  if: { required: ['mode'], properties: { mode: { type: 'string', pattern: '\\.' } } },
+  then: { properties: strategyMembers },
+  else: { properties: strategyMembers, additionalProperties: false },
+} as const;
+
+const deployment = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['deployment_id', 'alias', 'api_version'],
+  properties: { deployment_id: plainText, alias: plainText, api_version: plainText, is_default: { type: 'boolean' } },
+} as const;
+
+export const configSchema = {
+  $ref: '#/$defs/config',
+  $defs: {
+    config: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        strategy,
+        targets: { type: 'array', minItems: 1, items: { $ref: '#/$defs/config' } },
+        name: { type: 'string' },
+        strict_reference_compliance: { type: 'boolean' },
+        provider: plainText,
+        api_key: headerText,
+        virtual_key: plainText,
+        prompt_id: plainText,
+        override_params: { type: 'object' },
+        default_params: { type: 'object' },
+        drop_params: { type: 'array', items: parameterPath },
+        request_timeout: { type: 'integer', minimum: 1 },
+        cache: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['mode'],
+          properties: { mode: { enum: ['simple', 'semantic'] }, max_age: { type: 'integer', minimum: 0 } },
+        },
+        retry: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['attempts'],
+          properties: {
+            attempts: { type: 'integer', minimum: 0, maximum: 20 },
+            use_retry_after_headers: { type: 'boolean' },
+            on_status_codes: statusCodes,
+          },
+        },
+        cb_config: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['failure_threshold', 'cooldown_interval'],
+          properties: {
+            failure_threshold: { type: 'number', minimum: 1 },
+            cooldown_interval: { type: 'number', minimum: 30_000 },
+            failure_status_codes: statusCodes,
+          },
+        },
+        weight: { type: 'number', minimum: 0 },
+        on_status_codes: statusCodes,
+        custom_host: { type: 'string' },
+        passthrough: { type: 'boolean' },
+        forward_headers: { type: 'array', items: headerName },
+        resource_name: plainText,
+        deployment_id: plainText,
+        api_version: plainText,
+        deployments: { type: 'array', items: deployment },
+        before_request_hooks: { type: 'array', items: beforeRequestHook },
+        after_request_hooks: { type: 'array', items: afterRequestHook },
+        input_guardrails: { type: 'array', items: guardrailEntry(feedbackAction) },
+        output_guardrails: { type: 'array', items: guardrailEntry(denyingAction) },
+        vendor_organization: headerText,
+        vendor_project: headerText,
+        cloud1_access_key_id: headerText,
+        cloud1_secret_access_key: plainText,
+        cloud1_region: plainText,
+        cloud1_session_token: headerText,
+        cloud2_project_id: plainText,
+        cloud2_region: plainText,
+        cloud2_service_account_json: { type: 'object' },
+        cloud3_region: plainText,
+        cloud3_deployment_name: plainText,
+        cloud3_deployment_type: { enum: ['serverless', 'managed'] },
+        cloud3_endpoint_name: plainText,
+        cloud3_api_version: plainText,
+        cloud3_entra_scope: plainText,
+      },
+    },
+  },
+} as const;

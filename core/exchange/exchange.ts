@@ -1,0 +1,179 @@
+// Hot: runs for each call.
+// One client call from its head to its log record. Every field exists from the start (one hidden class); what only plugins ask for is
+// made when they ask. Implements the SDK's Exchange, so plugins get this very object.
+
+import type { EndpointName, Exchange as PluginExchange, Json, RequestView } from '@gateway/plugin-sdk';
+import { fail } from '../errors/gateway-error.js';
+import type { ClientBody } from './client-body.js';
+import type { EndpointDefinition } from './endpoint.js';
+import type { RequestHead } from './request-head.js';
+import type { Responder } from './responder.js';
+import { parseTraceParent, randomHex, uuid } from './trace.js';
+import type { Usage } from './usage.js';
+
+export interface ExchangePrincipal {
+  readonly keyId: string;
+  readonly workspaceId: string;
+  readonly organisationId: string;
+}
+
+/** The running part of an exchange, from the moment its plan is known. */
+export interface Running {
+  /** Stops everything on the upstream side; nothing is heard of it again. */
+  cancel(): void;
+  /** What the answer, or the part of it that came, said about itself. */
+  usage(): Usage | null;
+  /** Called once, at the very end. */
+  close(): void;
+}
+
+export interface TargetView {
+  readonly provider: string;
+  readonly attempt: number;
+}
+
+/** Reads the members of a JSON body; given by the pipeline, which may import core/body. */
+export interface BodyReader {
+  parse(bytes: Uint8Array): Readonly<Record<string, unknown>>;
+  field(bytes: Uint8Array, name: string): string | number | boolean | undefined;
+}
+
+const nobody: ExchangePrincipal = Object.freeze({ keyId: '', workspaceId: '', organisationId: '' });
+const noTarget: TargetView = Object.freeze({ provider: '', attempt: 0 });
+const noMetadata: Readonly<Record<string, Json>> = Object.freeze({});
+export const noBytes = new Uint8Array(0);
+
+/** How an exchange ended, for the log: complete, or who broke it off. */
+export type Ending = 'complete' | 'client' | 'upstream' | 'gateway';
+
+export class Exchange implements PluginExchange {
+  /** Milliseconds on the monotonic clock. */
+  readonly startedAt = performance.now();
+  readonly id = uuid();
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string;
+  principal: ExchangePrincipal = nobody;
+  target: TargetView = noTarget;
+
+  // ---- body ----
+  bytes: Uint8Array = noBytes;
+  parsed: Readonly<Record<string, unknown>> | undefined = undefined;
+  /** The body's `stream` member was true. */
+  isStreamAsked = false;
+
+  // ---- progress ----
+  running: Running | null = null;
+  /** An error is on its way to the client; nothing else may answer. */
+  isRefused = false;
+  isFinished = false;
+  attempts = 0;
+  provider = '';
+  targetPath = '';
+  cacheStatus = 'DISABLED';
+  status = 0;
+  errorCode = '';
+  ending: Ending = 'complete';
+  isStream = false;
+  requestBytes = 0;
+  /** Milliseconds spent waiting for upstream heads, all attempts together. */
+  upstreamMs = 0;
+  /** On the monotonic clock; 0 until the answer begins. */
+  firstByteAt = 0;
+
+  #metadata: Readonly<Record<string, Json>> | undefined = undefined;
+  #abort: AbortController | undefined = undefined;
+  #notes: Map<string, unknown> | undefined = undefined;
+  #view: RequestView | undefined = undefined;
+
+  constructor(
+    readonly head: RequestHead,
+    readonly route: EndpointDefinition,
+    /** What the client's path has behind the endpoint's own (`/{id}/content`); for the proxy the whole upstream path. */
+    readonly suffix: string,
+    readonly clientBody: ClientBody,
+    readonly responder: Responder,
+    readonly reader: BodyReader,
+  ) {
+    const parent = head.traceParent === undefined ? undefined : parseTraceParent(head.traceParent);
+    this.traceId = head.traceId || (parent === undefined ? uuid() : parent.traceId);
+    this.spanId = head.spanId || randomHex(8);
+    this.parentSpanId = head.parentSpanId || (parent === undefined ? '' : parent.parentSpanId);
+  }
+
+  get endpoint(): EndpointName {
+    return this.route.name;
+  }
+
+  get startedAtMs(): number {
+    return performance.timeOrigin + this.startedAt;
+  }
+
+  /** Throws HEADER_INVALID when the header is not a JSON object. */
+  get metadata(): Readonly<Record<string, Json>> {
+    return this.#metadata ??= parseMetadata(this.head.metadata);
+  }
+
+  get signal(): AbortSignal {
+    return (this.#abort ??= new AbortController()).signal;
+  }
+
+  get notes(): Map<string, unknown> {
+    return this.#notes ??= new Map();
+  }
+
+  get request(): RequestView {
+    return this.#view ??= new View(this);
+  }
+
+  /** The body as an object; empty when it is no JSON object. Unified routes have refused a faulty body before anyone asks. */
+  json(): Readonly<Record<string, unknown>> {
+    if (this.parsed === undefined) this.parsed = this.isJson ? objectOf(this.reader, this.bytes) : noObject;
+    return this.parsed;
+  }
+
+  get isJson(): boolean {
+    const type = this.head.contentType;
+    return this.bytes.length > 0 && (type === '' || type.startsWith('application/json') || /^application\/[\w.+-]*json\b/i.test(type));
+  }
+
+  abortPlugins(): void {
+    if (this.#abort !== undefined) this.#abort.abort();
+  }
+}
+
+class View implements RequestView {
+  constructor(readonly exchange: Exchange) {}
+  get method(): string { return this.exchange.head.method; }
+  get path(): string { return this.exchange.head.path; }
+  header(nameLowerCase: string): string | undefined { return this.exchange.head.header(nameLowerCase); }
+  field(name: string): string | number | boolean | undefined { return this.exchange.reader.field(this.exchange.bytes, name); }
+  bytes(): Uint8Array { return this.exchange.bytes; }
+  // JSON.parse gives nothing but JSON, so this is a change of name, not of type.
+  json(): Json { return this.exchange.json() as Json; }
+}
+
+const noObject: Readonly<Record<string, unknown>> = Object.freeze({});
+
+function objectOf(reader: BodyReader, bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    return reader.parse(bytes);
+  } catch {
+    // A proxy body is the provider's business: what is no JSON object has no members to ask for.
+    return noObject;
+  }
+}
+
+function parseMetadata(text: string | undefined): Readonly<Record<string, Json>> {
+  if (text === undefined || text === '') return noMetadata;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw fail('HEADER_INVALID', { name: 'x-gateway-metadata', reason: 'must be a JSON object, but it is not JSON', param: 'x-gateway-metadata' });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw fail('HEADER_INVALID', { name: 'x-gateway-metadata', reason: 'must be a JSON object', param: 'x-gateway-metadata' });
+  }
+  return value as Readonly<Record<string, Json>>;
+}

@@ -1,0 +1,10 @@
+/** What an answer said about itself. Numbers are -1, texts empty where it said nothing. */
+export interface Usage {
+  readonly model: string;
+  readonly finishReason: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly cachedTokens: number;
+  readonly reasoningTokens: number;
+}

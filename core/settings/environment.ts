@@ -1,0 +1,45 @@
+// Reads GATEWAY_* variables into settings by their schema. Runs once at start. Looks at no other variable; an unknown GATEWAY_* name is
+// refused, for a misspelt setting that is silently ignored costs more than a refused start.
+
+import { fail } from '../errors/gateway-error.js';
+import { nearestName } from './nearest-name.js';
+import { environmentName, environmentPrefix, fileVariable, settingKeys, settingSchema, type SettingKey } from './schema.js';
+
+const knownNames = [fileVariable, ...settingKeys.map(environmentName)];
+
+/** Kubernetes sets these for each Service, here one called `gateway`. */
+const isServiceLink = (name: string, value: string): boolean =>
+  /^GATEWAY_(?:SERVICE_(?:HOST|PORT)|PORT_\d)/.test(name) || (name === 'GATEWAY_PORT' && /^(?:tcp|udp):/.test(value));
+
+/** Values by key, still unchecked. A variable that is set but empty counts as not set. */
+export function readEnvironment(environment: NodeJS.ProcessEnv): Map<SettingKey, unknown> {
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith(environmentPrefix)) continue;
+    if (isServiceLink(name, value ?? '')) {
+      throw fail('SETTINGS_INVALID', { reason: `${name} comes from a Kubernetes Service called gateway, not from you; set enableServiceLinks: false on the pod, or rename the Service` });
+    }
+    if (!knownNames.includes(name)) {
+      throw fail('SETTINGS_INVALID', { reason: `unknown environment variable ${name}${suggestion(name)}` });
+    }
+  }
+  const values = new Map<SettingKey, unknown>();
+  for (const key of settingKeys) {
+    const text = environment[environmentName(key)]?.trim();
+    if (text !== undefined && text !== '') values.set(key, fromText(key, text));
+  }
+  return values;
+}
+
+/** Compared without the prefix, which all share and which would make everything look near. */
+function suggestion(name: string): string {
+  const nearest = nearestName(name.slice(environmentPrefix.length), knownNames.map((known) => known.slice(environmentPrefix.length)));
+  return nearest === undefined ? '; gateway --help lists the known ones' : `; did you mean ${environmentPrefix}${nearest}?`;
+}
+
+/** Text becomes what the schema expects where it can; what cannot stays text, and the schema refuses it. */
+function fromText(key: SettingKey, text: string): unknown {
+  const { type } = settingSchema(key);
+  if (type === 'array') return text.split(',').map((item) => item.trim()).filter((item) => item !== '');
+  const takesNumber = type === 'integer' || (Array.isArray(type) && type.includes('integer'));
+  return takesNumber && /^-?\d{1,16}$/.test(text) ? Number(text) : text;
+}

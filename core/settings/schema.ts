@@ -1,0 +1,136 @@
+// The one schema of the bootstrap settings: file keys are its property names, environment names follow from them (`port`, GATEWAY_PORT).
+// Used once at start, by `gateway --help` and by the table in README.md. `expected` says what a good value looks like where the
+// keywords alone do not; `secret` values never reach a message.
+
+export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface SettingSchema {
+  readonly type: 'string' | 'integer' | 'array' | readonly ('string' | 'integer' | 'object')[];
+  readonly description: string;
+  readonly default?: string | number | readonly string[];
+  /** Shown instead of the default, or where there is none. */
+  readonly defaultText?: string;
+  readonly expected?: string;
+  readonly secret?: true;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly pattern?: string;
+  readonly uniqueItems?: true;
+  readonly items?: Readonly<Record<string, unknown>>;
+}
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const GiB = 1024 * MiB;
+/** Timers of Node.js hold no more. */
+const timeoutMsMax = 2_147_483_647;
+
+const bytes = (byDefault: number, minimum: number, maximum: number, description: string): SettingSchema =>
+  ({ type: 'integer', default: byDefault, minimum, maximum, description });
+const milliseconds = (byDefault: number, minimum: number, description: string): SettingSchema =>
+  ({ type: 'integer', default: byDefault, minimum, maximum: timeoutMsMax, description });
+const count = (byDefault: number, maximum: number, description: string): SettingSchema =>
+  ({ type: 'integer', default: byDefault, minimum: 1, maximum, description });
+const key = (defaultText: string, description: string): SettingSchema =>
+  ({ type: 'string', secret: true, pattern: '^[\\x21-\\x7e]{16,256}$', expected: '16 to 256 printable ASCII characters without spaces', defaultText, description });
+const path = (description: string): SettingSchema => ({ type: 'string', minLength: 1, expected: 'the path of a file', defaultText: 'no TLS', description });
+
+/** Order is the order of the help and the docs. */
+export const settingProperties = {
+  host: { type: 'string', default: '127.0.0.1', pattern: '^[^\\s/]+$', expected: 'a host name or an IP address', description: 'Address to listen on; `0.0.0.0` or `::` for all.' },
+  port: { type: 'integer', default: 8787, minimum: 0, maximum: 65_535, description: 'Port to listen on; 0 takes any free one.' },
+  data_dir: { type: 'string', default: './data', minLength: 1, expected: 'the path of a directory', description: 'Directory of the databases and the master key file; made when missing.' },
+  threads: { type: ['integer', 'string'], default: 'auto', minimum: 1, maximum: 256, pattern: '^auto$', expected: 'a number from 1 to 256, or auto', description: 'Event-loop threads that serve calls; `auto` is one for each core.' },
+  admin_key: key('generated once', 'Organisation admin key of the first organisation, instead of a generated one.'),
+  api_key: key('generated once', 'API key of the first workspace, instead of a generated one.'),
+  master_key: {
+    type: 'string', secret: true, pattern: '^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$', expected: '32 bytes as 64 hex digits or as base64',
+    defaultText: 'file `master.key` in the data directory, generated', description: 'Key that encrypts stored credentials.',
+  },
+  trusted_hosts: {
+    type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^(?!.*://)[^\\s,/]+(?:/\\d{1,3})?$' }, defaultText: 'none', expected: 'a list of hosts, host:port pairs or CIDR ranges, without a scheme or path',
+    description: 'Hosts, host:port pairs or CIDR ranges that upstreams named in a request may have though they are private.',
+  },
+  log_level: { type: 'string', default: 'info', enum: logLevels, description: 'Least severe log line that is written: `error`, `warn`, `info` or `debug`.' },
+  tls_key_file: path('PEM file of the private key; serves HTTPS together with the certificate.'),
+  tls_cert_file: path('PEM file of the certificate chain.'),
+  plugins: {
+    type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^[^\\s,]+$' }, defaultText: 'none', expected: 'a list of package names or of paths that begin with ./, ../ or /',
+    description: 'Third-party plugins: package names, or paths of package folders.',
+  },
+  storage: { type: 'string', default: 'lmdb', pattern: '^[A-Za-z0-9][A-Za-z0-9.-]*$', expected: 'the id of a storage plugin', description: 'Storage plugin that holds keys, configs and logs.' },
+  exporters: {
+    type: 'array', default: ['store'], expected: 'a list of exporter ids; in the file also {id, params} objects', description: 'Exporters that finished calls are written to.',
+    items: {
+      type: ['string', 'object'], pattern: '^[A-Za-z0-9][A-Za-z0-9.-]*$', required: ['id'], additionalProperties: false,
+      properties: { id: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9.-]*$' }, params: { type: 'object' } },
+    },
+  },
+  header_bytes_max: bytes(64 * KiB, 4 * KiB, MiB, 'Largest header block of a request, in bytes; beyond it 431.'),
+  body_bytes_max: bytes(100 * MiB, KiB, 64 * GiB, 'Largest request body, in bytes; beyond it 413.'),
+  collected_bytes_max: bytes(64 * MiB, KiB, 2 * GiB, 'Largest answer that a route has to hold whole, in bytes; answers relayed as they come have no limit.'),
+  connect_timeout_ms: milliseconds(10_000, 1, 'Longest wait for a connection to a provider.'),
+  first_byte_timeout_ms: milliseconds(300_000, 1, 'Longest wait for the first byte of an answer; `request_timeout` in a config is the tighter one.'),
+  idle_timeout_ms: milliseconds(300_000, 1, 'Longest gap between two chunks of an answer.'),
+  body_timeout_ms: milliseconds(30_000, 1, 'Longest pause of a client that is sending its body.'),
+  shutdown_deadline_ms: milliseconds(30_000, 0, 'How long open answers may go on after SIGTERM or SIGINT.'),
+  retry_delay_ms: milliseconds(500, 0, 'First delay of the retry back-off; it doubles with each retry.'),
+  connections_max: count(10_000, 1_000_000, 'Most open connections to one upstream origin, for each thread.'),
+  requests_max: count(20_000, 1_000_000, 'Most open requests for each thread; beyond it 503.'),
+  log_store_bytes_max: bytes(GiB, MiB, 1024 * GiB, 'Most bytes the stored log may take; the oldest records go first.'),
+  log_store_days: count(30, 36_500, 'Days a log record is kept.'),
+} as const satisfies Readonly<Record<string, SettingSchema>>;
+
+export type SettingKey = keyof typeof settingProperties;
+
+export const settingKeys = Object.keys(settingProperties).filter(isSettingKey);
+
+export function isSettingKey(name: string): name is SettingKey {
+  return Object.hasOwn(settingProperties, name);
+}
+
+export const settingSchema = (name: SettingKey): SettingSchema => settingProperties[name];
+
+export const settingsSchema = { type: 'object', additionalProperties: false, properties: settingProperties };
+
+export const environmentPrefix = 'GATEWAY_';
+/** Names the settings file; the only variable that is no key of it. */
+export const fileVariable = 'GATEWAY_SETTINGS';
+export const fileNames = ['gateway.yaml', 'gateway.yml', 'gateway.json'] as const;
+
+/** `port` -> `GATEWAY_PORT`. */
+export const environmentName = (name: SettingKey): string => environmentPrefix + name.toUpperCase();
+
+/** What the schema lets through, with its defaults filled in. */
+export interface CheckedSettings {
+  host: string;
+  port: number;
+  data_dir: string;
+  threads: number | 'auto';
+  admin_key?: string;
+  api_key?: string;
+  master_key?: string;
+  trusted_hosts: string[];
+  log_level: LogLevel;
+  tls_key_file?: string;
+  tls_cert_file?: string;
+  plugins: string[];
+  storage: string;
+  exporters: (string | { id: string; params?: Record<string, unknown> })[];
+  header_bytes_max: number;
+  body_bytes_max: number;
+  collected_bytes_max: number;
+  connect_timeout_ms: number;
+  first_byte_timeout_ms: number;
+  idle_timeout_ms: number;
+  body_timeout_ms: number;
+  shutdown_deadline_ms: number;
+  retry_delay_ms: number;
+  connections_max: number;
+  requests_max: number;
+  log_store_bytes_max: number;
+  log_store_days: number;
+}

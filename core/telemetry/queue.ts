@@ -1,0 +1,186 @@
+// Hot: runs for each call.
+// Finished exchanges on their way to an exporter. A call only pushes; batches go out beside the calls, one at a time. Bounded: what finds
+// no room, or an exporter refuses, is dropped, counted, and told to the log now and then.
+
+import type { Exporter, LogRecord } from '@gateway/plugin-sdk';
+import { reasonOf } from '../errors/gateway-error.js';
+import type { Logger } from './logger.js';
+
+/** Timers, so that tests can drive them. */
+export interface QueueTimer {
+  /** Does not keep the process alive. Returns what cancels it; cancelling late is harmless. */
+  after(delayMs: number, work: () => void): () => void;
+  /** In the next turn of the event loop. */
+  soon(work: () => void): void;
+  now(): number;
+}
+
+export interface LogQueueOptions {
+  readonly logger: Pick<Logger, 'warn'>;
+  /** Records that may wait, the batch that is being exported included. */
+  readonly countMax?: number;
+  readonly batchCountMax?: number;
+  /** Longest that a record waits for its batch to fill. */
+  readonly waitMsMax?: number;
+  /** An export that takes longer is aborted and its batch dropped. */
+  readonly exportTimeoutMs?: number;
+  readonly timer?: QueueTimer;
+}
+
+const reportPeriodMs = 60_000;
+
+export class LogQueue {
+  /** Records lost so far. */
+  dropped = 0;
+  readonly #exporter: Exporter;
+  readonly #logger: Pick<Logger, 'warn'>;
+  readonly #countMax: number;
+  readonly #batchCountMax: number;
+  readonly #waitMsMax: number;
+  readonly #exportTimeoutMs: number;
+  readonly #timer: QueueTimer;
+  #records: LogRecord[] = [];
+  /** Records taken out of `#records` and not exported yet. */
+  #takenCount = 0;
+  #cancelWait: (() => void) | null = null;
+  #draining: Promise<void> | null = null;
+  #isClosed = false;
+  #isCut = false;
+  /** The export that runs; aborted by the deadline of close(). */
+  #running: AbortController | null = null;
+  #reported = 0;
+  #reportAtMs = -Infinity;
+  #cancelReport: (() => void) | null = null;
+  #reason = '';
+
+  constructor(exporter: Exporter, options: LogQueueOptions) {
+    this.#exporter = exporter;
+    this.#logger = options.logger;
+    this.#countMax = options.countMax ?? 65_536;
+    this.#batchCountMax = options.batchCountMax ?? 500;
+    this.#waitMsMax = options.waitMsMax ?? 1000;
+    this.#exportTimeoutMs = options.exportTimeoutMs ?? 30_000;
+    this.#timer = options.timer ?? realTimer;
+  }
+
+  /** False: there was no room, and the record is lost. Does nothing else on the caller's time. */
+  push(record: LogRecord): boolean {
+    const count = this.#records.length;
+    if (count + this.#takenCount >= this.#countMax || this.#isClosed) {
+      this.#drop(1, this.#isClosed ? 'the queue is closed' : 'the queue is full');
+      return false;
+    }
+    this.#records.push(record);
+    if (count === 0 || count + 1 === this.#batchCountMax) this.#schedule(count + 1);
+    return true;
+  }
+
+  get length(): number {
+    return this.#records.length + this.#takenCount;
+  }
+
+  /** Resolves when everything pushed before the call is exported or dropped. */
+  async flush(): Promise<void> {
+    // The drain that runs may have taken its records before the caller's were pushed.
+    if (this.#draining !== null) await this.#draining;
+    if (this.#records.length > 0) await this.#drain();
+  }
+
+  /** Exports what is left; what is not out by the deadline is dropped. Later records are refused. */
+  async close(deadlineMs: number): Promise<void> {
+    this.#isClosed = true;
+    const cancelCut = this.#timer.after(deadlineMs, () => {
+      this.#isCut = true;
+      this.#running?.abort(new Error('the gateway is shutting down'));
+    });
+    await this.flush();
+    cancelCut();
+    this.#cancelReport?.();
+    if (this.dropped > this.#reported) this.#report();
+  }
+
+  #schedule(count: number): void {
+    if (this.#draining !== null || this.#isClosed) return;
+    if (count >= this.#batchCountMax) {
+      this.#timer.soon(() => { void this.#drain(); });
+    } else if (this.#cancelWait === null) {
+      this.#cancelWait = this.#timer.after(this.#waitMsMax, () => {
+        this.#cancelWait = null;
+        void this.#drain();
+      });
+    }
+  }
+
+  /** Never rejects: a batch that fails is dropped. */
+  #drain(): Promise<void> {
+    this.#cancelWait?.();
+    this.#cancelWait = null;
+    this.#draining ??= this.#exportAll().finally(() => {
+      this.#draining = null;
+      if (this.#records.length > 0) this.#schedule(this.#records.length);
+    });
+    return this.#draining;
+  }
+
+  /** One round over what is there now; records that come in meanwhile are for the next. */
+  async #exportAll(): Promise<void> {
+    const records = this.#records;
+    this.#records = [];
+    this.#takenCount = records.length;
+    for (let at = 0; at < records.length; at += this.#batchCountMax) {
+      const batch = records.length <= this.#batchCountMax ? records : records.slice(at, at + this.#batchCountMax);
+      if (this.#isCut) this.#drop(batch.length, 'the gateway shut down before they were exported');
+      else await this.#export(batch);
+      this.#takenCount -= batch.length;
+    }
+  }
+
+  async #export(batch: readonly LogRecord[]): Promise<void> {
+    const abort = new AbortController();
+    this.#running = abort;
+    const cancelTimeout = this.#timer.after(this.#exportTimeoutMs, () => abort.abort(new Error(`the exporter took longer than ${this.#exportTimeoutMs} ms`)));
+    try {
+      // An exporter that does not heed its signal must not hold the queue up for ever.
+      await Promise.race([this.#exporter.export(batch, abort.signal), rejectOn(abort.signal)]);
+    } catch (thrown) {
+      this.#drop(batch.length, reasonOf(thrown));
+    } finally {
+      cancelTimeout();
+      this.#running = null;
+    }
+  }
+
+  #drop(count: number, reason: string): void {
+    this.dropped += count;
+    this.#reason = reason;
+    if (this.#cancelReport !== null) return;
+    const waitMs = this.#reportAtMs - this.#timer.now();
+    if (waitMs <= 0) {
+      this.#report();
+      return;
+    }
+    this.#cancelReport = this.#timer.after(waitMs, () => {
+      this.#cancelReport = null;
+      this.#report();
+    });
+  }
+
+  #report(): void {
+    const count = this.dropped - this.#reported;
+    this.#reported = this.dropped;
+    this.#reportAtMs = this.#timer.now() + reportPeriodMs;
+    this.#logger.warn('log records dropped', { count, total: this.dropped, reason: this.#reason });
+  }
+}
+
+const rejectOn = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => { signal.addEventListener('abort', () => reject(signal.reason), { once: true }); });
+
+const realTimer: QueueTimer = {
+  after: (delayMs, work) => {
+    const handle = setTimeout(work, delayMs).unref();
+    return () => { clearTimeout(handle); };
+  },
+  soon: (work) => { setImmediate(work); },
+  now: () => Date.now(),
+};

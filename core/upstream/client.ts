@@ -1,0 +1,30 @@
+// What the rest of core knows of the upstream side: an origin to send to. undici-client.ts implements it; a provider's own transport
+// (the mock) takes the same place. Listener and call are the SDK's shapes: no promise and no stream object for a chunk.
+
+import type { Readable } from 'node:stream';
+import type { UpstreamCall, UpstreamListener } from '@gateway/plugin-sdk';
+
+export interface UpstreamRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Flat: name, value, ...; names in lower case. Host and content-length of a Buffer are the client's business. */
+  readonly headers: string[];
+  /** A stream is sent once: such a call cannot be repeated. */
+  readonly body: Uint8Array | Readable | null;
+}
+
+export interface UpstreamOrigin {
+  /** For messages: `api.example.com:8443`. */
+  readonly host: string;
+  send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
+}
+
+/** Called by egress rules: who wrote the address. */
+export type Trust = 'operator' | 'request';
+
+export interface UpstreamClient {
+  /** The origin of `url` (its path is ignored), shared by everyone who may use it with the same trust. */
+  origin(url: URL, trust: Trust): UpstreamOrigin;
+  close(): Promise<void>;
+}

@@ -1,0 +1,83 @@
+// One outbound call as a promise, for plugins and the control plane: same pools, same egress guard, request trust. Not for the path of a call.
+
+import type { OutboundRequest, OutboundResponse, UpstreamCall, UpstreamListener } from '@gateway/plugin-sdk';
+import { fail } from '../errors/gateway-error.js';
+import type { UpstreamClient } from './client.js';
+import { parseCustomHost } from './custom-host.js';
+
+class Collector implements UpstreamListener {
+  #status = 0;
+  #headers: readonly string[] = [];
+  readonly #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  call: UpstreamCall | undefined = undefined;
+
+  constructor(
+    readonly bytesMax: number,
+    readonly host: string,
+    readonly resolve: (response: OutboundResponse) => void,
+    readonly reject: (fault: Error) => void,
+  ) {}
+
+  onHead(status: number, headers: readonly string[]): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onChunk(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes <= this.bytesMax) {
+      this.#chunks.push(chunk);
+      return;
+    }
+    this.call?.cancel();
+    this.reject(fail('UPSTREAM_TOO_LARGE', { provider: this.host, maximum: this.bytesMax }));
+  }
+
+  onEnd(): void {
+    const headers = this.#headers;
+    const body = Buffer.concat(this.#chunks);
+    this.resolve({
+      status: this.#status,
+      header: (name) => {
+        const wanted = name.toLowerCase();
+        for (let index = 0; index < headers.length; index += 2) if (headers[index] === wanted) return headers[index + 1];
+        return undefined;
+      },
+      bytes: () => Promise.resolve(body),
+    });
+  }
+
+  onError(fault: Error): void {
+    this.reject(fault);
+  }
+}
+
+export function fetchBytes(upstream: UpstreamClient, request: OutboundRequest, bytesMaxDefault: number): Promise<OutboundResponse> {
+  return new Promise((resolve, reject) => {
+    const url = new URL(request.url);
+    parseCustomHost(url.origin);
+    if (url.username !== '' || url.password !== '') throw fail('CUSTOM_HOST_INVALID', { reason: 'must not carry a user name or password' });
+    const headers: string[] = [];
+    for (const [name, value] of Object.entries(request.headers ?? {})) headers.push(name.toLowerCase(), value);
+    const collector = new Collector(request.bytesMax ?? bytesMaxDefault, url.host, settle(resolve), settle(reject));
+    const body = typeof request.body === 'string' ? Buffer.from(request.body) : request.body ?? null;
+    const call = upstream.origin(url, 'request').send(
+      { method: request.method ?? 'GET', path: url.pathname + url.search, headers, body }, collector);
+    collector.call = call;
+    const stop = (fault: Error): void => {
+      call.cancel();
+      collector.reject(fault);
+    };
+    const timer = setTimeout(() => stop(fail('ATTEMPT_TIMEOUT', { timeoutMs: request.timeoutMs })), request.timeoutMs);
+    const onAbort = (): void => stop(new Error('aborted'));
+    request.signal?.addEventListener('abort', onAbort, { once: true });
+    function settle<T>(pass: (value: T) => void): (value: T) => void {
+      return (value) => {
+        clearTimeout(timer);
+        request.signal?.removeEventListener('abort', onAbort);
+        pass(value);
+      };
+    }
+  });
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ExporterPlugin, LogRecord } from '../src/kinds/exporter.js';
+import type { Maybe } from '../src/shared.js';
+import { fakeHost, type FakeHost, type FakeHostOptions } from './fake-host.js';
+
+export interface ConformExporterOptions {
+  readonly host?: FakeHostOptions;
+  /** What the exporter has put out through this host and these parameters, oldest first; leave out what cannot be read back. */
+  readonly exported?: (host: FakeHost, params: object) => Maybe<readonly LogRecord[]>;
+}
+
+/** A whole record; `changes` go over it. */
+export const sampleLogRecord = (changes: Partial<LogRecord> = {}): LogRecord => ({
+  id: '0b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a11', traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7',
+  parentSpanId: '', spanName: 'llm', organisationId: 'organisation', workspaceId: 'workspace', keyId: 'key',
+  endpoint: 'chatCompletions', method: 'POST', path: '/v1/chat/completions', provider: 'mock', model: 'mock-1', targetPath: 'config',
+  status: 200, ended: 'complete', errorCode: '', isStream: false, attempts: 1, cacheStatus: 'DISABLED', finishReason: 'stop',
+  inputTokens: 12, outputTokens: 34, totalTokens: 46, cachedTokens: -1, reasoningTokens: -1, requestBytes: 321, responseBytes: 654,
+  startedAtMs: 1_700_000_000_000, firstByteMs: 12.5, tookMs: 80.25, upstreamMs: 11.75, metadata: '{"_user":"ünï😀"}',
+  ...changes,
+});
+
+/** Registers the tests that every exporter has to pass. `params` are given to each `create()`; a function is called for each instance. */
+export function conformExporter(plugin: ExporterPlugin, params: object | (() => object), options: ConformExporterOptions = {}): void {
+  const nextParams = (): object => (typeof params === 'function' ? params() : params);
+  const signal = (): AbortSignal => new AbortController().signal;
+
+  describe(`exporter plugin: ${plugin.title}`, () => {
+    it('is defined with a title, a description and an object schema', () => {
+      assert.equal(plugin.kind, 'exporter');
+      assert.equal(plugin.contract, 1);
+      assert.ok(plugin.title.length > 0 && plugin.describe.length > 0);
+      assert.equal(plugin.params.type, 'object');
+    });
+
+    it('takes batches one after the other and puts out every record whole and in order', async () => {
+      const host = fakeHost(options.host);
+      const values = nextParams();
+      const exporter = await plugin.create(values, host);
+      const batches = [1, 0, 3, 200].map((count, batch) => Array.from({ length: count }, (_, index) => sampleLogRecord({ id: `${batch}-${index}` })));
+      for (const batch of batches) {
+        await exporter.export(batch, signal());
+        host.advance(5);
+      }
+      const exported = await options.exported?.(host, values);
+      if (exported !== undefined) assert.deepEqual(exported, batches.flat());
+      await exporter.close?.();
+    });
+
+    it('does not change, and does not keep, the batch it is given', async () => {
+      const host = fakeHost(options.host);
+      const values = nextParams();
+      const exporter = await plugin.create(values, host);
+      const batch = [sampleLogRecord({ id: 'kept' })];
+      await exporter.export(Object.freeze(batch.map((record) => Object.freeze(record))), signal());
+      batch.length = 0;
+      const exported = await options.exported?.(host, values);
+      if (exported !== undefined) assert.equal(exported.at(-1)?.id, 'kept');
+      await exporter.close?.();
+    });
+
+    it('rejects a batch whose signal is aborted already', async () => {
+      const exporter = await plugin.create(nextParams(), fakeHost(options.host));
+      await assert.rejects(async () => exporter.export([sampleLogRecord()], AbortSignal.abort()));
+      await exporter.close?.();
+    });
+
+    it('may be closed twice', async () => {
+      const exporter = await plugin.create(nextParams(), fakeHost(options.host));
+      await exporter.close?.();
+      await exporter.close?.();
+    });
+  });
+}

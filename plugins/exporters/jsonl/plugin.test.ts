@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import type { Exporter, LogRecord } from '@gateway/plugin-sdk';
+import { conformExporter, fakeHost, sampleLogRecord } from '@gateway/plugin-sdk/testing';
+import plugin from './plugin.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'gateway-jsonl-'));
+let files = 0;
+const freshPath = (): string => join(folder, `${files += 1}`, 'log.jsonl');
+const settings = (path: string, changes: object = {}): { path: string; bytesMax: number; filesMax: number } => ({ path, bytesMax: 104_857_600, filesMax: 5, ...changes });
+const write = async (exporter: Exporter, ...ids: string[]): Promise<void> => {
+  await exporter.export(ids.map((id) => sampleLogRecord({ id })), new AbortController().signal);
+};
+const read = (path: string): LogRecord[] => readFileSync(path, 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line));
+const idsOf = (path: string): string[] => read(path).map((record) => record.id);
+
+conformExporter(plugin, () => settings(freshPath()), { exported: (_, params) => ('path' in params ? read(String(params.path)) : []) });
+
+describe('jsonl exporter', () => {
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('appends one line for each record to what is there, for the owner alone', async () => {
+    const path = freshPath();
+    for (const id of ['a', 'b']) {
+      const exporter = await plugin.create(settings(path), fakeHost());
+      await write(exporter, id, `${id}2`);
+      await exporter.close?.();
+    }
+    assert.deepEqual(idsOf(path), ['a', 'a2', 'b', 'b2']);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+  });
+
+  it('sets a full file aside and keeps as many as it is told', async () => {
+    const path = freshPath();
+    const exporter = await plugin.create(settings(path, { bytesMax: 2500, filesMax: 2 }), fakeHost());
+    for (let number = 1; number <= 12; number += 1) await write(exporter, String(number));
+    await exporter.close?.();
+    const kept = ['.2', '.1', ''].map((suffix) => idsOf(path + suffix));
+    assert.deepEqual(kept.flat(), Array.from({ length: kept.flat().length }, (_, index) => String(13 - kept.flat().length + index)));
+    for (const suffix of ['.2', '.1', '']) assert.ok(statSync(path + suffix).size <= 2500);
+    assert.equal(existsSync(`${path}.3`), false);
+    assert.equal(existsSync(`${path}.lock`), false);
+  });
+
+  it('loses no line when several writers append and rotate at once', async () => {
+    const path = freshPath();
+    const exporters = await Promise.all([1, 2, 3].map(async () => plugin.create(settings(path, { bytesMax: 20_000, filesMax: 50 }), fakeHost({ nowMs: Date.now() }))));
+    await Promise.all(exporters.map(async (exporter, writer) => {
+      for (let number = 0; number < 60; number += 1) await write(exporter, `${writer}-${number}-a`, `${writer}-${number}-b`);
+    }));
+    for (const exporter of exporters) await exporter.close?.();
+    const names = readdirSync(join(path, '..'));
+    assert.ok(names.length > 3, names.join());
+    const ids = names.flatMap((name) => idsOf(join(path, '..', name)));
+    assert.equal(ids.length, 360);
+    assert.equal(new Set(ids).size, 360);
+  });
+
+  it('opens the file anew when someone else moved it away', async () => {
+    const path = freshPath();
+    const exporter = await plugin.create(settings(path), fakeHost());
+    await write(exporter, 'before');
+    rmSync(path);
+    await write(exporter, 'after');
+    assert.deepEqual(idsOf(path), ['after']);
+    await exporter.close?.();
+  });
+
+  it('begins a new line after one that a killed writer left cut off', async () => {
+    const path = freshPath();
+    const first = await plugin.create(settings(path), fakeHost());
+    await write(first, 'whole');
+    await first.close?.();
+    appendFileSync(path, '{"id":"cut');
+    const second = await plugin.create(settings(path), fakeHost());
+    await write(second, 'next');
+    await second.close?.();
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+    assert.equal(lines.length, 3);
+    assert.equal(JSON.parse(lines[2] ?? '').id, 'next');
+  });
+
+  it('goes on writing while another rotates, and takes over the lock of one that died', async () => {
+    const path = freshPath();
+    const host = fakeHost({ nowMs: Date.now() });
+    const exporter = await plugin.create(settings(path, { bytesMax: 1024, filesMax: 1 }), host);
+    await write(exporter, '1');
+    writeFileSync(`${path}.lock`, '');
+    await write(exporter, '2');
+    assert.deepEqual(idsOf(path), ['1', '2']);
+    utimesSync(`${path}.lock`, 0, 0);
+    await write(exporter, '3');
+    await write(exporter, '4');
+    assert.deepEqual(idsOf(path), ['4']);
+    assert.deepEqual(idsOf(`${path}.1`), ['1', '2', '3']);
+    await exporter.close?.();
+  });
+
+  it('says in one sentence that its file cannot be written', async () => {
+    const path = freshPath();
+    await (await plugin.create(settings(path), fakeHost())).close?.();
+    for (const bad of [join(path, 'below'), join(path, '..')]) {
+      await assert.rejects(async () => plugin.create(settings(bad), fakeHost()), /^Error: the log file .* cannot be written \(.*\); give another path$/);
+    }
+  });
+});
