@@ -5,7 +5,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { fail } from '../errors/gateway-error.js';
 import type { Config } from './config.js';
 import { explain } from './explain.js';
-import { explainJsonFault } from './json-fault.js';
+import { explainFault } from '../body/json-fault.js';
 import { placeBelow, type ConfigFault } from './place.js';
 import { brokenRule, type ConfigOptions } from './rules.js';
 import { configSchema } from './schema.js';
@@ -21,7 +21,7 @@ export function parseConfig(text: string, options: ConfigOptions): Config {
     value = JSON.parse(text);
   } catch {
     // The engine's error is not passed on as the cause: it quotes the text.
-    throw fail('CONFIG_NOT_JSON', { reason: explainJsonFault(text), param: 'x-gateway-config' });
+    throw fail('CONFIG_NOT_JSON', { reason: explainFault(Buffer.from(text)), param: 'x-gateway-config' });
   }
   return validateConfig(value, options);
 }

@@ -259,7 +259,7 @@ test('text that is not JSON is refused with the position and without a quote fro
     assert.throws(() => parseConfig(text, options), (thrown: unknown) => {
       assert.ok(isGatewayError(thrown));
       assert.equal(thrown.code, 'CONFIG_NOT_JSON');
-      assert.match(thrown.message, /character \d+/);
+      assert.match(thrown.message, /line \d+, column \d+/);
       assert.equal(thrown.cause, undefined);
       assert.ok(!thrown.message.includes('sk-'), thrown.message);
       return true;

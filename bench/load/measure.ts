@@ -1,0 +1,199 @@
+// The tools a scenario measures with: the generator, wrk, CPU and memory of the subject around them.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Child, sleep } from './children.js';
+import { parseFigures, type Figures } from './figures.js';
+import { fillerMark, type GeneratorTask } from './generator-task.js';
+import { findProgram } from './machine.js';
+import { residentMib } from './process-figures.js';
+import { gatewayKey, subjectCpuUs, subjectPids, type Subject, type Surroundings } from './subjects.js';
+
+const path = '/v1/chat/completions';
+const marginMs = 15_000;
+const rampStepMs = 10;
+const warmupSeconds = 0.5;
+
+export class Measure {
+  readonly around: Surroundings;
+  readonly #headers: Record<string, string>;
+  readonly #wrk = findProgram('wrk');
+
+  constructor(around: Surroundings) {
+    this.around = around;
+    const config = {
+      provider: 'openai',
+      api_key: 'sk-bench',
+      custom_host: `http://127.0.0.1:${around.upstreamPort}/v1`,
+      retry: { attempts: 2 },
+    };
+    this.#headers = {
+      'content-type': 'application/json',
+      'x-gateway-api-key': gatewayKey,
+      'x-gateway-config': JSON.stringify(config),
+    };
+  }
+
+  get rateTool(): string {
+    return this.#wrk === null ? 'own generator' : 'wrk';
+  }
+
+  /** One plain request, to fail early and clearly when a subject does not answer as it must. */
+  async probe(subject: Subject): Promise<void> {
+    const response = await fetch(`http://127.0.0.1:${subject.port}${path}`, {
+      method: 'POST',
+      headers: this.#headers,
+      body: chatBody('bench', false).replace(fillerMark, ''),
+      signal: AbortSignal.timeout(10_000),
+    });
+    const text = await response.text();
+    if (response.status !== 200 || !text.includes('"chat.completion"')) {
+      throw new Error(`${subject.name} answers the bench's request with status ${response.status}: ${text.slice(0, 500)}`);
+    }
+  }
+
+  /** Requests per second over `connections`, and what each cost the subject's processes in CPU time. */
+  async rate(subject: Subject, connections: number, seconds: number): Promise<Figures> {
+    const cpuBeforeUs = subjectCpuUs(subject);
+    const figures = this.#wrk === null ? await this.loop(subject, connections, seconds, false) : await this.#runWrk(this.#wrk, subject, connections, seconds);
+    const cpuUs = (subjectCpuUs(subject) - cpuBeforeUs) / (figures['requests'] ?? NaN);
+    return { ...figures, cpuUs, capacity: 1e6 / cpuUs };
+  }
+
+  /** Without warm-up every request counts, which the CPU time of a whole run is divided by. */
+  async loop(subject: Subject, connections: number, seconds: number, hasWarmup: boolean): Promise<Figures> {
+    return this.#generate(subject, {
+      mode: 'loop',
+      connections,
+      warmupMs: hasWarmup ? warmupSeconds * 1000 : 0,
+      durationMs: seconds * 1000,
+      deadlineMs: seconds * 1000 + marginMs,
+    });
+  }
+
+  /** One short stream after another over one connection: what the first token costs, with many samples. */
+  async firstToken(subject: Subject, seconds: number): Promise<Figures> {
+    const figures = await this.#generate(subject, {
+      mode: 'loop',
+      connections: 1,
+      body: chatBody('bench-events3-rate0', true),
+      warmupMs: warmupSeconds * 1000,
+      durationMs: seconds * 1000,
+      deadlineMs: seconds * 1000 + marginMs,
+    });
+    return {
+      firstTokenP50Us: figures['firstByteP50Us'] ?? NaN,
+      firstTokenP99Us: figures['firstByteP99Us'] ?? NaN,
+      badStatus: figures['badStatus'] ?? NaN,
+      failed: figures['failed'] ?? NaN,
+    };
+  }
+
+  async burst(subject: Subject, connections: number, fillerBytes: number, delayMs: number): Promise<Figures> {
+    return this.#generate(subject, {
+      mode: 'burst',
+      connections,
+      fillerBytes,
+      body: chatBody(`bench-delay${delayMs}`, false),
+      connectionsPerRampStep: 50,
+      deadlineMs: delayMs + 30_000,
+    });
+  }
+
+  async streams(subject: Subject, streams: number, eventsPerSecond: number, seconds: number, perRampStep: number): Promise<Figures> {
+    const events = Math.ceil(eventsPerSecond * seconds);
+    const rampMs = Math.ceil(streams / perRampStep) * rampStepMs;
+    const cpuBeforeUs = subjectCpuUs(subject);
+    const figures = await this.#generate(subject, {
+      mode: 'streams',
+      connections: streams,
+      body: chatBody(`bench-events${events}-rate${eventsPerSecond}`, true),
+      connectionsPerRampStep: perRampStep,
+      eventsExpected: events,
+      // A subject that carries a third of the rate is still measured; a slower one is cut off and shows unfinished streams.
+      deadlineMs: rampMs + Math.ceil(seconds * 3000) + marginMs,
+      steadyFromMs: rampMs + 200,
+      steadyUntilMs: seconds * 1000 - 50,
+    });
+    const cpuUs = subjectCpuUs(subject) - cpuBeforeUs;
+    return { ...figures, cpuPerEventUs: cpuUs / (figures['events'] ?? NaN) };
+  }
+
+  /** Runs `work` and returns the highest resident memory of the subject seen meanwhile. */
+  async peakMib(subject: Subject, work: () => Promise<Figures>): Promise<{ readonly figures: Figures; readonly peakMib: number }> {
+    const pids = subjectPids(subject);
+    let peakMib = residentMib(pids);
+    const timer = setInterval(() => (peakMib = Math.max(peakMib, residentMib(pids))), 25);
+    try {
+      return { figures: await work(), peakMib: Math.max(peakMib, residentMib(pids)) };
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  async settledMib(subject: Subject, afterMs: number): Promise<number> {
+    await sleep(afterMs);
+    return residentMib(subjectPids(subject));
+  }
+
+  async #generate(subject: Subject, task: Partial<GeneratorTask> & Pick<GeneratorTask, 'mode' | 'connections' | 'deadlineMs'>): Promise<Figures> {
+    const whole: GeneratorTask = {
+      port: subject.port,
+      path,
+      headers: this.#headers,
+      body: chatBody('bench', false),
+      fillerBytes: 0,
+      warmupMs: 0,
+      durationMs: 0,
+      connectionsPerRampStep: 64,
+      rampStepMs,
+      eventsExpected: 0,
+      steadyFromMs: 0,
+      steadyUntilMs: 0,
+      ...task,
+    };
+    const child = new Child(process.execPath, [join(import.meta.dirname, 'generator.js'), JSON.stringify(whole)], { core: 'generator' });
+    return parseFigures(await child.finish(whole.deadlineMs + marginMs));
+  }
+
+  async #runWrk(program: string, subject: Subject, connections: number, seconds: number): Promise<Figures> {
+    const script = join(this.around.temporaryDirectory, 'request.lua');
+    const headers = Object.entries(this.#headers).map(([name, value]) => `wrk.headers["${name}"] = [==[${value}]==]`);
+    writeFileSync(script, ['wrk.method = "POST"', `wrk.body = [==[${chatBody('bench', false).replace(fillerMark, '')}]==]`, ...headers].join('\n'));
+    const wholeSeconds = Math.max(1, Math.round(seconds));
+    const child = new Child(
+      program,
+      ['-t1', `-c${connections}`, `-d${wholeSeconds}s`, '--latency', '-s', script, `http://127.0.0.1:${subject.port}${path}`],
+      { core: 'generator' },
+    );
+    return readWrk(await child.finish(wholeSeconds * 1000 + marginMs));
+  }
+}
+
+function chatBody(model: string, isStream: boolean): string {
+  const messages = [
+    { role: 'system', content: 'You are a helpful assistant.' },
+    { role: 'user', content: `Say something about gateways, in about a hundred words, plainly and without a list. ${fillerMark}` },
+  ];
+  return JSON.stringify({ model, messages, temperature: 0.7, max_tokens: 256, ...(isStream ? { stream: true } : {}) });
+}
+
+const unitUs: Readonly<Record<string, number>> = { us: 1, ms: 1000, s: 1_000_000, m: 60_000_000 };
+
+function readWrk(text: string): Figures {
+  const number = (pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? NaN);
+  const percentile = (name: string): number => {
+    const match = new RegExp(`^\\s*${name}%\\s+([\\d.]+)(us|ms|s|m)\\s*$`, 'm').exec(text);
+    return match === null ? NaN : Number(match[1]) * (unitUs[match[2] ?? ''] ?? NaN);
+  };
+  const requests = number(/(\d+) requests in/);
+  if (Number.isNaN(requests)) throw new Error(`wrk said something unexpected: ${text.slice(0, 500)}`);
+  const socketErrors = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(text);
+  return {
+    requests,
+    requestsPerSecond: number(/Requests\/sec:\s+([\d.]+)/),
+    failed: socketErrors === null ? 0 : socketErrors.slice(1).reduce((sum, count) => sum + Number(count), 0),
+    badStatus: Number(/Non-2xx or 3xx responses: (\d+)/.exec(text)?.[1] ?? 0),
+    p50Us: percentile('50'),
+    p99Us: percentile('99'),
+  };
+}

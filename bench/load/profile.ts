@@ -1,0 +1,90 @@
+// Shows where the gateway spends its CPU time: starts it under --cpu-prof, loads it, and prints the
+// functions with the most time of their own. `node dist/bench/load/profile.js [seconds] [requests|streams]`
+// The .cpuprofile files stay in bench/results/ and open in Chrome DevTools or VS Code.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { stopAll } from './children.js';
+import { Measure } from './measure.js';
+import { startGateway, startUpstream } from './subjects.js';
+
+const root = resolve(import.meta.dirname, '..', '..', '..');
+const linesMax = 40;
+const stopTimeoutMs = 20_000;
+
+interface Place {
+  readonly name: string;
+  microseconds: number;
+}
+
+/** Own time of each function of a V8 CPU profile. */
+function ownTimes(file: string): Map<string, Place> {
+  const profile: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  if (typeof profile !== 'object' || profile === null || !('nodes' in profile) || !('samples' in profile) || !('timeDeltas' in profile)) {
+    throw new Error(`${file} is not a CPU profile`);
+  }
+  // V8 wrote this file; the shape is that of the DevTools protocol's Profiler.Profile.
+  const { nodes, samples, timeDeltas } = profile as {
+    nodes: readonly { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+    samples: readonly number[];
+    timeDeltas: readonly number[];
+  };
+  const places = new Map<string, Place>();
+  const placeOfNode = new Map<number, Place>();
+  for (const { id, callFrame } of nodes) {
+    const file = callFrame.url.replace(/^file:\/\//, '').replace(`${root}/`, '');
+    const name = `${callFrame.functionName || '(anonymous)'}${file === '' ? '' : `  ${file}:${callFrame.lineNumber + 1}`}`;
+    const place = places.get(name) ?? { name, microseconds: 0 };
+    places.set(name, place);
+    placeOfNode.set(id, place);
+  }
+  samples.forEach((id, index) => {
+    const place = placeOfNode.get(id);
+    if (place !== undefined) place.microseconds += timeDeltas[index] ?? 0;
+  });
+  return places;
+}
+
+async function main(): Promise<void> {
+  const seconds = Number(process.argv[2] ?? 5);
+  const load = process.argv[3] ?? 'requests';
+  const command = process.argv[4] ?? 'dist/core/main.js start';
+  if (!(seconds >= 1 && seconds <= 120) || (load !== 'requests' && load !== 'streams')) {
+    throw new Error('usage: node dist/bench/load/profile.js [seconds from 1 to 120] [requests|streams]');
+  }
+  const results = join(root, 'bench', 'results');
+  mkdirSync(results, { recursive: true });
+  const profileDirectory = mkdtempSync(join(results, 'profile-'));
+  const temporaryDirectory = mkdtempSync(join(tmpdir(), 'gateway-profile-'));
+  process.once('exit', () => rmSync(temporaryDirectory, { recursive: true, force: true }));
+  try {
+    const upstream = await startUpstream();
+    const around = { upstreamPort: upstream.port, temporaryDirectory };
+    const measure = new Measure(around);
+    const gateway = await startGateway('gateway', `node --cpu-prof --cpu-prof-dir=${profileDirectory} ${command}`, root, around);
+    await measure.probe(gateway);
+    const figures = load === 'requests' ? await measure.rate(gateway, 64, seconds) : await measure.streams(gateway, 500, 100, seconds, 20);
+    console.log(JSON.stringify(figures));
+    // The profile is written at an orderly end.
+    await gateway.child?.stop(stopTimeoutMs);
+  } finally {
+    await stopAll();
+  }
+  for (const name of readdirSync(profileDirectory)) {
+    const file = join(profileDirectory, name);
+    const places = [...ownTimes(file).values()].sort((a, b) => b.microseconds - a.microseconds);
+    const busyUs = places.reduce((sum, place) => sum + (place.name === '(idle)' ? 0 : place.microseconds), 0);
+    console.log(`\n${file}`);
+    for (const place of places.filter((each) => each.name !== '(idle)').slice(0, linesMax)) {
+      console.log(`${((place.microseconds / busyUs) * 100).toFixed(1).padStart(6)} %  ${place.name}`);
+    }
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
+try {
+  await main();
+} catch (error) {
+  console.error(`profile: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,182 @@
+// What is measured, and which figures of it are shown. One scenario is one load; it is run against each
+// subject in turn, round after round, so that a machine that slows down slows all of them.
+import type { Figures } from './figures.js';
+import type { Measure } from './measure.js';
+import type { Subject } from './subjects.js';
+
+export interface Row {
+  readonly figure: string;
+  readonly label: string;
+  readonly unit: string;
+  readonly better: 'higher' | 'lower';
+  /** Name of the ratio in the output and in budget.json. */
+  readonly ratio?: string;
+}
+
+export interface Scale {
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly isQuick: boolean;
+  /** Streams that fit the limit on open files. */
+  readonly streamsMax: number;
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly title: (scale: Scale) => string;
+  /** Also measured without a proxy, for figures counted from there. */
+  readonly needsDirect: boolean;
+  readonly roundsMax: number;
+  readonly quickRoundsMax: number;
+  readonly measure: (measure: Measure, subject: Subject, scale: Scale) => Promise<Figures>;
+  readonly derive?: (figures: Figures, direct: Figures) => Figures;
+  readonly rows: readonly Row[];
+}
+
+const rateConnections = 64;
+const bigBodies = 1500;
+const bigBodyBytes = 150 * 1024;
+
+const added = (figures: Figures, direct: Figures, name: string): number => (figures[name] ?? NaN) - (direct[name] ?? NaN);
+const busySeconds = (scale: Scale): number => Math.max(scale.isQuick ? 1.5 : 2, scale.seconds);
+
+const requestFailureRows: readonly Row[] = [
+  { figure: 'badStatus', label: 'answers that were not 200', unit: '', better: 'lower' },
+  { figure: 'failed', label: 'connections that failed', unit: '', better: 'lower' },
+];
+
+const streamFailureRows: readonly Row[] = [
+  { figure: 'broken', label: 'streams broken', unit: '', better: 'lower' },
+  { figure: 'unfinished', label: 'streams unfinished at the deadline', unit: '', better: 'lower' },
+  { figure: 'badStatus', label: 'answers that were not 200', unit: '', better: 'lower' },
+];
+
+const rate: Scenario = {
+  name: 'rate',
+  title: () => `requests, one core, ${rateConnections} connections`,
+  needsDirect: false,
+  roundsMax: Infinity,
+  quickRoundsMax: 2,
+  measure: (measure, subject, scale) => measure.rate(subject, rateConnections, scale.seconds),
+  rows: [
+    { figure: 'requestsPerSecond', label: 'requests/s measured', unit: '/s', better: 'higher', ratio: 'requests_per_second_ratio' },
+    { figure: 'cpuUs', label: 'CPU per request', unit: 'µs', better: 'lower', ratio: 'cpu_per_request_ratio' },
+    { figure: 'capacity', label: 'requests/s one core has CPU for', unit: '/s', better: 'higher', ratio: 'capacity_ratio' },
+    { figure: 'p50Us', label: 'p50 under this load', unit: 'µs', better: 'lower' },
+    { figure: 'p99Us', label: 'p99 under this load', unit: 'µs', better: 'lower' },
+    ...requestFailureRows,
+  ],
+};
+
+const latency: Scenario = {
+  name: 'latency',
+  title: () => 'latency, one connection',
+  needsDirect: true,
+  roundsMax: Infinity,
+  quickRoundsMax: 2,
+  measure: (measure, subject, scale) => measure.loop(subject, 1, scale.seconds, true),
+  derive: (figures, direct) => ({ addedP50Us: added(figures, direct, 'p50Us'), addedP99Us: added(figures, direct, 'p99Us') }),
+  rows: [
+    { figure: 'p50Us', label: 'p50', unit: 'µs', better: 'lower' },
+    { figure: 'p99Us', label: 'p99', unit: 'µs', better: 'lower' },
+    { figure: 'addedP50Us', label: 'added p50', unit: 'µs', better: 'lower', ratio: 'added_p50_ratio' },
+    { figure: 'addedP99Us', label: 'added p99', unit: 'µs', better: 'lower', ratio: 'added_p99_ratio' },
+    ...requestFailureRows,
+  ],
+};
+
+const firstToken: Scenario = {
+  name: 'first-token',
+  title: () => 'first token, one stream at a time',
+  needsDirect: true,
+  roundsMax: Infinity,
+  quickRoundsMax: 2,
+  measure: (measure, subject, scale) => measure.firstToken(subject, scale.seconds),
+  derive: (figures, direct) => ({ addedP50Us: added(figures, direct, 'firstTokenP50Us'), addedP99Us: added(figures, direct, 'firstTokenP99Us') }),
+  rows: [
+    { figure: 'firstTokenP50Us', label: 'first token p50', unit: 'µs', better: 'lower' },
+    { figure: 'firstTokenP99Us', label: 'first token p99', unit: 'µs', better: 'lower' },
+    { figure: 'addedP50Us', label: 'added p50', unit: 'µs', better: 'lower', ratio: 'added_first_token_ratio' },
+    { figure: 'addedP99Us', label: 'added p99', unit: 'µs', better: 'lower' },
+    ...requestFailureRows,
+  ],
+};
+
+const pace: Scenario = {
+  name: 'pace',
+  title: () => 'pace, 100 streams of 50 events/s',
+  needsDirect: false,
+  roundsMax: 2,
+  quickRoundsMax: 1,
+  measure: (measure, subject, scale) => measure.streams(subject, 100, 50, busySeconds(scale), 5),
+  rows: [
+    { figure: 'gapP50Us', label: 'gap between events p50', unit: 'µs', better: 'lower' },
+    { figure: 'gapP99Us', label: 'gap between events p99', unit: 'µs', better: 'lower' },
+    { figure: 'deliveryP50Us', label: 'write to read p50', unit: 'µs', better: 'lower', ratio: 'delivery_p50_ratio' },
+    { figure: 'deliveryP99Us', label: 'write to read p99', unit: 'µs', better: 'lower' },
+    ...streamFailureRows,
+  ],
+};
+
+const streams: Scenario = {
+  name: 'streams',
+  title: (scale) => `${Math.min(1000, scale.streamsMax)} streams of 100 events/s`,
+  needsDirect: false,
+  roundsMax: 2,
+  quickRoundsMax: 1,
+  measure: (measure, subject, scale) => measure.streams(subject, Math.min(1000, scale.streamsMax), 100, busySeconds(scale) + 0.5, 20),
+  rows: [
+    { figure: 'eventsPerSecond', label: 'events/s received', unit: '/s', better: 'higher', ratio: 'streams_events_ratio' },
+    { figure: 'events', label: 'events received', unit: '', better: 'higher' },
+    { figure: 'eventsExpected', label: 'events expected', unit: '', better: 'higher' },
+    { figure: 'cpuPerEventUs', label: 'CPU per event', unit: 'µs', better: 'lower', ratio: 'cpu_per_event_ratio' },
+    { figure: 'deliveryP50Us', label: 'write to read p50', unit: 'µs', better: 'lower' },
+    { figure: 'deliveryP99Us', label: 'write to read p99', unit: 'µs', better: 'lower' },
+    { figure: 'gapP99Us', label: 'gap between events p99', unit: 'µs', better: 'lower' },
+    ...streamFailureRows,
+  ],
+};
+
+const held: Scenario = {
+  name: 'held',
+  title: (scale) => `${Math.min(2000, scale.streamsMax)} streams held, 5 events/s each`,
+  needsDirect: false,
+  roundsMax: 1,
+  quickRoundsMax: 1,
+  measure: async (measure, subject, scale) => {
+    const count = Math.min(2000, scale.streamsMax);
+    const run = await measure.peakMib(subject, () => measure.streams(subject, count, 5, busySeconds(scale) + 1, 25));
+    return { ...run.figures, peakMib: run.peakMib };
+  },
+  rows: [
+    { figure: 'heldMax', label: 'streams open at once', unit: '', better: 'higher' },
+    { figure: 'whole', label: 'streams whole', unit: '', better: 'higher', ratio: 'held_ratio' },
+    { figure: 'firstTokenP99Us', label: 'first token p99', unit: 'µs', better: 'lower' },
+    { figure: 'peakMib', label: 'resident memory, highest', unit: 'MiB', better: 'lower' },
+    ...streamFailureRows,
+  ],
+};
+
+const memory: Scenario = {
+  name: 'memory',
+  title: () => `memory, ${bigBodies} concurrent posts of ${bigBodyBytes / 1024} KiB`,
+  needsDirect: false,
+  roundsMax: 1,
+  quickRoundsMax: 1,
+  measure: async (measure, subject, scale) => {
+    const run = await measure.peakMib(subject, () => measure.burst(subject, bigBodies, bigBodyBytes, 1000));
+    const afterMib = await measure.settledMib(subject, Math.min(2, scale.seconds) * 1000);
+    return { ...run.figures, idleMib: subject.idleMib, peakMib: run.peakMib, afterMib };
+  },
+  rows: [
+    { figure: 'idleMib', label: 'resident, idle after start', unit: 'MiB', better: 'lower' },
+    { figure: 'peakMib', label: 'resident, highest under load', unit: 'MiB', better: 'lower', ratio: 'memory_peak_ratio' },
+    { figure: 'afterMib', label: 'resident, after', unit: 'MiB', better: 'lower', ratio: 'memory_after_ratio' },
+    { figure: 'requests', label: 'answers', unit: '', better: 'higher' },
+    { figure: 'p99Us', label: 'p99 (1 s of it is the provider)', unit: 'µs', better: 'lower' },
+    ...requestFailureRows,
+    { figure: 'unfinished', label: 'unanswered at the deadline', unit: '', better: 'lower' },
+  ],
+};
+
+export const scenarios: readonly Scenario[] = [rate, latency, firstToken, pace, streams, held, memory];

@@ -1,0 +1,107 @@
+// The composition root of the process: storage, keys, shared memory, threads. Thread 0 is the main thread itself; the others run
+// thread-entry.ts. What must be exact across threads lives in shared memory or LMDB, never in one thread's heap.
+
+import { mkdirSync, accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
+import { reservePort } from './server/listener.js';
+import { loadUws } from './server/uws.js';
+import { loadMasterKey } from './settings/master-key.js';
+import type { Settings } from './settings/read.js';
+import { RevisionSignal } from './storage/snapshot.js';
+import { Breakers } from './upstream/breaker.js';
+import { DataThread, type SharedMemory } from './thread.js';
+import type { ThreadData, ThreadMessage } from './thread-entry.js';
+
+export interface RunningGateway {
+  readonly url: string;
+  /** Present only when made at this start: shown once, never logged. */
+  readonly generatedKeys: { readonly admin?: string; readonly api?: string };
+  /** Stops accepting, lets open answers finish up to the deadline, then closes everything. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+export async function startGateway(settings: Settings): Promise<RunningGateway> {
+  const uws = loadUws(settings.headerBytesMax);
+  prepareDataDir(settings.dataDir);
+  loadMasterKey(settings);
+  const port = await reservePort(uws, settings.host, settings.port);
+  const shared: SharedMemory = { breakers: Breakers.allocate(), revision: RevisionSignal.allocate() };
+  const main = await DataThread.start(settings, shared, port, 0);
+  const workers: Worker[] = [];
+  try {
+    for (let index = 1; index < settings.threads; index += 1) workers.push(await startWorker(settings, shared, port, index));
+  } catch (thrown) {
+    await Promise.all(workers.map((worker) => stopWorker(worker, 0)));
+    await main.stop(0);
+    throw thrown;
+  }
+  const { adminKey, apiKey } = main.generatedKeys;
+  const scheme = settings.tls === undefined ? 'http' : 'https';
+  const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
+  return {
+    url: `${scheme}://${host}:${port}`,
+    generatedKeys: {
+      ...(adminKey === undefined ? {} : { admin: adminKey }),
+      ...(apiKey === undefined ? {} : { api: apiKey }),
+    },
+    stop: async (deadlineMs) => {
+      await Promise.all([main.stop(deadlineMs), ...workers.map((worker) => stopWorker(worker, deadlineMs))]);
+    },
+  };
+}
+
+/** Everything that `start` would find wrong, and every plugin loaded; for `gateway check`. */
+export async function checkGateway(settings: Settings): Promise<readonly { readonly subject: string; readonly fault?: string }[]> {
+  const results: { subject: string; fault?: string }[] = [];
+  const attempt = async (subject: string, work: () => unknown): Promise<void> => {
+    try {
+      await work();
+      results.push({ subject });
+    } catch (thrown) {
+      results.push({ subject, fault: reasonOf(thrown) });
+    }
+  };
+  await attempt('uWebSockets.js', () => loadUws(settings.headerBytesMax));
+  await attempt(`data directory ${settings.dataDir}`, () => prepareDataDir(settings.dataDir));
+  results.push(...await DataThread.checkPlugins(settings));
+  return results;
+}
+
+function prepareDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (thrown) {
+    throw fail('SETTINGS_INVALID', { reason: `the data directory ${join(dataDir)} cannot be written (${reasonOf(thrown)}); choose another with GATEWAY_DATA_DIR` }, thrown);
+  }
+}
+
+function startWorker(settings: Settings, shared: SharedMemory, port: number, index: number): Promise<Worker> {
+  const data: ThreadData = { settings, shared, port, index };
+  const worker = new Worker(new URL('./thread-entry.js', import.meta.url), { workerData: data });
+  return new Promise((resolve, reject) => {
+    worker.once('message', (message: ThreadMessage) => {
+      if (message.kind !== 'failed') {
+        worker.on('error', onThreadDeath);
+        resolve(worker);
+        return;
+      }
+      reject(fail('SETTINGS_INVALID', { reason: message.reason }));
+    });
+    worker.once('error', reject);
+  });
+}
+
+/** A thread that dies takes its connections and counters with it: an impossible state, which ends the process. */
+function onThreadDeath(thrown: unknown): void {
+  throw isGatewayError(thrown) ? thrown : fail('INTERNAL', { id: 'thread' }, thrown);
+}
+
+function stopWorker(worker: Worker, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    worker.once('exit', () => resolve());
+    worker.postMessage({ kind: 'stop', deadlineMs } satisfies ThreadMessage);
+  });
+}

@@ -1,0 +1,34 @@
+// What the command line needs from the rest of the gateway. app.ts implements it; it is loaded only by the commands that run it, so that
+// help and version answer at once, and it is replaced by fakes in tests.
+
+import type { Settings } from '../settings/read.js';
+
+export interface RunningGateway {
+  readonly url: string;
+  readonly generatedKeys: { readonly admin?: string; readonly api?: string };
+  stop(deadlineMs: number): Promise<void>;
+}
+
+export interface CheckedSubject {
+  readonly subject: string;
+  readonly fault?: string;
+}
+
+export interface GatewayApp {
+  startGateway(settings: Settings): Promise<RunningGateway>;
+  checkGateway(settings: Settings): Promise<readonly CheckedSubject[]>;
+}
+
+/** The process as the commands see it. */
+export interface Surroundings {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly version: string;
+  out(text: string): void;
+  error(text: string): void;
+  loadApp(): Promise<GatewayApp>;
+  /** Calls `listener` at each SIGTERM or SIGINT, from now until the process ends. */
+  onSignal(listener: (signal: 'SIGTERM' | 'SIGINT') => void): void;
+  /** Ends the process now. */
+  exit(code: number): void;
+}

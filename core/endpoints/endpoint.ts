@@ -1,0 +1,18 @@
+// Makes the definitions of the unified routes. Rules come from the specification's tables: what a table clearly forbids is refused, fields it
+// does not know pass, and what OpenAI's own API accepts beyond the tables passes as well.
+
+import type { EndpointName } from '@gateway/plugin-sdk';
+import type { Dialect, EndpointDefinition } from '../exchange/endpoint.js';
+import { allOf, type Rule } from './rules.js';
+
+/** A route whose JSON body is checked. */
+export const jsonEndpoint = (name: EndpointName, rules: readonly Rule[], dialect: Dialect = 'chat', isSingleTarget = false): EndpointDefinition =>
+  Object.freeze({ name, dialect, body: 'json', validate: allOf(rules), isSingleTarget });
+
+/** An upload: multipart/form-data, relayed as it is. */
+export const uploadEndpoint = (name: EndpointName, isSingleTarget = false): EndpointDefinition =>
+  Object.freeze({ name, dialect: 'chat', body: 'multipart', validate: null, isSingleTarget });
+
+/** A call whose body, if any, nobody looks at. */
+export const plainEndpoint = (name: EndpointName, body: 'any' | 'none', dialect: Dialect = 'chat', isSingleTarget = false): EndpointDefinition =>
+  Object.freeze({ name, dialect, body, validate: null, isSingleTarget });

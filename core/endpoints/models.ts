@@ -1,0 +1,5 @@
+// GET /v1/models and /v1/models/{id}
+
+import { plainEndpoint } from './endpoint.js';
+
+export const models = plainEndpoint('models', 'none');

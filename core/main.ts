@@ -1,0 +1,34 @@
+// Entry of the process: runs the command line. An error that nothing expected ends the process: its state can no longer be trusted.
+
+import { runCommandLine } from './cli/command-line.js';
+import { readVersion } from './cli/version.js';
+import { reasonOf } from './errors/gateway-error.js';
+
+/** One line, so that it stays whole among other log lines. */
+function lastWords(thrown: unknown): string {
+  const stack = thrown instanceof Error ? thrown.stack ?? '' : '';
+  const frame = stack.split('\n').find((line) => line.trimStart().startsWith('at '))?.trim() ?? '';
+  const cause = thrown instanceof Error && thrown.cause !== undefined ? `; cause: ${reasonOf(thrown.cause)}` : '';
+  return `gateway: ended by an unexpected error: ${reasonOf(thrown)}${cause}${frame === '' ? '' : ` (${frame})`}`.replaceAll('\n', ' ');
+}
+
+const end = (thrown: unknown): void => {
+  process.stderr.write(`${lastWords(thrown)}\n`);
+  process.exit(1);
+};
+process.on('uncaughtException', end);
+process.on('unhandledRejection', end);
+
+const code = await runCommandLine(process.argv.slice(2), {
+  environment: process.env,
+  cwd: process.cwd(),
+  version: readVersion(),
+  out: (text) => { process.stdout.write(`${text}\n`); },
+  error: (text) => { process.stderr.write(`${text}\n`); },
+  loadApp: () => import('./app.js'),
+  onSignal: (listener) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => listener(signal));
+  },
+  exit: (exitCode) => { process.exit(exitCode); },
+});
+process.exit(code);

@@ -1,0 +1,347 @@
+// Hot: runs for each call.
+// The loop of a call: target -> prepare -> send -> answer, try again, or next target. Callbacks, no promise: the usual call walks through here
+// without waiting for anything but the network. Once a byte went to the client nothing is repeated.
+
+import type { UpstreamCall, UpstreamListener } from '@gateway/plugin-sdk';
+import type { Readable } from 'node:stream';
+import { fail, isGatewayError, reasonOf, type GatewayError } from '../errors/gateway-error.js';
+import type { Exchange, Running } from '../exchange/exchange.js';
+import type { Usage } from '../exchange/usage.js';
+import type { Leaf, Plan } from '../plan/plan.js';
+import type { UpstreamRequest } from '../upstream/client.js';
+import { backoffMs, retryAfterMs } from '../upstream/retry-after.js';
+import { prepare, type Prepared } from './prepare.js';
+import { Respond } from './respond.js';
+import type { PipelineServices } from './services.js';
+import { Walk } from './walk.js';
+
+/** Upstream calls of one exchange, all targets together: a strategy that never stops asking is stopped here. */
+const attemptsMax = 200;
+/** Of an answer nobody wants, this much is read so that its connection can be used again. */
+const drainBytesMax = 64 * 1024;
+/** A retry-after that asks for more ends the retries; so does one that brings all waiting together above it. */
+const retryWaitMsMax = 60_000;
+/** What a strategy hears of a target whose breaker let nobody through. */
+const breakerOpenStatus = 503;
+
+export interface AttemptsEnd {
+  /** The exchange is over; everything about it is in its fields. */
+  finish(exchange: Exchange): void;
+  /** No answer could be had: the client gets the error. */
+  refuse(exchange: Exchange, error: GatewayError, retryCount: number): void;
+}
+
+export class Attempts implements Running {
+  /** The answer that was chosen; set once. */
+  respond: Respond | null = null;
+  readonly #walk: Walk | null;
+  #leaf: Leaf | null = null;
+  #passedOver: Leaf | null = null;
+  #prepared: Prepared | null = null;
+  #attempt: Attempt | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #retries = 0;
+  #waitedMs = 0;
+  #isOver = false;
+  upload: Readable | null = null;
+
+  constructor(
+    readonly exchange: Exchange,
+    readonly plan: Plan,
+    readonly services: PipelineServices,
+    readonly end: AttemptsEnd,
+  ) {
+    services.plans.acquire(plan);
+    this.#walk = plan.root.kind === 'leaf' ? null : new Walk(exchange, plan.root, services.breakers);
+    if (plan.root.kind === 'leaf') this.#leaf = plan.root;
+  }
+
+  /** Throws the client errors of the only target. `upload`: the body is streamed and can be sent once. */
+  begin(upload: Readable | null): void {
+    this.upload = upload;
+    const leaf = this.#walk === null ? this.#leaf : this.#walk.next();
+    if (leaf === null) throw fail('NO_TARGET', { path: 'config', reason: 'no target fits this request' });
+    try {
+      this.#tryLeaf(leaf);
+    } catch (thrown) {
+      if (this.#walk === null) throw thrown;
+      this.#skipLeaf(leaf, thrown);
+    }
+  }
+
+  cancel(): void {
+    this.#isOver = true;
+    this.#clearTimer();
+    this.#attempt?.cancel();
+    this.upload?.destroy();
+  }
+
+  usage(): Usage | null {
+    return this.respond === null ? null : this.respond.usage();
+  }
+
+  close(): void {
+    this.services.plans.release(this.plan);
+  }
+
+  #tryLeaf(leaf: Leaf): void {
+    const { exchange } = this;
+    const { breakers } = this.services;
+    if (leaf.breaker !== null && !breakers.tryPass(leaf.breakerSlot, leaf.breaker) && this.#walk !== null && this.#passedOver === null && exchange.attempts === 0) {
+      // It seemed healthy, but another call became its probe a moment ago. It is tried all the same when the strategies know no other.
+      this.#passedOver = leaf;
+      this.#walk.report(breakerOpenStatus, fail('UPSTREAM_BUSY', { host: leaf.origin.host, maximum: 1 }));
+      this.#tryLeaf(this.#walk.next() ?? leaf);
+      return;
+    }
+    this.#leaf = leaf;
+    this.#retries = 0;
+    this.#waitedMs = 0;
+    exchange.provider = leaf.provider.id;
+    exchange.targetPath = leaf.path;
+    exchange.target = { provider: leaf.provider.id, attempt: exchange.attempts + 1 };
+    this.#prepared = prepare(exchange, leaf, this.upload);
+    this.#send();
+  }
+
+  #send(): void {
+    const { exchange, services } = this;
+    const leaf = this.#leaf as Leaf;
+    const prepared = this.#prepared as Prepared;
+    exchange.attempts += 1;
+    const attempt = new Attempt(this, leaf, prepared);
+    this.#attempt = attempt;
+    const timeoutMs = requestTimeout(exchange, leaf);
+    if (timeoutMs > 0) {
+      this.#timer = setTimeout(() => {
+        this.#timer = null;
+        attempt.cancel();
+        this.onFault(attempt, fail('ATTEMPT_TIMEOUT', { timeoutMs }));
+      }, timeoutMs);
+    }
+    if (leaf.provider.plugin.auth.type === 'signed') this.#sign(attempt, leaf, prepared);
+    else attempt.start(prepared.request);
+  }
+
+  /** A signature covers the time and the body, so it is made for each attempt anew. */
+  #sign(attempt: Attempt, leaf: Leaf, prepared: Prepared): void {
+    const { request } = prepared;
+    const url = new URL(leaf.originUrl + request.path);
+    const headers = request.headers.slice();
+    const body = request.body instanceof Uint8Array ? request.body : undefined;
+    const host = this.services.hostOf(`provider/${leaf.provider.id}`);
+    Promise.resolve()
+      .then(() => leaf.provider.plugin.sign?.({ method: request.method, url, headers, body }, leaf.credentials, host))
+      .then(
+        () => attempt.start({ method: request.method, path: url.pathname + url.search, headers, body: request.body }),
+        (thrown: unknown) => this.onFault(attempt, fail('PLUGIN_FAILED', { plugin: `provider/${leaf.provider.id}`, reason: reasonOf(thrown) }, thrown)),
+      );
+  }
+
+  // ---- called by the attempt ----
+
+  /** The head of an answer: true when it is the one for the client, false when the attempt shall throw it away. */
+  onHead(attempt: Attempt, status: number, headers: readonly string[]): boolean {
+    if (this.#isOver || attempt !== this.#attempt) return false;
+    this.#clearTimer();
+    const leaf = this.#leaf as Leaf;
+    const { services } = this;
+    if (leaf.breaker !== null) services.breakers.record(leaf.breakerSlot, leaf.breaker, status);
+    const mayRepeat = this.upload === null && this.exchange.attempts < attemptsMax;
+    if (mayRepeat && leaf.retry.attempts > this.#retries && leaf.retry.onStatusCodes.has(status)) {
+      const delayMs = this.#delay(leaf, headers);
+      if (delayMs >= 0) {
+        this.#retryAfter(delayMs);
+        return false;
+      }
+    }
+    if (this.#walk !== null && mayRepeat) {
+      this.#walk.report(status, undefined);
+      const next = this.#nextLeaf();
+      if (next !== null) return false;
+    }
+    return true;
+  }
+
+  /** No answer came, or not a usable one. */
+  onFault(attempt: Attempt, error: GatewayError): void {
+    if (this.#isOver || attempt !== this.#attempt) return;
+    this.#clearTimer();
+    const leaf = this.#leaf as Leaf;
+    // What the client did wrong says nothing about the target; the network and its time-outs do.
+    const isTargetFault = error.source === 'upstream';
+    if (leaf.breaker !== null && isTargetFault) this.services.breakers.record(leaf.breakerSlot, leaf.breaker, error.status);
+    const mayRepeat = this.upload === null && this.exchange.attempts < attemptsMax;
+    const isRetried = error.code === 'ATTEMPT_TIMEOUT' ? leaf.retry.onStatusCodes.has(error.status) : error.retryable;
+    if (mayRepeat && isRetried && leaf.retry.attempts > this.#retries) {
+      this.#retryAfter(backoffMs(this.#retries, this.services.settings.retryDelayMs, Math.random));
+      return;
+    }
+    if (this.#walk !== null && mayRepeat) {
+      this.#walk.report(error.status, error);
+      if (this.#nextLeaf() !== null) return;
+    }
+    this.#giveUp(error);
+  }
+
+  /** The count header: 0 when the first try stood, n after n retries, -1 when they ran out. */
+  retryCount(status: number): number {
+    const leaf = this.#leaf;
+    if (leaf === null || this.#retries === 0) return 0;
+    return leaf.retry.onStatusCodes.has(status) ? -1 : this.#retries;
+  }
+
+  // ---- the steps between attempts ----
+
+  #delay(leaf: Leaf, headers: readonly string[]): number {
+    if (leaf.retry.usesRetryAfter) {
+      const askedMs = retryAfterMs(headers, Date.now());
+      if (askedMs >= 0) return askedMs > retryWaitMsMax || this.#waitedMs + askedMs > retryWaitMsMax ? -1 : askedMs;
+    }
+    return backoffMs(this.#retries, this.services.settings.retryDelayMs, Math.random);
+  }
+
+  #retryAfter(delayMs: number): void {
+    this.#retries += 1;
+    this.#waitedMs += delayMs;
+    this.#attempt = null;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      if (!this.#isOver) this.#send();
+    }, delayMs);
+  }
+
+  /** Moves to the next target; null when there is none. A target that cannot take the call is an outcome like another. */
+  #nextLeaf(): Leaf | null {
+    const walk = this.#walk as Walk;
+    try {
+      const leaf = walk.next();
+      if (leaf === null) return null;
+      this.#attempt = null;
+      // Not on the stack of the answer that is being thrown away: its connection is still busy with it.
+      queueMicrotask(() => {
+        if (this.#isOver) return;
+        try {
+          this.#tryLeaf(leaf);
+        } catch (thrown) {
+          this.#skipLeaf(leaf, thrown);
+        }
+      });
+      return leaf;
+    } catch (thrown) {
+      this.#giveUp(asGatewayError(thrown));
+      // Over: nobody may answer any more.
+      return this.#leaf;
+    }
+  }
+
+  /** The target refused the call before anything was sent (no such endpoint, no key): the next one may take it. */
+  #skipLeaf(leaf: Leaf, thrown: unknown): void {
+    const error = asGatewayError(thrown);
+    this.#leaf = leaf;
+    this.#walk?.report(error.status, error);
+    if (this.exchange.attempts < attemptsMax && this.#nextLeaf() !== null) return;
+    this.#giveUp(error);
+  }
+
+  #giveUp(error: GatewayError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#clearTimer();
+    this.upload?.destroy();
+    this.end.refuse(this.exchange, error, this.#retries > 0 ? -1 : 0);
+  }
+
+  #clearTimer(): void {
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}
+
+/** One upstream call. Late news of a call that is no longer the current one ends here. */
+export class Attempt implements UpstreamListener {
+  #call: UpstreamCall | null = null;
+  #respond: Respond | null = null;
+  #isOver = false;
+  #isDraining = false;
+  #drained = 0;
+  #sentAt = 0;
+
+  constructor(readonly attempts: Attempts, readonly leaf: Leaf, readonly prepared: Prepared) {}
+
+  start(request: UpstreamRequest): void {
+    if (this.#isOver) return;
+    this.#sentAt = performance.now();
+    const { transport } = this.leaf.provider;
+    const call = transport === null
+      ? this.leaf.origin.send(request, this)
+      : transport.send({
+        method: request.method,
+        url: new URL(request.path, this.leaf.originUrl),
+        headers: request.headers,
+        body: request.body instanceof Uint8Array ? request.body : undefined,
+      }, this);
+    this.#call = call;
+    // A listener may be told everything before send() returns.
+    if (this.#isOver) call.cancel();
+    else this.#respond?.attach(call);
+  }
+
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#call?.cancel();
+  }
+
+  onHead(status: number, headers: readonly string[]): void {
+    if (this.#isOver) return;
+    const { attempts } = this;
+    const { exchange } = attempts;
+    exchange.upstreamMs += performance.now() - this.#sentAt;
+    if (!attempts.onHead(this, status, headers)) {
+      this.#isDraining = true;
+      return;
+    }
+    const respond = new Respond(exchange, this, attempts.services, attempts.end);
+    this.#respond = respond;
+    attempts.respond = respond;
+    if (this.#call !== null) respond.attach(this.#call);
+    respond.onHead(status, headers, attempts.retryCount(status));
+  }
+
+  onChunk(chunk: Uint8Array): void {
+    if (this.#respond !== null) {
+      this.#respond.onChunk(chunk);
+      return;
+    }
+    if (this.#isOver || !this.#isDraining) return;
+    this.#drained += chunk.length;
+    if (this.#drained > drainBytesMax) this.cancel();
+  }
+
+  onEnd(): void {
+    if (this.#respond !== null) this.#respond.onEnd();
+  }
+
+  onError(error: Error): void {
+    if (this.#isOver || this.#isDraining) return;
+    if (this.#respond !== null) {
+      this.#respond.onError(asGatewayError(error));
+      return;
+    }
+    this.#isOver = true;
+    this.attempts.exchange.upstreamMs += performance.now() - this.#sentAt;
+    this.attempts.onFault(this, asGatewayError(error));
+  }
+}
+
+export function asGatewayError(thrown: unknown): GatewayError {
+  return isGatewayError(thrown) ? thrown : fail('INTERNAL', { id: 'unknown' }, thrown);
+}
+
+/** The header wins over the config; nonsense in the header was refused before. */
+function requestTimeout(exchange: Exchange, leaf: Leaf): number {
+  const given = exchange.head.requestTimeout;
+  return given === undefined ? leaf.requestTimeoutMs : Number(given);
+}

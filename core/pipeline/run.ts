@@ -1,0 +1,206 @@
+// Hot: runs for each call.
+// The life of a call, in order: identity, routing, body, checks, attempts, answer, log. The file to read first; README.md tells the same
+// story with links. Every exchange ends in finish(), however it ends.
+
+import type { LogRecord } from '@gateway/plugin-sdk';
+import { requireScope } from '../auth/scopes.js';
+import { parseJsonObject } from '../body/parse.js';
+import { multipartBoundary } from '../body/multipart.js';
+import { fail, type GatewayError } from '../errors/gateway-error.js';
+import { errorBody } from '../errors/to-response.js';
+import type { Exchange } from '../exchange/exchange.js';
+import type { Usage } from '../exchange/usage.js';
+import type { Plan } from '../plan/plan.js';
+import { answerHeaders } from './answer-headers.js';
+import { asGatewayError, Attempts, type AttemptsEnd } from './attempts.js';
+import type { PipelineServices } from './services.js';
+
+/** What the client is told to have left before the answer ended (as nginx logs it). */
+const clientGoneStatus = 499;
+
+export class Pipeline implements AttemptsEnd {
+  /** Exchanges that have not ended. */
+  open = 0;
+  /** Told when `open` falls to 0; for shutdown. */
+  onIdle: (() => void) | null = null;
+
+  constructor(readonly services: PipelineServices) {}
+
+  handle(exchange: Exchange): void {
+    this.open += 1;
+    try {
+      if (this.open > this.services.settings.requestsMax) throw fail('OVERLOADED', { maximum: this.services.settings.requestsMax });
+      this.#identify(exchange);
+      const plan = this.services.plans.find(exchange);
+      if (plan instanceof Promise) {
+        plan.then((compiled) => this.#route(exchange, compiled), (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0));
+      } else {
+        this.#route(exchange, plan);
+      }
+    } catch (thrown) {
+      this.refuse(exchange, asGatewayError(thrown), 0);
+    }
+  }
+
+  /** The client left: stop everything on its behalf. */
+  onClientGone(exchange: Exchange): void {
+    if (exchange.isFinished) return;
+    exchange.ending = 'client';
+    if (exchange.status === 0) exchange.status = clientGoneStatus;
+    exchange.running?.cancel();
+    this.finish(exchange);
+  }
+
+  #identify(exchange: Exchange): void {
+    const { head } = exchange;
+    const result = this.services.authenticator.authenticate(head.apiKey, head.authorization);
+    // A gateway key must never travel upstream.
+    if (result.usedAuthorization) head.authorization = undefined;
+    exchange.principal = result.principal;
+    requireScope(result.principal, 'completions.write');
+    if (head.metadata !== undefined) void exchange.metadata;
+    if (head.requestTimeout !== undefined && !/^[1-9]\d{0,8}$/.test(head.requestTimeout)) {
+      throw fail('HEADER_INVALID', { name: 'x-gateway-request-timeout', reason: 'must be a whole number of milliseconds, 1 or more', param: 'x-gateway-request-timeout' });
+    }
+    if (head.forwardHeaders !== undefined && /(^|,)\s*x-gateway-/i.test(head.forwardHeaders)) {
+      throw fail('HEADER_INVALID', { name: 'x-gateway-forward-headers', reason: 'gateway headers are never forwarded; name others', param: 'x-gateway-forward-headers' });
+    }
+  }
+
+  #route(exchange: Exchange, plan: Plan): void {
+    if (exchange.isFinished || exchange.isRefused) return;
+    try {
+      const { head, route } = exchange;
+      const attempts = new Attempts(exchange, plan, this.services, this);
+      exchange.running = attempts;
+      if (route.isSingleTarget && plan.leafCount > 1) throw fail('TARGETS_TOO_MANY', { endpoint: route.name, param: 'targets' });
+      if (route.body === 'multipart') this.#checkMultipart(exchange);
+      if (!head.hasBody) {
+        this.#check(exchange, plan);
+        attempts.begin(null);
+      } else if (plan.needsBytes || plan.canRepeat || route.body === 'json') {
+        exchange.clientBody.collect((bytes) => this.#onBody(exchange, attempts, bytes), (fault) => this.refuse(exchange, fault, 0));
+      } else {
+        attempts.begin(exchange.clientBody.stream());
+      }
+    } catch (thrown) {
+      this.refuse(exchange, asGatewayError(thrown), 0);
+    }
+  }
+
+  #onBody(exchange: Exchange, attempts: Attempts, bytes: Uint8Array): void {
+    if (exchange.isFinished || exchange.isRefused) return;
+    exchange.bytes = bytes;
+    exchange.requestBytes = bytes.length;
+    try {
+      this.#check(exchange, attempts.plan);
+      attempts.begin(null);
+    } catch (thrown) {
+      this.refuse(exchange, asGatewayError(thrown), 0);
+    }
+  }
+
+  /** The fields and limits of a unified route. The body is parsed here and nowhere else. */
+  #check(exchange: Exchange, plan: Plan): void {
+    const { route, head } = exchange;
+    if (route.body !== 'json') return;
+    if (exchange.bytes.length === 0) throw fail('BODY_NOT_JSON', { reason: 'it is empty', param: 'body' });
+    if (!exchange.isJson) throw fail('CONTENT_TYPE_INVALID', { expected: 'application/json', param: 'content-type' });
+    const body = parseJsonObject(exchange.bytes);
+    exchange.parsed = body;
+    exchange.isStreamAsked = body.stream === true;
+    const fault = route.validate === null ? undefined : route.validate(body);
+    if (fault !== undefined) throw fail('BODY_INVALID', { param: fault.param, reason: fault.reason });
+    // By header or on every target: a target that hides thinking would drop what the client asked for.
+    if (body.thinking !== undefined && route.name === 'chatCompletions' && head.strict !== 'false' && !isEveryLeafLoose(plan.root)) {
+      throw fail('BODY_INVALID', { param: 'thinking', reason: 'requires strict_reference_compliance false, in the config or as x-gateway-strict-reference-compliance: false' });
+    }
+  }
+
+  #checkMultipart(exchange: Exchange): void {
+    if (multipartBoundary(exchange.head.contentType) === undefined) {
+      throw fail('CONTENT_TYPE_INVALID', { expected: 'multipart/form-data with a boundary', param: 'content-type' });
+    }
+  }
+
+  // ---- the two ends ----
+
+  refuse(exchange: Exchange, error: GatewayError, retryCount: number): void {
+    if (exchange.isFinished || exchange.isRefused) return;
+    exchange.isRefused = true;
+    exchange.status = error.status;
+    exchange.errorCode = error.code;
+    exchange.ending = error.source === 'client' ? 'complete' : error.source === 'upstream' ? 'upstream' : 'gateway';
+    exchange.running?.cancel();
+    if (error.source === 'gateway' || error.source === 'plugin') {
+      this.services.logger.error(error.message, { code: error.code, request: exchange.id, cause: error.cause instanceof Error ? error.cause.stack : undefined });
+    }
+    exchange.clientBody.drain(() => {
+      if (exchange.isFinished) return;
+      exchange.firstByteAt = performance.now();
+      const headers = answerHeaders(exchange, retryCount, null);
+      headers.push('content-type', 'application/json');
+      if (error.status === 503) headers.push('retry-after', '1');
+      const told = error.code === 'INTERNAL' ? fail('INTERNAL', { id: exchange.id }, error.cause) : error;
+      exchange.responder.send(error.status, headers, errorBody(told, exchange.route.dialect));
+      this.finish(exchange);
+    });
+  }
+
+  finish(exchange: Exchange): void {
+    if (exchange.isFinished) return;
+    exchange.isFinished = true;
+    exchange.abortPlugins();
+    const { running } = exchange;
+    exchange.running = null;
+    this.services.record(recordOf(exchange, running === null ? null : running.usage()));
+    if (running !== null) running.close();
+    this.open -= 1;
+    if (this.open === 0 && this.onIdle !== null) this.onIdle();
+  }
+}
+
+const isEveryLeafLoose = (node: Plan['root']): boolean =>
+  node.kind === 'leaf' ? !node.isStrict : node.children.every((child) => isEveryLeafLoose(child));
+
+function recordOf(exchange: Exchange, usage: Usage | null): LogRecord {
+  const now = performance.now();
+  const { head } = exchange;
+  const asked = exchange.parsed === undefined ? undefined : exchange.parsed.model;
+  return {
+    id: exchange.id,
+    traceId: exchange.traceId,
+    spanId: exchange.spanId,
+    parentSpanId: exchange.parentSpanId,
+    spanName: head.spanName ?? '',
+    organisationId: exchange.principal.organisationId,
+    workspaceId: exchange.principal.workspaceId,
+    keyId: exchange.principal.keyId,
+    endpoint: exchange.route.name,
+    method: head.method,
+    path: head.path,
+    provider: exchange.provider,
+    model: usage !== null && usage.model !== '' ? usage.model : typeof asked === 'string' ? asked : '',
+    targetPath: exchange.targetPath,
+    status: exchange.status,
+    ended: exchange.ending,
+    errorCode: exchange.errorCode,
+    isStream: exchange.isStream,
+    attempts: exchange.attempts,
+    cacheStatus: exchange.cacheStatus,
+    finishReason: usage === null ? '' : usage.finishReason,
+    inputTokens: usage === null ? -1 : usage.inputTokens,
+    outputTokens: usage === null ? -1 : usage.outputTokens,
+    totalTokens: usage === null ? -1 : usage.totalTokens,
+    cachedTokens: usage === null ? -1 : usage.cachedTokens,
+    reasoningTokens: usage === null ? -1 : usage.reasoningTokens,
+    requestBytes: exchange.requestBytes,
+    responseBytes: exchange.responder.bytesSent,
+    startedAtMs: exchange.startedAtMs,
+    firstByteMs: exchange.firstByteAt === 0 ? -1 : exchange.firstByteAt - exchange.startedAt,
+    tookMs: now - exchange.startedAt,
+    upstreamMs: exchange.upstreamMs,
+    metadata: head.metadata ?? '',
+  };
+}
+

@@ -1,0 +1,27 @@
+// What the pipeline works with; put together once in each thread by app.ts.
+
+import type { Host, LogRecord } from '@gateway/plugin-sdk';
+import type { Authenticator } from '../auth/authenticate.js';
+import type { PlanCache } from '../plan/plan-cache.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import type { Breakers } from '../upstream/breaker.js';
+
+export interface PipelineSettings {
+  readonly retryDelayMs: number;
+  readonly requestsMax: number;
+  /** Bytes of an answer that a transform has to hold whole. */
+  readonly collectedBytesMax: number;
+}
+
+export interface PipelineServices {
+  readonly settings: PipelineSettings;
+  readonly authenticator: Authenticator;
+  readonly plans: PlanCache;
+  readonly breakers: Breakers;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** False: the queue was full and the record is lost (and counted). */
+  readonly record: (record: LogRecord) => boolean;
+  readonly hostOf: (pluginId: string) => Host;
+}

@@ -1,0 +1,71 @@
+// Hot: runs for each target of a config with a strategy.
+// Walks the tree of strategies: asks the innermost for its next target, and when it has none, the one above. Plugins answer, this decides.
+
+import type { Outcome, Target } from '@gateway/plugin-sdk';
+import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
+import type { Exchange } from '../exchange/exchange.js';
+import type { Group, Leaf, PlanNode } from '../plan/plan.js';
+import type { Breakers } from '../upstream/breaker.js';
+
+class Frame {
+  readonly outcomes: Outcome[] = [];
+  /** Index into the children of what is being tried now. */
+  current = -1;
+  constructor(readonly group: Group, readonly parent: Frame | null) {}
+}
+
+export class Walk {
+  #frame: Frame | null;
+
+  constructor(readonly exchange: Exchange, root: Group, readonly breakers: Breakers) {
+    this.#frame = new Frame(root, null);
+  }
+
+  /** The next leaf to try, or null: stop and answer with the last outcome. Throws NO_TARGET when a strategy names none at its first turn. */
+  next(): Leaf | null {
+    for (let frame = this.#frame; frame !== null; frame = this.#frame) {
+      const index = this.#ask(frame);
+      const child = index < 0 ? undefined : frame.group.children[index];
+      if (child === undefined) {
+        const last = frame.outcomes.at(-1);
+        if (last === undefined) {
+          throw fail('NO_TARGET', { path: frame.group.path, reason: index < 0 ? 'no target fits this request' : `the plugin named target ${index}, which does not exist` });
+        }
+        this.#frame = frame.parent;
+        if (frame.parent !== null) {
+          frame.parent.outcomes.push({ target: frame.parent.current, status: last.status, ...(last.error === undefined ? {} : { error: last.error }) });
+        }
+        continue;
+      }
+      frame.current = index;
+      if (child.kind === 'leaf') return child;
+      this.#frame = new Frame(child, frame);
+    }
+    return null;
+  }
+
+  /** Tells the strategy how the leaf it chose did. */
+  report(status: number, error: Error | undefined): void {
+    const frame = this.#frame;
+    if (frame !== null) frame.outcomes.push(error === undefined ? { target: frame.current, status } : { target: frame.current, status, error });
+  }
+
+  #ask(frame: Frame): number {
+    const { group } = frame;
+    const targets: readonly Target[] = group.hasBreaker
+      ? group.targets.map((target, index) => ({ name: target.name, weight: target.weight, healthy: this.#isHealthy(group.children[index] as PlanNode) }))
+      : group.targets;
+    try {
+      return group.strategy.next(this.exchange, targets, frame.outcomes);
+    } catch (thrown) {
+      if (isGatewayError(thrown)) throw thrown;
+      throw fail('PLUGIN_FAILED', { plugin: `strategy/${group.mode}`, reason: reasonOf(thrown) }, thrown);
+    }
+  }
+
+  /** A group is healthy while one of its leaves is. */
+  #isHealthy(node: PlanNode): boolean {
+    if (node.kind === 'leaf') return node.breaker === null || !this.breakers.isOpen(node.breakerSlot, node.breaker);
+    return node.children.some((child) => this.#isHealthy(child));
+  }
+}

@@ -1,0 +1,268 @@
+// Config -> frozen Plan. Runs when a config is seen for the first time: all that can be decided before a call is decided here, and a
+// config that could never work is refused with the place named.
+
+import {
+  ParameterError, type EndpointName, type EndpointSpec, type Host, type ObjectSchema, type Strategy, type StrategyPlugin,
+} from '@gateway/plugin-sdk';
+import type { BodyEdit } from '../body/splice.js';
+import { parseDropPath } from '../body/splice.js';
+import type { Config } from '../config/config.js';
+import { inherit, noInheritance, type Inherited } from '../config/parameters.js';
+import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
+import type { Registry } from '../registry/registry.js';
+import type { BreakerPolicy, Breakers } from '../upstream/breaker.js';
+import type { UpstreamClient } from '../upstream/client.js';
+import { parseCustomHost } from '../upstream/custom-host.js';
+import { loadProvider } from './load-provider.js';
+import type { EndpointParams, Group, Leaf, LoadedProvider, Plan, PlanNode, RetryPolicy } from './plan.js';
+
+export interface CompileServices {
+  readonly registry: Registry;
+  readonly upstream: UpstreamClient;
+  readonly breakers: Breakers;
+  readonly userAgent: string;
+}
+
+/** Where the config came from and what the request's own headers add to it. */
+export interface CompileContext {
+  readonly workspaceId: string;
+  /** `x-gateway-provider`, for targets without a provider of their own. */
+  readonly provider: string | undefined;
+  /** `x-gateway-custom-host`: wins over every `custom_host` of the config. */
+  readonly customHost: string | undefined;
+  /** Identifies the config for breakers: same text, same workspace, same breaker. */
+  readonly digest: string;
+}
+
+const defaultRetryCodes: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
+const noRetry: RetryPolicy = Object.freeze({ attempts: 0, onStatusCodes: defaultRetryCodes, usesRetryAfter: false });
+
+export async function compilePlan(config: Config, context: CompileContext, services: CompileServices): Promise<Plan> {
+  const compiler = new Compiler(context, services);
+  const root = await compiler.node(config, 'config', noInheritance);
+  return {
+    root,
+    leafCount: compiler.leafCount,
+    canRepeat: compiler.canRepeat,
+    needsBytes: compiler.needsBytes,
+    strategies: compiler.strategies,
+    open: 0,
+    isRetired: false,
+  };
+}
+
+class Compiler {
+  leafCount = 0;
+  canRepeat = false;
+  needsBytes = false;
+  readonly strategies: Strategy[] = [];
+
+  constructor(readonly context: CompileContext, readonly services: CompileServices) {}
+
+  async node(config: Config, path: string, parent: Inherited): Promise<PlanNode> {
+    const inherited = inherit(parent, config);
+    refuseUnbuilt(inherited, config, path);
+    return config.targets === undefined ? this.leaf(config, path, inherited) : this.group(config, config.targets, path, inherited);
+  }
+
+  async group(config: Config, targets: readonly Config[], path: string, inherited: Inherited): Promise<Group> {
+    const { mode, ...rest } = config.strategy ?? { mode: '' };
+    const place = `${path}.strategy`;
+    const plugin = await this.services.registry.find('strategy', mode);
+    if (plugin === undefined) throw fail('CONFIG_INVALID', { path: `${place}.mode`, param: `${place}.mode`, reason: `no strategy ${mode} is installed; use single, loadbalance, fallback or conditional` });
+    const children: PlanNode[] = [];
+    for (const [index, target] of targets.entries()) children.push(await this.node(target, `${path}.targets[${index}]`, inherited));
+    const infos = targets.map((target) => Object.freeze({ name: target.name ?? '', weight: target.weight ?? 1, healthy: true }));
+    const params = strategyParams(plugin, rest, place, this.services.registry);
+    const strategy = await createStrategy(plugin, mode, params, this.services.registry.host(`strategy/${mode}`), infos, place);
+    this.strategies.push(strategy);
+    const needs = plugin.needsFor?.(params) ?? plugin.needs;
+    if (needs?.request !== undefined && needs.request !== 'head') this.needsBytes = true;
+    if (children.length > 1) this.canRepeat = true;
+    return Object.freeze({ kind: 'group', path, mode, strategy, children, targets: infos, hasBreaker: children.some(hasBreaker) });
+  }
+
+  async leaf(config: Config, path: string, inherited: Inherited): Promise<Leaf> {
+    const { context, services } = this;
+    const own = config.provider ?? '';
+    const named = own || context.provider || '';
+    if (config.virtual_key !== undefined || named.startsWith('@')) {
+      throw fail('CONFIG_INVALID', { path, param: path, reason: `no provider ${config.virtual_key ?? named} in the catalogue of this workspace; give provider and api_key` });
+    }
+    if (named === '') throw fail('ROUTING_MISSING', { param: path });
+    const provider = await loadProvider(services.registry, named);
+    const credentials = credentialsOf(config, provider);
+    const customHost = context.customHost || inherited.custom_host || undefined;
+    const base = baseUrl(provider, customHost, credentials);
+    const retry = retryPolicy(inherited);
+    if (retry.attempts > 0) this.canRepeat = true;
+    const edits = [...editsOf('default', inherited.default_params), ...editsOf('set', inherited.override_params)];
+    const dropPaths = inherited.drop_params.map((text, index) => {
+      const parsed = parseDropPath(text);
+      if (parsed === undefined) throw fail('CONFIG_INVALID', { path: `${path}.drop_params[${index}]`, param: `${path}.drop_params[${index}]`, reason: 'must be a dotted path such as tools[*].function.strict' });
+      return parsed;
+    });
+    const paramsByEndpoint = endpointParams(provider);
+    // Parameter rules of endpoints touch JSON bodies only, which unified routes collect anyway.
+    if (edits.length + dropPaths.length > 0) this.needsBytes = true;
+    const breaker = breakerPolicy(inherited);
+    this.leafCount += 1;
+    return Object.freeze({
+      kind: 'leaf',
+      path,
+      provider,
+      // A host name that a credential completes was written by the request, too.
+      origin: services.upstream.origin(base, customHost === undefined && !provider.plugin.baseUrl.includes('{') ? 'operator' : 'request'),
+      originUrl: base.origin,
+      basePath: base.pathname === '/' ? '' : base.pathname.replace(/\/$/, ''),
+      credentials,
+      apiKey: config.api_key ?? null,
+      needsApiKey: customHost === undefined,
+      headers: headersOf(provider, credentials, services.userAgent),
+      retry,
+      requestTimeoutMs: inherited.request_timeout ?? 0,
+      forwardHeaders: (inherited.forward_headers ?? []).map((name) => name.trim().toLowerCase()),
+      edits,
+      fieldEdits: edits.flatMap((edit) => fieldEdit(edit)),
+      dropPaths,
+      paramsByEndpoint,
+      breakerSlot: breaker === null ? -1 : services.breakers.slot(`${context.workspaceId} ${context.digest} ${path}`),
+      breaker,
+      isStrict: inherited.strict_reference_compliance ?? true,
+    });
+  }
+}
+
+const hasBreaker = (node: PlanNode): boolean => (node.kind === 'leaf' ? node.breaker !== null : node.hasBreaker);
+
+/** Parts of a config whose plugins do not exist yet must not be passed over in silence: a guardrail that does not run is no guardrail. */
+function refuseUnbuilt(inherited: Inherited, config: Config, path: string): void {
+  for (const name of ['before_request_hooks', 'after_request_hooks', 'input_guardrails', 'output_guardrails'] as const) {
+    const list = inherited[name];
+    if (list !== undefined && list.length > 0) {
+      throw fail('CONFIG_INVALID', { path: `${path}.${name}[0]`, param: `${path}.${name}[0]`, reason: 'no plugin for this check is installed' });
+    }
+  }
+  if (config.prompt_id !== undefined) throw fail('CONFIG_INVALID', { path: `${path}.prompt_id`, param: `${path}.prompt_id`, reason: 'a config with prompt_id is for the prompt routes' });
+}
+
+/** Members that the specification shows for every mode: they may stand in a strategy that has no use for them. */
+const sharedStrategyMembers: ReadonlySet<string> = new Set(['conditions', 'default', 'on_status_codes', 'sticky']);
+
+function strategyParams(plugin: StrategyPlugin, given: object, place: string, registry: Registry): Record<string, unknown> {
+  const schema: ObjectSchema = plugin.params;
+  const params: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (Object.hasOwn(schema.properties, name) || !sharedStrategyMembers.has(name)) params[name] = value;
+  }
+  const fault = registry.checkParams(plugin, params);
+  if (fault !== undefined) throw fail('CONFIG_INVALID', { path: join(place, fault.path), param: join(place, fault.path), reason: fault.reason });
+  return params;
+}
+
+async function createStrategy(
+  plugin: StrategyPlugin, mode: string, params: Record<string, unknown>, host: Host, targets: Group['targets'], place: string,
+): Promise<Strategy> {
+  try {
+    return await plugin.create(params, host, targets);
+  } catch (thrown) {
+    if (isGatewayError(thrown)) throw thrown;
+    if (thrown instanceof ParameterError || (thrown instanceof Error && thrown.name === 'ParameterError' && 'path' in thrown)) {
+      const path = join(place, String(thrown.path));
+      throw fail('CONFIG_INVALID', { path, param: path, reason: thrown.message });
+    }
+    throw fail('PLUGIN_FAILED', { plugin: `strategy/${mode}`, reason: reasonOf(thrown) }, thrown);
+  }
+}
+
+const join = (place: string, path: string): string => (path === '' ? place : path.startsWith('[') ? place + path : `${place}.${path}`);
+
+function credentialsOf(config: Config, provider: LoadedProvider): Readonly<Record<string, unknown>> {
+  const credentials: Record<string, unknown> = {};
+  const given = new Map<string, unknown>(Object.entries(config));
+  for (const name of provider.credentialNames) {
+    const value = given.get(name);
+    if (value !== undefined) credentials[name] = value;
+  }
+  return Object.freeze(credentials);
+}
+
+function baseUrl(provider: LoadedProvider, customHost: string | undefined, credentials: Readonly<Record<string, unknown>>): URL {
+  if (customHost !== undefined) return parseCustomHost(customHost);
+  if (provider.transport !== null) return new URL('http://in-process.invalid');
+  const text = provider.plugin.baseUrl;
+  if (text === '') throw fail('CUSTOM_HOST_MISSING', { provider: provider.id, param: 'custom_host' });
+  return new URL(text.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = credentials[name];
+    // The value becomes part of a host name: nothing that could end or extend it.
+    if (typeof value !== 'string' || !/^[\w.-]+$/.test(value)) throw fail('CREDENTIAL_MISSING', { provider: provider.id, name, param: name });
+    return value;
+  }));
+}
+
+function headersOf(provider: LoadedProvider, credentials: Readonly<Record<string, unknown>>, userAgent: string): readonly string[] {
+  const headers = ['user-agent', userAgent];
+  for (const [name, template] of Object.entries(provider.plugin.headers ?? {})) {
+    let isWhole = true;
+    const value = template.replace(/\{(\w+)\}/g, (_, credential: string) => {
+      const filled = credentials[credential];
+      if (typeof filled !== 'string') isWhole = false;
+      return String(filled);
+    });
+    if (isWhole) headers.push(name.toLowerCase(), value);
+  }
+  return headers;
+}
+
+function retryPolicy(inherited: Inherited): RetryPolicy {
+  const { retry } = inherited;
+  if (retry === undefined || retry.attempts === 0) return noRetry;
+  return Object.freeze({
+    attempts: retry.attempts,
+    onStatusCodes: retry.on_status_codes === undefined ? defaultRetryCodes : new Set(retry.on_status_codes),
+    usesRetryAfter: retry.use_retry_after_headers ?? false,
+  });
+}
+
+function breakerPolicy(inherited: Inherited): BreakerPolicy | null {
+  const given = inherited.cb_config;
+  if (given === undefined) return null;
+  return Object.freeze({
+    failureThreshold: given.failure_threshold,
+    cooldownMs: given.cooldown_interval,
+    failureStatusCodes: given.failure_status_codes === undefined ? null : new Set(given.failure_status_codes),
+  });
+}
+
+const encoder = new TextEncoder();
+
+function editsOf(kind: 'set' | 'default', params: Readonly<Record<string, unknown>> | undefined): BodyEdit[] {
+  return Object.entries(params ?? {}).map(([name, value]) => ({ kind, name, value: encoder.encode(JSON.stringify(value)) }));
+}
+
+function fieldEdit(edit: BodyEdit): Leaf['fieldEdits'][number][] {
+  if (edit.kind !== 'set' && edit.kind !== 'default') return [];
+  const value: unknown = JSON.parse(new TextDecoder().decode(edit.value));
+  return [{ kind: edit.kind, name: edit.name, value: typeof value === 'string' ? value : JSON.stringify(value) }];
+}
+
+function endpointParams(provider: LoadedProvider): ReadonlyMap<EndpointName, EndpointParams> {
+  const byEndpoint = new Map<EndpointName, EndpointParams>();
+  for (const [endpoint, spec] of provider.endpoints) {
+    const params = paramsOf(spec);
+    if (params !== undefined) byEndpoint.set(endpoint, params);
+  }
+  return byEndpoint;
+}
+
+function paramsOf(spec: EndpointSpec): EndpointParams | undefined {
+  if (spec.params === undefined) return undefined;
+  const edits: BodyEdit[] = [];
+  const checks: EndpointParams['checks'][number][] = [];
+  for (const [name, rule] of Object.entries(spec.params)) {
+    if (rule.refuse !== undefined || rule.min !== undefined || rule.max !== undefined) checks.push({ name, rule });
+    if (rule.default !== undefined) edits.push({ kind: 'default', name, value: encoder.encode(JSON.stringify(rule.default)) });
+    if (rule.rename !== undefined) edits.push({ kind: 'rename', from: name, to: rule.rename });
+  }
+  return { edits, checks };
+}

@@ -1,0 +1,39 @@
+// A provider folder, loaded on first use and spelled out for the call path.
+
+import type { EndpointName, EndpointSpec } from '@gateway/plugin-sdk';
+import { fail } from '../errors/gateway-error.js';
+import type { Registry } from '../registry/registry.js';
+import type { LoadedProvider } from './plan.js';
+
+const loaded = new WeakMap<Registry, Map<string, Promise<LoadedProvider>>>();
+
+/** The provider `id`, the same object for every plan of a thread. Throws PROVIDER_UNKNOWN. */
+export function loadProvider(registry: Registry, id: string): Promise<LoadedProvider> {
+  let providers = loaded.get(registry);
+  if (providers === undefined) loaded.set(registry, providers = new Map());
+  let provider = providers.get(id);
+  if (provider === undefined) {
+    const made = load(registry, id);
+    provider = made;
+    providers.set(id, made);
+    // A failure is not kept: the name may be a client's, and the map must not grow by them.
+    made.catch(() => providers.delete(id));
+  }
+  return provider;
+}
+
+async function load(registry: Registry, id: string): Promise<LoadedProvider> {
+  const plugin = await registry.find('provider', id);
+  if (plugin === undefined) throw fail('PROVIDER_UNKNOWN', { provider: id.slice(0, 64), param: 'provider' });
+  const endpoints = new Map<EndpointName, EndpointSpec>();
+  for (const [name, spec] of Object.entries(plugin.endpoints)) {
+    if (spec !== undefined) endpoints.set(name as EndpointName, typeof spec === 'string' ? { path: spec } : spec);
+  }
+  return Object.freeze({
+    id,
+    plugin,
+    endpoints,
+    transport: plugin.transport === undefined ? null : await plugin.transport(registry.host(`provider/${id}`)),
+    credentialNames: Object.keys(plugin.params.properties ?? {}).filter((name) => name !== 'api_key'),
+  });
+}

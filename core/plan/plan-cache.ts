@@ -1,0 +1,95 @@
+// Hot: runs for each call.
+// Finds the plan of a call: what routes it (config text, provider, custom host) and the workspace make the name. A hit is synchronous.
+
+import { LRUCache } from 'lru-cache';
+import { createHash } from 'node:crypto';
+import type { Config } from '../config/config.js';
+import { parseConfig } from '../config/validate.js';
+import { fail } from '../errors/gateway-error.js';
+import type { Exchange } from '../exchange/exchange.js';
+import { compilePlan, type CompileServices } from './compile.js';
+import { loadProvider } from './load-provider.js';
+import type { Plan } from './plan.js';
+
+const plansMax = 2000;
+/** Characters of all keys together: a config may be 64 kB. */
+const keyCharactersMax = 16 * 1024 * 1024;
+
+export class PlanCache {
+  readonly #plans: LRUCache<string, Plan>;
+  readonly #compiling = new Map<string, Promise<Plan>>();
+
+  constructor(readonly services: CompileServices) {
+    this.#plans = new LRUCache<string, Plan>({
+      max: plansMax,
+      maxSize: keyCharactersMax,
+      sizeCalculation: (_, key) => key.length + 1,
+      dispose: (plan) => {
+        plan.isRetired = true;
+        closeIfUnused(plan);
+      },
+    });
+  }
+
+  /** The plan, or a promise of it the first time. Throws or rejects with a client error for a config that cannot work. */
+  find(exchange: Exchange): Plan | Promise<Plan> {
+    const { head } = exchange;
+    const key = `${exchange.principal.workspaceId}\n${head.provider ?? ''}\n${head.customHost ?? ''}\n${head.virtualKey ?? ''}\n${head.config ?? ''}`;
+    const plan = this.#plans.get(key);
+    if (plan !== undefined) return plan;
+    let compiling = this.#compiling.get(key);
+    if (compiling === undefined) {
+      compiling = this.#compile(exchange, key).finally(() => this.#compiling.delete(key));
+      this.#compiling.set(key, compiling);
+    }
+    return compiling;
+  }
+
+  /** Marks a call as walking the plan. */
+  acquire(plan: Plan): void {
+    plan.open += 1;
+  }
+
+  release(plan: Plan): void {
+    plan.open -= 1;
+    closeIfUnused(plan);
+  }
+
+  clear(): void {
+    this.#plans.clear();
+  }
+
+  async #compile(exchange: Exchange, key: string): Promise<Plan> {
+    const { head } = exchange;
+    const config = await this.#configOf(exchange);
+    const plan = await compilePlan(config, {
+      workspaceId: exchange.principal.workspaceId,
+      provider: head.provider,
+      customHost: head.customHost,
+      digest: createHash('sha256').update(key).digest('base64url'),
+    }, this.services);
+    this.#plans.set(key, plan);
+    return plan;
+  }
+
+  async #configOf(exchange: Exchange): Promise<Config> {
+    const { config, provider, virtualKey } = exchange.head;
+    if (config === undefined) {
+      if (virtualKey !== undefined && provider === undefined) return { virtual_key: virtualKey };
+      if (provider === undefined || provider === '') throw fail('ROUTING_MISSING');
+      return { provider };
+    }
+    if (!config.trimStart().startsWith('{') && /^[\w-]{1,128}$/.test(config)) throw fail('CONFIG_UNKNOWN', { slug: config, param: 'x-gateway-config' });
+    const keyless = new Set<string>();
+    for (const name of new Set([...config.matchAll(/"provider"\s*:\s*"([^"\\@]{1,64})"/g)].map((match) => match[1] ?? ''))) {
+      const loaded = await loadProvider(this.services.registry, name).catch(() => undefined);
+      if (loaded !== undefined && loaded.plugin.auth.type === 'none') keyless.add(name);
+    }
+    return parseConfig(config, { isKeyless: (name) => keyless.has(name) });
+  }
+}
+
+function closeIfUnused(plan: Plan): void {
+  if (!plan.isRetired || plan.open > 0) return;
+  for (const strategy of plan.strategies) void strategy.close?.();
+}

@@ -1,0 +1,92 @@
+// A config, compiled: what a call walks. Everything is frozen or owned by one thread, built once by compile.ts and looked up by
+// plan-cache.ts; a call reads it and changes nothing but the counters of use.
+
+import type { EndpointName, EndpointSpec, ParamRule, ProviderPlugin, Strategy, Target, Transport } from '@gateway/plugin-sdk';
+import type { BodyEdit, DropPath } from '../body/splice.js';
+import type { BreakerPolicy } from '../upstream/breaker.js';
+import type { UpstreamOrigin } from '../upstream/client.js';
+
+export type PlanNode = Leaf | Group;
+
+export interface Group {
+  readonly kind: 'group';
+  /** Place in the config: `config`, `config.targets[1]`. */
+  readonly path: string;
+  readonly mode: string;
+  readonly strategy: Strategy;
+  readonly children: readonly PlanNode[];
+  /** As the strategy sees them while all are healthy. */
+  readonly targets: readonly Target[];
+  /** Some leaf below has a circuit breaker; without one every target counts as healthy and nothing is asked. */
+  readonly hasBreaker: boolean;
+}
+
+export interface RetryPolicy {
+  /** Further tries after the first. */
+  readonly attempts: number;
+  readonly onStatusCodes: ReadonlySet<number>;
+  readonly usesRetryAfter: boolean;
+}
+
+/** A provider of the catalogue with its endpoints spelled out. */
+export interface LoadedProvider {
+  readonly id: string;
+  readonly plugin: ProviderPlugin;
+  readonly endpoints: ReadonlyMap<EndpointName, EndpointSpec>;
+  /** Present for providers that are not reached over HTTP. */
+  readonly transport: Transport | null;
+  /** Names of its credentials and settings beside `api_key`. */
+  readonly credentialNames: readonly string[];
+}
+
+export interface EndpointParams {
+  readonly edits: readonly BodyEdit[];
+  /** Rules that look at a value before it goes up. */
+  readonly checks: readonly { readonly name: string; readonly rule: ParamRule }[];
+}
+
+export interface Leaf {
+  readonly kind: 'leaf';
+  readonly path: string;
+  readonly provider: LoadedProvider;
+  readonly origin: UpstreamOrigin;
+  /** Scheme, host and port, for signing. */
+  readonly originUrl: string;
+  /** Path of the base URL, without a trailing slash. */
+  readonly basePath: string;
+  /** Values of the provider's parameters given in the config. */
+  readonly credentials: Readonly<Record<string, unknown>>;
+  /** The API key of the config; null: the client's Authorization is the provider key. */
+  readonly apiKey: string | null;
+  /** The API key of the config is needed (no custom host took the provider's place). */
+  readonly needsApiKey: boolean;
+  /** Flat list sent with every call: provider headers with credentials filled in, user agent. */
+  readonly headers: readonly string[];
+  readonly retry: RetryPolicy;
+  /** 0: the gateway's first-byte time-out alone. */
+  readonly requestTimeoutMs: number;
+  readonly forwardHeaders: readonly string[];
+  /** Changes to a JSON body: default_params, then override_params. */
+  readonly edits: readonly BodyEdit[];
+  /** The same for a multipart body, as text. */
+  readonly fieldEdits: readonly { readonly kind: 'set' | 'default' | 'remove'; readonly name: string; readonly value: string }[];
+  readonly dropPaths: readonly DropPath[];
+  readonly paramsByEndpoint: ReadonlyMap<EndpointName, EndpointParams>;
+  readonly breakerSlot: number;
+  readonly breaker: BreakerPolicy | null;
+  readonly isStrict: boolean;
+}
+
+export interface Plan {
+  readonly root: PlanNode;
+  readonly leafCount: number;
+  /** More than one upstream call is possible, so the body has to be kept. */
+  readonly canRepeat: boolean;
+  /** Something on the plan changes or reads the body: it has to be collected. */
+  readonly needsBytes: boolean;
+  /** Strategy instances to close when the plan is dropped. */
+  readonly strategies: readonly Strategy[];
+  /** Calls on it right now. */
+  open: number;
+  isRetired: boolean;
+}

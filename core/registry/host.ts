@@ -1,0 +1,72 @@
+// What a plugin is given of the outside world. One for each plugin and thread; its names (stores, counters) lie below the plugin's id.
+
+import type { Host, Log, OutboundRequest, OutboundResponse, Store, WorkerOf } from '@gateway/plugin-sdk';
+import { fail, reasonOf } from '../errors/gateway-error.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import type { UpstreamClient } from '../upstream/client.js';
+import { fetchBytes } from '../upstream/fetch-bytes.js';
+import type { WorkerPool } from '../workers/pool.js';
+
+const answerBytesMaxDefault = 1024 * 1024;
+
+export interface HostServices {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly upstream: UpstreamClient;
+  readonly workers: WorkerPool;
+  readonly openStore: (name: string) => Promise<Store>;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+export class PluginHosts {
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  constructor(readonly services: HostServices) {}
+
+  hostOf(pluginId: string): Host {
+    const { services } = this;
+    const log: Log = {
+      info: (message, fields) => services.logger.info(message, { plugin: pluginId, ...fields }),
+      warn: (message, fields) => services.logger.warn(message, { plugin: pluginId, ...fields }),
+      error: (message, fields) => services.logger.error(message, { plugin: pluginId, ...fields }),
+    };
+    return {
+      log,
+      now: () => Date.now(),
+      random: () => Math.random(),
+      fetch: (request: OutboundRequest): Promise<OutboundResponse> => fetchBytes(services.upstream, request, answerBytesMaxDefault),
+      store: (name) => services.openStore(storeName(pluginId, name)),
+      worker: <M>(module: URL): WorkerOf<M> => services.workers.proxy<M>(module),
+      secret: async (reference) => {
+        const name = /^env:([A-Za-z_]\w*)$/.exec(reference)?.[1];
+        const value = name === undefined ? undefined : services.environment[name];
+        if (value === undefined) throw fail('PLUGIN_FAILED', { plugin: pluginId, reason: `no secret ${reference}; references look like env:NAME` });
+        return value;
+      },
+      count: (metric, by = 1) => services.metrics.add(`${pluginId}.${metric}`, by),
+      every: (periodMs, work) => this.#every(periodMs, work, log),
+    };
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers.clear();
+  }
+
+  #every(periodMs: number, work: () => void | Promise<void>, log: Log): void {
+    let isRunning = false;
+    const timer = setInterval(() => {
+      if (isRunning) return;
+      isRunning = true;
+      Promise.resolve().then(work)
+        .catch((thrown: unknown) => log.error('periodic work failed', { reason: reasonOf(thrown) }))
+        .finally(() => { isRunning = false; });
+    }, periodMs);
+    timer.unref();
+    this.#timers.add(timer);
+  }
+}
+
+/** `exporter/store` + `logs` -> `exporter-store-logs`: one folder name. */
+const storeName = (pluginId: string, name: string): string => `${pluginId}-${name}`.replace(/[^a-zA-Z0-9-]/g, '-').toLowerCase();

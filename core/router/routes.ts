@@ -1,0 +1,75 @@
+// The route table, as data. Exact paths first; a family takes the paths below it by how many segments follow and what the last one is.
+
+import { speech, transcriptions, translations } from '../endpoints/audio.js';
+import { chatCompletions } from '../endpoints/chat-completions.js';
+import { completions } from '../endpoints/completions.js';
+import { embeddings } from '../endpoints/embeddings.js';
+import { cancelBatch, cancelJob, createBatch, createJob, storedBatch, storedFile, storedJob, uploadFile } from '../endpoints/files.js';
+import { imageEdits, imageGenerations, imageVariations } from '../endpoints/images.js';
+import { countTokens, messages } from '../endpoints/messages.js';
+import { models } from '../endpoints/models.js';
+import { moderations } from '../endpoints/moderations.js';
+import { rerank } from '../endpoints/rerank.js';
+import { cancelResponse, createResponse, storedResponse } from '../endpoints/responses.js';
+import type { EndpointDefinition } from '../exchange/endpoint.js';
+
+export interface ExactRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly endpoint: EndpointDefinition;
+}
+
+/** `{path}/{id}` and, with `action`, `{path}/{id}/{action}`. */
+export interface FamilyRoute {
+  readonly method: string;
+  readonly path: string;
+  /** Empty: the path ends with the id. */
+  readonly action: string;
+  readonly endpoint: EndpointDefinition;
+}
+
+export const exactRoutes: readonly ExactRoute[] = [
+  { method: 'POST', path: '/v1/chat/completions', endpoint: chatCompletions },
+  { method: 'POST', path: '/v1/completions', endpoint: completions },
+  { method: 'POST', path: '/v1/embeddings', endpoint: embeddings },
+  { method: 'POST', path: '/v1/images/generations', endpoint: imageGenerations },
+  { method: 'POST', path: '/v1/images/edits', endpoint: imageEdits },
+  { method: 'POST', path: '/v1/images/variations', endpoint: imageVariations },
+  { method: 'POST', path: '/v1/audio/speech', endpoint: speech },
+  { method: 'POST', path: '/v1/audio/transcriptions', endpoint: transcriptions },
+  { method: 'POST', path: '/v1/audio/translations', endpoint: translations },
+  { method: 'POST', path: '/v1/moderations', endpoint: moderations },
+  { method: 'POST', path: '/v1/rerank', endpoint: rerank },
+  { method: 'POST', path: '/v1/messages', endpoint: messages },
+  { method: 'POST', path: '/v1/messages/count_tokens', endpoint: countTokens },
+  { method: 'POST', path: '/v1/responses', endpoint: createResponse },
+  { method: 'GET', path: '/v1/files', endpoint: storedFile },
+  { method: 'POST', path: '/v1/files', endpoint: uploadFile },
+  { method: 'GET', path: '/v1/batches', endpoint: storedBatch },
+  { method: 'POST', path: '/v1/batches', endpoint: createBatch },
+  { method: 'GET', path: '/v1/fine_tuning/jobs', endpoint: storedJob },
+  { method: 'POST', path: '/v1/fine_tuning/jobs', endpoint: createJob },
+  { method: 'GET', path: '/v1/models', endpoint: models },
+];
+
+export const familyRoutes: readonly FamilyRoute[] = [
+  { method: 'GET', path: '/v1/responses', action: '', endpoint: storedResponse },
+  { method: 'DELETE', path: '/v1/responses', action: '', endpoint: storedResponse },
+  { method: 'GET', path: '/v1/responses', action: 'input_items', endpoint: storedResponse },
+  { method: 'POST', path: '/v1/responses', action: 'cancel', endpoint: cancelResponse },
+  { method: 'GET', path: '/v1/files', action: '', endpoint: storedFile },
+  { method: 'DELETE', path: '/v1/files', action: '', endpoint: storedFile },
+  { method: 'GET', path: '/v1/files', action: 'content', endpoint: storedFile },
+  { method: 'GET', path: '/v1/batches', action: '', endpoint: storedBatch },
+  { method: 'POST', path: '/v1/batches', action: 'cancel', endpoint: cancelBatch },
+  { method: 'GET', path: '/v1/fine_tuning/jobs', action: '', endpoint: storedJob },
+  { method: 'POST', path: '/v1/fine_tuning/jobs', action: 'cancel', endpoint: cancelJob },
+  { method: 'GET', path: '/v1/fine_tuning/jobs', action: 'checkpoints', endpoint: storedJob },
+  { method: 'GET', path: '/v1/fine_tuning/jobs', action: 'events', endpoint: storedJob },
+];
+
+/** Families of the control plane and of later releases: never the provider's business, so never relayed. */
+export const reservedPaths: readonly string[] = ['/v1/prompts', '/v1/policies', '/v1/realtime'];
+
+/** Methods of the catch-all. */
+export const proxyMethods: readonly string[] = ['GET', 'POST', 'PUT', 'DELETE'];

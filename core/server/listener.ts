@@ -1,0 +1,173 @@
+// Hot: runs for each call.
+// The edge of one thread: a uWebSockets.js app on the shared port. Copies the head while the library still holds it, attaches the body and
+// the abort handler before anything can wait, and hands a finished Exchange to the pipeline. Answers health, readiness and unknown routes
+// itself: they have no key, no route and no log record.
+
+import { fail, type GatewayError } from '../errors/gateway-error.js';
+import { errorBody } from '../errors/to-response.js';
+import { Exchange, type BodyReader } from '../exchange/exchange.js';
+import { RequestHead } from '../exchange/request-head.js';
+import { checkPath, matchRoute } from '../router/match.js';
+import { checkHead } from './check-head.js';
+import { RequestBody, type BodyLimits } from './request-body.js';
+import { ResponseWriter, type WriterOwner } from './response-writer.js';
+import type { Uws, UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './uws.js';
+
+export interface ExchangeHandler {
+  handle(exchange: Exchange): void;
+  onClientGone(exchange: Exchange): void;
+}
+
+export interface ListenerSettings {
+  readonly tls: { readonly keyFile: string; readonly certFile: string } | undefined;
+  readonly limits: BodyLimits;
+  readonly version: string;
+}
+
+const readHead = { head: new RequestHead() };
+const collectHeader = (name: string, value: string): void => { readHead.head.add(name, value); };
+
+export class Listener {
+  isDraining = false;
+  /** Calls accepted and not yet answered, health checks included. */
+  open = 0;
+  onIdle: (() => void) | null = null;
+  readonly #app: UwsApp;
+  #socket: UwsListenSocket | null = null;
+
+  constructor(readonly uws: Uws, readonly settings: ListenerSettings, readonly handler: ExchangeHandler, readonly reader: BodyReader) {
+    const { tls } = settings;
+    this.#app = tls === undefined ? uws.App() : uws.SSLApp({ key_file_name: tls.keyFile, cert_file_name: tls.certFile });
+    this.#app.any('/*', (response, request) => this.#onRequest(response, request));
+  }
+
+  /** Resolves with the port. The port is shared: other threads listen on it too. */
+  async listen(host: string, port: number): Promise<number> {
+    const socket = await listenOn(this.uws, this.#app, host, port, 0);
+    if (socket === false) throw portFault(host, port);
+    this.#socket = socket;
+    return this.uws.us_socket_local_port(socket);
+  }
+
+  stopListening(): void {
+    this.isDraining = true;
+    const socket = this.#socket;
+    this.#socket = null;
+    if (socket !== null) this.uws.us_listen_socket_close(socket);
+  }
+
+  /** Closes every connection, open answers included. The thread must not end before this. */
+  close(): void {
+    this.stopListening();
+    this.#app.close();
+  }
+
+  #onRequest(response: UwsResponse, request: UwsRequest): void {
+    const head = new RequestHead();
+    head.method = request.getCaseSensitiveMethod();
+    head.path = request.getUrl();
+    head.query = request.getQuery() ?? '';
+    readHead.head = head;
+    request.forEach(collectHeader);
+    this.open += 1;
+    new ServedCall(this, response, head).begin();
+  }
+}
+
+/** One request on the wire: keeps library objects, body, writer and exchange in step. */
+class ServedCall implements WriterOwner {
+  readonly body: RequestBody;
+  readonly writer: ResponseWriter;
+  #exchange: Exchange | null = null;
+  #isFramingBroken = false;
+  #isOver = false;
+
+  constructor(readonly listener: Listener, readonly response: UwsResponse, readonly head: RequestHead) {
+    this.body = new RequestBody(response, listener.settings.limits, head.hasBody, head.contentLength);
+    this.writer = new ResponseWriter(response, this);
+    response.onAborted(() => this.#onAborted());
+  }
+
+  get mustClose(): boolean {
+    return this.#isFramingBroken || this.listener.isDraining || !this.body.isComplete;
+  }
+
+  begin(): void {
+    const { listener, head } = this;
+    const fault = checkHead(head, listener.settings.limits.bodyBytesMax);
+    if (fault !== undefined) {
+      this.#isFramingBroken = true;
+      this.#refuse(fault);
+      return;
+    }
+    const route = matchRoute(head.method, head.path);
+    switch (route.kind) {
+      case 'endpoint':
+      case 'proxy': {
+        const reason = checkPath(head.path);
+        if (reason !== undefined) {
+          this.#refuse(fail('PATH_INVALID', { reason, param: 'path' }));
+          return;
+        }
+        const exchange = new Exchange(head, route.endpoint, route.suffix, this.body, this.writer, listener.reader);
+        this.#exchange = exchange;
+        listener.handler.handle(exchange);
+        return;
+      }
+      case 'health': this.#answer(200, JSON.stringify({ status: 'success', message: 'Server is healthy', version: listener.settings.version })); return;
+      case 'ready': this.#answer(listener.isDraining ? 503 : 200, JSON.stringify({ status: listener.isDraining ? 'draining' : 'ready' })); return;
+      case 'methodNotAllowed': this.#refuse(fail('METHOD_NOT_ALLOWED', { method: head.method, allowed: route.allowed }), ['allow', route.allowed]); return;
+      case 'unknown': this.#refuse(fail('ROUTE_UNKNOWN', { method: head.method, path: head.path.slice(0, 200) })); return;
+    }
+  }
+
+  onAnswered(): void {
+    this.#end();
+    this.body.release();
+  }
+
+  #onAborted(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.writer.onGone();
+    this.body.release();
+    if (this.#exchange !== null) this.listener.handler.onClientGone(this.#exchange);
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { listener } = this;
+    listener.open -= 1;
+    if (listener.open === 0 && listener.onIdle !== null) listener.onIdle();
+  }
+
+  #refuse(error: GatewayError, headers: string[] = []): void {
+    this.#answer(error.status, errorBody(error, 'chat'), headers);
+  }
+
+  #answer(status: number, body: string, headers: string[] = []): void {
+    const { writer } = this;
+    headers.push('content-type', 'application/json');
+    // After broken framing nothing that follows can be trusted to be this request's body.
+    if (this.#isFramingBroken) writer.send(status, headers, body);
+    else this.body.drain(() => writer.send(status, headers, body));
+  }
+}
+
+/** Finds out whether the port is free, and which it is when 0 was asked for. Threads share ports silently, so this must come first. */
+export async function reservePort(uws: Uws, host: string, port: number): Promise<number> {
+  const app = uws.App();
+  const socket = await listenOn(uws, app, host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT);
+  if (socket === false) throw portFault(host, port);
+  const found = uws.us_socket_local_port(socket);
+  uws.us_listen_socket_close(socket);
+  app.close();
+  return found;
+}
+
+const listenOn = (uws: Uws, app: UwsApp, host: string, port: number, options: number): Promise<UwsListenSocket | false> =>
+  new Promise((resolve) => { app.listen(host, port, options, resolve); });
+
+const portFault = (host: string, port: number): GatewayError =>
+  fail('SETTINGS_INVALID', { reason: `cannot listen on ${host}:${port}; the port is in use, or the address is not this machine's; choose another with GATEWAY_PORT or GATEWAY_HOST` });

@@ -1,0 +1,208 @@
+// Hot: runs for each chunk of a request body.
+// The client's body from uWebSockets.js. Attached before anything can wait: the library gives no second chance. Each chunk is copied once,
+// because its memory is gone when the callback returns. Until somebody decides what becomes of the body it is held, up to a bound, then
+// the client is paused.
+
+import { Readable } from 'node:stream';
+import { fail, type GatewayError } from '../errors/gateway-error.js';
+import type { ClientBody } from '../exchange/client-body.js';
+import { noBytes } from '../exchange/exchange.js';
+import type { UwsResponse } from './uws.js';
+
+export interface BodyLimits {
+  readonly bodyBytesMax: number;
+  readonly bodyTimeoutMs: number;
+}
+
+/** Held before anyone decided, or unread by the upstream, before the client is paused. */
+const heldBytesMax = 256 * 1024;
+/** A rest up to this length is awaited before a refused client is answered. */
+const unreadBytesMax = 64 * 1024;
+
+type Mode = 'hold' | 'collect' | 'stream' | 'discard';
+
+export class RequestBody implements ClientBody {
+  isComplete = false;
+  bytesReceived = 0;
+  #mode: Mode = 'hold';
+  #chunks: Buffer[] = [];
+  #onWhole: ((bytes: Uint8Array) => void) | null = null;
+  #onFault: ((fault: GatewayError) => void) | null = null;
+  #onDrained: (() => void) | null = null;
+  #upload: Upload | null = null;
+  #fault: GatewayError | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #isPaused = false;
+  /** The response is aborted or ended: the library's objects must not be touched any more. */
+  #isGone = false;
+
+  constructor(readonly response: UwsResponse, readonly limits: BodyLimits, hasBody: boolean, readonly contentLength: number) {
+    if (!hasBody) {
+      this.isComplete = true;
+      return;
+    }
+    response.onData((chunk, isLast) => this.#onData(chunk, isLast));
+  }
+
+  collect(onWhole: (bytes: Uint8Array) => void, onFault: (fault: GatewayError) => void): void {
+    this.#mode = 'collect';
+    if (this.#fault !== null) onFault(this.#fault);
+    else if (this.isComplete) onWhole(this.#take());
+    else {
+      this.#onWhole = onWhole;
+      this.#onFault = onFault;
+      this.#resume();
+    }
+  }
+
+  stream(): Readable {
+    this.#mode = 'stream';
+    const upload = new Upload(() => this.#resume(), () => this.discard());
+    this.#upload = upload;
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    for (const chunk of chunks) upload.push(chunk);
+    if (this.#fault !== null) upload.destroy(this.#fault);
+    else if (this.isComplete) upload.push(null);
+    return upload;
+  }
+
+  discard(): void {
+    this.#mode = 'discard';
+    this.#chunks = [];
+    this.#onWhole = null;
+    this.#onFault = null;
+    this.#upload = null;
+    if (!this.isComplete) this.#resume();
+  }
+
+  drain(onDrained: () => void): void {
+    this.discard();
+    if (this.isComplete || this.#fault !== null || this.contentLength > unreadBytesMax || this.bytesReceived > unreadBytesMax) onDrained();
+    else this.#onDrained = onDrained;
+  }
+
+  /** The client left or the answer ended. */
+  release(): void {
+    this.#isGone = true;
+    this.#clearTimer();
+    const upload = this.#upload;
+    this.#upload = null;
+    if (upload !== null && !this.isComplete) upload.destroy();
+    this.#mode = 'discard';
+    this.#chunks = [];
+    this.#onDrained = null;
+  }
+
+  #onData(chunk: ArrayBuffer, isLast: boolean): void {
+    // Keeps firing after the answer has been sent.
+    if (this.isComplete) return;
+    this.bytesReceived += chunk.byteLength;
+    if (isLast) {
+      this.isComplete = true;
+      this.#clearTimer();
+    } else if (this.#timer !== null) {
+      this.#timer.refresh();
+    } else {
+      // Most bodies come whole with their head and never need a timer. A client that sends a head and then nothing at all is closed by
+      // the library's own idle time-out.
+      this.#armTimer();
+    }
+    if (this.bytesReceived > this.limits.bodyBytesMax) {
+      this.#fail(fail('BODY_TOO_LARGE', { maximum: this.limits.bodyBytesMax }));
+      return;
+    }
+    switch (this.#mode) {
+      case 'discard':
+        if (isLast || this.bytesReceived > unreadBytesMax) this.#drained();
+        return;
+      case 'stream': {
+        const upload = this.#upload;
+        if (upload === null) return;
+        const hasRoom = chunk.byteLength === 0 || upload.push(copyOf(chunk));
+        if (isLast) upload.push(null);
+        else if (!hasRoom) this.#pause();
+        return;
+      }
+      default:
+        if (chunk.byteLength > 0) this.#chunks.push(copyOf(chunk));
+        if (isLast) {
+          const onWhole = this.#onWhole;
+          this.#onWhole = null;
+          if (onWhole !== null) onWhole(this.#take());
+        } else if (this.#mode === 'hold' && this.bytesReceived > heldBytesMax) {
+          this.#pause();
+        }
+    }
+  }
+
+  #take(): Uint8Array {
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    return chunks.length === 1 ? chunks[0] as Buffer : chunks.length === 0 ? noBytes : Buffer.concat(chunks);
+  }
+
+  #fail(fault: GatewayError): void {
+    this.#clearTimer();
+    this.#fault = fault;
+    const onFault = this.#onFault;
+    const upload = this.#upload;
+    this.discard();
+    this.#fault = fault;
+    if (onFault !== null) onFault(fault);
+    else if (upload !== null) upload.destroy(fault);
+    else this.#drained();
+  }
+
+  #drained(): void {
+    const onDrained = this.#onDrained;
+    this.#onDrained = null;
+    if (onDrained !== null) onDrained();
+  }
+
+  #pause(): void {
+    if (this.#isPaused || this.#isGone || this.isComplete) return;
+    this.#isPaused = true;
+    this.#clearTimer();
+    this.response.pause();
+  }
+
+  #resume(): void {
+    if (!this.#isPaused || this.#isGone) return;
+    this.#isPaused = false;
+    this.#armTimer();
+    this.response.resume();
+  }
+
+  #armTimer(): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#fail(fail('BODY_TIMEOUT', { timeoutMs: this.limits.bodyTimeoutMs }));
+    }, this.limits.bodyTimeoutMs);
+  }
+
+  #clearTimer(): void {
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}
+
+/** The body on its way up; its buffer above the mark pauses the client. */
+class Upload extends Readable {
+  constructor(readonly onRead: () => void, readonly onClosed: () => void) {
+    super({ highWaterMark: heldBytesMax });
+  }
+
+  override _read(): void {
+    this.onRead();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.onClosed();
+    callback(error);
+  }
+}
+
+// The copy that cannot be avoided. Small chunks come from the shared pool, which is cheaper than memory of their own.
+const copyOf = (chunk: ArrayBuffer): Buffer => Buffer.from(new Uint8Array(chunk));

@@ -1,0 +1,217 @@
+// Hot: runs for each chunk of an answer.
+// The answer on its way to the client. Chunks that arrive in one read of the upstream socket leave in one write: they are gathered until the
+// end of the running task. A write that finds no room says so, and the relay pauses the upstream; what is held here stays below two reads.
+
+import type { HeaderList, Responder } from '../exchange/responder.js';
+import { statusLine } from './status-line.js';
+import type { UwsResponse } from './uws.js';
+
+export interface WriterOwner {
+  /** The answer has left, whole or not. */
+  onAnswered(): void;
+  /** The connection must not be used again: the request's framing is broken, its body is unread, or the gateway is shutting down. */
+  readonly mustClose: boolean;
+}
+
+export class ResponseWriter implements Responder {
+  isOpen = true;
+  isStarted = false;
+  bytesSent = 0;
+  onDrain: (() => void) | null = null;
+
+  #status = 0;
+  #headers: HeaderList = [];
+  /** Announced length of the body; -1: chunked. */
+  #bodyBytes = -1;
+  #isHeadSent = false;
+  #isEnded = false;
+  #isFlushPlanned = false;
+  #hasWaiter = false;
+  #first: Uint8Array | null = null;
+  #more: Uint8Array[] | null = null;
+  /** What tryEnd() did not take of the last chunk, and the offset in the body where that chunk began. */
+  #rest: Uint8Array | null = null;
+  #restAt = 0;
+  readonly #flushCorked = (): void => this.#flush();
+
+  constructor(readonly response: UwsResponse, readonly owner: WriterOwner) {}
+
+  send(status: number, headers: HeaderList, body: Uint8Array | string): void {
+    if (!this.isOpen) return;
+    if (this.isStarted) {
+      // Too late for another answer; the one that began must not look whole.
+      this.abort();
+      return;
+    }
+    this.isStarted = true;
+    this.#isEnded = true;
+    this.#status = status;
+    this.#headers = headers;
+    this.#first = typeof body === 'string' ? Buffer.from(body) : body;
+    this.response.cork(this.#flushCorked);
+  }
+
+  start(status: number, headers: HeaderList, bodyBytes: number): void {
+    if (!this.isOpen || this.isStarted) return;
+    this.isStarted = true;
+    this.#status = status;
+    this.#headers = headers;
+    this.#bodyBytes = bodyBytes;
+    this.#plan();
+  }
+
+  write(chunk: Uint8Array): boolean {
+    if (!this.isOpen || this.#isEnded) return true;
+    if (chunk.length > 0) {
+      if (this.#first === null) this.#first = chunk;
+      else if (this.#more === null) this.#more = [chunk];
+      else this.#more.push(chunk);
+      if (!this.#isFlushPlanned && !this.#hasWaiter) this.#plan();
+    }
+    return !this.#hasWaiter;
+  }
+
+  end(): void {
+    if (!this.isOpen || this.#isEnded) return;
+    this.#isEnded = true;
+    if (!this.#isFlushPlanned && !this.#hasWaiter) this.#plan();
+  }
+
+  abort(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.response.close();
+  }
+
+  /** The client left: nothing of the library may be touched any more. */
+  onGone(): void {
+    this.isOpen = false;
+    this.#first = null;
+    this.#more = null;
+    this.#rest = null;
+    this.onDrain = null;
+  }
+
+  #plan(): void {
+    this.#isFlushPlanned = true;
+    queueMicrotask(() => {
+      this.#isFlushPlanned = false;
+      if (this.isOpen) this.response.cork(this.#flushCorked);
+    });
+  }
+
+  #flush(): void {
+    if (this.#rest !== null) return;
+    const first = this.#first;
+    const more = this.#more;
+    this.#first = null;
+    this.#more = null;
+    const isWhole = this.#isEnded && !this.#isHeadSent && more === null;
+    if (!this.#isHeadSent) this.#writeHead(isWhole);
+    if (isWhole) {
+      this.#finish(first);
+      return;
+    }
+    if (this.#bodyBytes >= 0) {
+      this.#writeSized(first, more);
+      return;
+    }
+    const { response } = this;
+    let hasRoom = true;
+    if (first !== null) {
+      this.bytesSent += first.length;
+      hasRoom = response.write(first);
+    }
+    if (more !== null) {
+      for (let index = 0; index < more.length; index += 1) {
+        const chunk = more[index] as Uint8Array;
+        this.bytesSent += chunk.length;
+        hasRoom = response.write(chunk);
+      }
+    }
+    if (this.#isEnded) this.#finish(null);
+    else if (!hasRoom) this.#wait();
+  }
+
+  /** A body of announced length: the library counts it and ends by itself with the last byte. */
+  #writeSized(first: Uint8Array | null, more: Uint8Array[] | null): void {
+    const chunk = first === null ? null : more === null ? first : Buffer.concat([first, ...more]);
+    if (chunk !== null && !this.#trySized(chunk)) return;
+    if (this.isOpen && this.#isEnded) {
+      // Fewer bytes than announced: the client must see that the answer is not whole.
+      if (this.bytesSent < this.#bodyBytes) this.abort();
+      else this.#close();
+    }
+  }
+
+  /** False when the client took only a part: the rest waits for room. */
+  #trySized(chunk: Uint8Array): boolean {
+    const startedAt = this.bytesSent;
+    const [isTaken, isDone] = this.response.tryEnd(chunk, this.#bodyBytes);
+    if (isDone) {
+      this.bytesSent = this.#bodyBytes;
+      this.#close();
+      return true;
+    }
+    if (isTaken) {
+      this.bytesSent += chunk.length;
+      return true;
+    }
+    this.#rest = chunk;
+    this.#restAt = startedAt;
+    this.#wait();
+    return false;
+  }
+
+  #wait(): void {
+    if (this.#hasWaiter) return;
+    this.#hasWaiter = true;
+    this.response.onWritable((offset) => this.#onWritable(offset));
+  }
+
+  #onWritable(offset: number): boolean {
+    if (!this.isOpen) return true;
+    const rest = this.#rest;
+    if (rest !== null) {
+      const unsent = rest.subarray(offset - this.#restAt);
+      this.#rest = null;
+      this.bytesSent = offset;
+      this.#hasWaiter = false;
+      if (!this.#trySized(unsent)) return false;
+      if (!this.isOpen) return true;
+    }
+    this.#hasWaiter = false;
+    if (this.#first !== null || this.#isEnded) this.response.cork(this.#flushCorked);
+    if (!this.#hasWaiter && this.isOpen && this.onDrain !== null) this.onDrain();
+    return true;
+  }
+
+  #writeHead(isWhole: boolean): void {
+    const { response } = this;
+    const headers = this.#headers;
+    this.#isHeadSent = true;
+    response.writeStatus(statusLine(this.#status));
+    for (let index = 0; index < headers.length; index += 2) response.writeHeader(headers[index] as string, headers[index + 1] as string);
+    // For a whole answer end() writes it.
+    if (!isWhole && this.owner.mustClose) response.writeHeader('connection', 'close');
+  }
+
+  #finish(body: Uint8Array | null): void {
+    const { mustClose } = this.owner;
+    if (body !== null) {
+      this.bytesSent += body.length;
+      this.response.end(body, mustClose);
+    } else if (this.#status === 204 || this.#status === 304) {
+      this.response.endWithoutBody(undefined, mustClose);
+    } else {
+      this.response.end(undefined, mustClose);
+    }
+    this.#close();
+  }
+
+  #close(): void {
+    this.isOpen = false;
+    this.onDrain = null;
+    this.owner.onAnswered();
+  }
+}

@@ -1,0 +1,139 @@
+// Hot: runs for each chunk of a stream that something on the route changes.
+// Bytes -> events -> stages -> bytes. Parsed once, however many stages there are; each stage writes into the next one, the last into one
+// buffer for each upstream chunk. The first error, thrown by a stage or told by it, ends the stream: what came out before it is written,
+// `fail` is called once, and nothing happens after it.
+
+import type { EventSink, EventStage, SseEvent } from '@gateway/plugin-sdk';
+import { SseParser } from './sse-parser.js';
+import { writeEvent } from './sse-writer.js';
+
+export class StageChain {
+  readonly #parser: SseParser;
+  readonly #first: EventSink;
+  #text = '';
+  #error: Error | null = null;
+  #isPushing = false;
+  #isOver = false;
+
+  /** `write` gets the bytes, `fail` the error that ends the stream instead of the last of them. */
+  constructor(stages: readonly EventStage[], readonly write: (bytes: Uint8Array) => void, readonly fail: (error: Error) => void) {
+    const onError = (error: Error): void => this.#onError(error);
+    let sink: EventSink = new Outlet((event) => this.#onEvent(event), onError);
+    for (let index = stages.length - 1; index >= 0; index -= 1) {
+      const stage = stages[index];
+      if (stage !== undefined) sink = new StageInlet(stage, sink, onError);
+    }
+    const first = sink;
+    this.#first = first;
+    this.#parser = new SseParser((event) => { if (!this.#isOver) first.write(event); });
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#isOver) return;
+    this.#isPushing = true;
+    try {
+      this.#parser.push(chunk);
+    } catch (thrown) {
+      this.#onError(asError(thrown));
+    }
+    this.#isPushing = false;
+    this.#flush();
+  }
+
+  /** The upstream's last byte was pushed: what the parser and the stages still hold comes out. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#isPushing = true;
+    try {
+      this.#parser.end();
+      if (!this.#isOver) this.#first.end();
+    } catch (thrown) {
+      this.#onError(asError(thrown));
+    }
+    this.#isPushing = false;
+    // Whatever a stage writes from here on comes too late.
+    this.#isOver = true;
+    this.#flush();
+  }
+
+  #onEvent(event: SseEvent): void {
+    if (this.#isOver) return;
+    this.#text += writeEvent(event);
+    // Written by a stage on its own time.
+    if (!this.#isPushing) this.#flush();
+  }
+
+  #onError(error: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#error = error;
+    if (!this.#isPushing) this.#flush();
+  }
+
+  /** Outside of the stages' calls, so that nothing that `write` or `fail` do can be taken for a stage's fault. */
+  #flush(): void {
+    if (this.#text !== '') {
+      const bytes = Buffer.from(this.#text);
+      this.#text = '';
+      this.write(bytes);
+    }
+    const error = this.#error;
+    if (error === null) return;
+    this.#error = null;
+    this.fail(error);
+  }
+}
+
+/** What the stage before writes into, or the parser: hands events to `stage` until one of them ends. */
+class StageInlet implements EventSink {
+  #isEnded = false;
+
+  constructor(readonly stage: EventStage, readonly out: EventSink, readonly onError: (error: Error) => void) {}
+
+  write(event: SseEvent): void {
+    if (this.#isEnded) return;
+    try {
+      this.stage.push(event, this.out);
+    } catch (thrown) {
+      this.onError(asError(thrown));
+    }
+  }
+
+  /** Also ends what follows, whether or not the stage did. */
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    try {
+      this.stage.end(this.out);
+    } catch (thrown) {
+      this.onError(asError(thrown));
+      return;
+    }
+    this.out.end();
+  }
+
+  fail(error: Error): void {
+    this.onError(error);
+  }
+}
+
+/** Behind the last stage. */
+class Outlet implements EventSink {
+  #isEnded = false;
+
+  constructor(readonly onEvent: (event: SseEvent) => void, readonly onError: (error: Error) => void) {}
+
+  write(event: SseEvent): void {
+    if (!this.#isEnded) this.onEvent(event);
+  }
+
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  fail(error: Error): void {
+    this.onError(error);
+  }
+}
+
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

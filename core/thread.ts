@@ -1,0 +1,221 @@
+// One data thread: everything a call needs, built once, on the thread's own event loop. The main thread and the worker threads are alike.
+
+import type { Exporter, ExporterPlugin, LogRecord, Storage } from '@gateway/plugin-sdk';
+import { readFileSync } from 'node:fs';
+import { Authenticator } from './auth/authenticate.js';
+import { bootstrap, type GeneratedKeys } from './auth/bootstrap.js';
+import { parseJsonObject } from './body/parse.js';
+import { field } from './body/scan.js';
+import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
+import type { BodyReader } from './exchange/exchange.js';
+import { Pipeline } from './pipeline/run.js';
+import { PlanCache } from './plan/plan-cache.js';
+import { PluginHosts } from './registry/host.js';
+import { isPluginKind, places } from './registry/ids.js';
+import { Registry } from './registry/registry.js';
+import { Listener } from './server/listener.js';
+import { loadUws } from './server/uws.js';
+import type { Settings } from './settings/read.js';
+import { Repository } from './storage/repository.js';
+import { RevisionSignal, Snapshot } from './storage/snapshot.js';
+import { Logger } from './telemetry/logger.js';
+import { Metrics } from './telemetry/metrics.js';
+import { LogQueue } from './telemetry/queue.js';
+import { AddressPolicy } from './upstream/address-policy.js';
+import { Breakers } from './upstream/breaker.js';
+import { Egress } from './upstream/egress.js';
+import { UndiciClient } from './upstream/undici-client.js';
+import { WorkerPool } from './workers/pool.js';
+
+/** Memory that all threads share. */
+export interface SharedMemory {
+  readonly breakers: SharedArrayBuffer;
+  readonly revision: SharedArrayBuffer;
+}
+
+/** Name of the store that holds organisations, workspaces and keys. */
+const controlStore = 'control';
+/** How often rows are looked at for writes of other processes. */
+const refreshMs = 1000;
+/** What is left to write when everything else is closed gets this long. */
+const flushTimeoutMs = 5_000;
+/** Connections get this long to take the last bytes of answers that ended. */
+const lingerMs = 50;
+
+const manifest: { version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+export const gatewayVersion = manifest.version;
+
+const bodyReader: BodyReader = { parse: parseJsonObject, field };
+
+/** What plugins and calls reach the world through; without storage and routes yet. */
+class Ground {
+  readonly logger: Logger;
+  readonly metrics = new Metrics();
+  readonly upstream: UndiciClient;
+  readonly workers: WorkerPool;
+  readonly hosts: PluginHosts;
+  readonly registry: Registry;
+  storage: Storage | undefined = undefined;
+
+  constructor(readonly settings: Settings) {
+    this.logger = new Logger(settings.logLevel);
+    for (const secret of [settings.adminKey, settings.apiKey, settings.masterKey]) if (secret !== undefined) this.logger.hide(secret);
+    this.workers = new WorkerPool(settings.threads);
+    this.upstream = new UndiciClient({
+      egress: new Egress({ policy: new AddressPolicy(settings.trustedHosts), connectTimeoutMs: settings.connectTimeoutMs }),
+      connectionsMax: settings.connectionsMax,
+      firstByteTimeoutMs: settings.firstByteTimeoutMs,
+      idleTimeoutMs: settings.idleTimeoutMs,
+    });
+    this.hosts = new PluginHosts({
+      logger: this.logger, metrics: this.metrics, upstream: this.upstream, workers: this.workers, environment: process.env,
+      openStore: async (name) => {
+        if (this.storage === undefined) throw fail('PLUGIN_FAILED', { plugin: name, reason: 'storage is not open' });
+        return this.storage.open(name);
+      },
+    });
+    this.registry = new Registry({ packages: settings.plugins, fromFolder: process.cwd(), hostOf: (id) => this.hosts.hostOf(id) });
+  }
+
+  async openStorage(): Promise<Storage> {
+    const { storage: id, dataDir } = this.settings;
+    const plugin = await this.registry.find('storage', id);
+    if (plugin === undefined) throw fail('SETTINGS_INVALID', { reason: `no storage plugin ${id} is installed; installed: ${this.registry.list('storage').join(', ')}` });
+    if (plugin.isShared === false && this.settings.threads > 1) {
+      throw fail('SETTINGS_INVALID', { reason: `storage ${id} is not shared between threads; set GATEWAY_THREADS to 1` });
+    }
+    const params = 'path' in plugin.params.properties ? { path: dataDir } : {};
+    try {
+      this.storage = await plugin.create(params, this.registry.host(`storage/${id}`));
+      // Damage shows when the rows are opened.
+      await this.storage.open(controlStore);
+    } catch (thrown) {
+      if (isGatewayError(thrown)) throw thrown;
+      throw fail('SETTINGS_INVALID', { reason: `storage in ${dataDir} cannot be opened: ${reasonOf(thrown)}` }, thrown);
+    }
+    return this.storage;
+  }
+
+  async close(): Promise<void> {
+    this.hosts.close();
+    await this.upstream.close();
+    await this.workers.close();
+    await this.storage?.close?.();
+  }
+}
+
+export class DataThread {
+  readonly #listener: Listener;
+
+  private constructor(
+    /** Made at this start; of thread 0 only. */
+    readonly generatedKeys: GeneratedKeys,
+    readonly ground: Ground,
+    readonly pipeline: Pipeline,
+    readonly plans: PlanCache,
+    readonly queues: readonly LogQueue[],
+    readonly exporters: readonly Exporter[],
+    listener: Listener,
+  ) {
+    this.#listener = listener;
+  }
+
+  /** Resolves when the thread accepts connections on `port`. */
+  static async start(settings: Settings, shared: SharedMemory, port: number, index: number): Promise<DataThread> {
+    const ground = new Ground(settings);
+    const storage = await ground.openStorage();
+    const signal = new RevisionSignal(shared.revision);
+    const repository = new Repository(await storage.open(controlStore), () => signal.bump());
+    const generatedKeys = index === 0 ? await bootstrap(repository, { adminKey: settings.adminKey, apiKey: settings.apiKey }) : {};
+    const snapshot = new Snapshot(repository, signal, (thrown) => ground.logger.error('stored rows could not be read', { reason: reasonOf(thrown) }));
+    await snapshot.refreshIfMoved();
+    // The signal reaches the threads of this process; another process can only be noticed by looking.
+    ground.hosts.hostOf('gateway').every(refreshMs, () => snapshot.refreshIfMoved());
+    const breakers = new Breakers(shared.breakers);
+    const plans = new PlanCache({ registry: ground.registry, upstream: ground.upstream, breakers, userAgent: `gateway/${gatewayVersion}` });
+    const exporters = await createExporters(ground);
+    const queues = exporters.map(({ exporter, plugin }) => new LogQueue(exporter, {
+      logger: ground.logger,
+      ...(plugin.batch === undefined ? {} : { batchCountMax: plugin.batch.countMax, waitMsMax: plugin.batch.waitMsMax }),
+    }));
+    const pipeline = new Pipeline({
+      settings: { retryDelayMs: settings.retryDelayMs, requestsMax: settings.requestsMax, collectedBytesMax: settings.collectedBytesMax },
+      authenticator: new Authenticator(snapshot),
+      plans,
+      breakers,
+      logger: ground.logger,
+      metrics: ground.metrics,
+      record: (record) => pushAll(queues, record),
+      hostOf: (id) => ground.registry.host(id),
+    });
+    const listener = new Listener(loadUws(settings.headerBytesMax), {
+      tls: settings.tls,
+      limits: { bodyBytesMax: settings.bodyBytesMax, bodyTimeoutMs: settings.bodyTimeoutMs },
+      version: gatewayVersion,
+    }, pipeline, bodyReader);
+    if (index === 0) for (const entry of ground.registry.packages) if (entry.fault !== undefined) ground.logger.error('plugin package refused', { package: entry.named, reason: entry.fault });
+    await listener.listen(settings.host, port);
+    return new DataThread(generatedKeys, ground, pipeline, plans, queues, exporters.map(({ exporter }) => exporter), listener);
+  }
+
+  /** Opens the storage and loads every plugin that is installed, built-in or listed. */
+  static async checkPlugins(settings: Settings): Promise<{ subject: string; fault?: string }[]> {
+    const ground = new Ground(settings);
+    const results: { subject: string; fault?: string }[] = ground.registry.packages
+      .map((entry) => ({ subject: `package ${entry.named}`, ...(entry.fault === undefined ? {} : { fault: entry.fault }) }));
+    const storageFault = await ground.openStorage().then(() => undefined, reasonOf);
+    results.push({ subject: `storage ${settings.storage}`, ...(storageFault === undefined ? {} : { fault: storageFault }) });
+    for (const kind of Object.keys(places)) {
+      if (!isPluginKind(kind)) continue;
+      for (const id of ground.registry.list(kind)) {
+        const fault = await ground.registry.find(kind, id).then(() => undefined, reasonOf);
+        results.push({ subject: `${kind} ${id}`, ...(fault === undefined ? {} : { fault }) });
+      }
+    }
+    await ground.close();
+    return results;
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    const listener = this.#listener;
+    listener.stopListening();
+    await untilIdle(listener, deadlineMs);
+    // The last bytes of ended answers may still be in the library's hands.
+    await new Promise((resolve) => { setTimeout(resolve, Math.min(lingerMs, deadlineMs)); });
+    listener.close();
+    await Promise.all(this.queues.map((queue) => queue.close(flushTimeoutMs)));
+    for (const exporter of this.exporters) await exporter.close?.();
+    this.plans.clear();
+    await this.ground.close();
+  }
+}
+
+async function createExporters(ground: Ground): Promise<{ exporter: Exporter; plugin: ExporterPlugin }[]> {
+  const exporters: { exporter: Exporter; plugin: ExporterPlugin }[] = [];
+  for (const { id, params } of ground.settings.exporters) {
+    const plugin = await ground.registry.find('exporter', id);
+    if (plugin === undefined) throw fail('SETTINGS_INVALID', { reason: `no exporter ${id} is installed; installed: ${ground.registry.list('exporter').join(', ')}` });
+    const values = { ...params };
+    const fault = ground.registry.checkParams(plugin, values);
+    if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: `exporter ${id}: ${fault.path} ${fault.reason}` });
+    exporters.push({ exporter: await plugin.create(values, ground.registry.host(`exporter/${id}`)), plugin });
+  }
+  return exporters;
+}
+
+function pushAll(queues: readonly LogQueue[], record: LogRecord): boolean {
+  let isTaken = true;
+  for (let index = 0; index < queues.length; index += 1) isTaken = (queues[index] as LogQueue).push(record) && isTaken;
+  return isTaken;
+}
+
+function untilIdle(listener: Listener, deadlineMs: number): Promise<void> {
+  if (listener.open === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, deadlineMs);
+    listener.onIdle = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+}

@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: '302.AI',
+  describe: 'One API over many providers: chat.',
+  baseUrl: 'https://api.302.ai/v1',
+  endpoints: { chatCompletions: true },
+});

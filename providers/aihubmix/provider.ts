@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'AiHubMix',
+  describe: 'One API over many providers: chat.',
+  baseUrl: 'https://aihubmix.com/v1',
+  endpoints: { chatCompletions: true },
+});

@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'BytePlus ModelArk',
+  describe: 'Seed and other models: chat, responses and images.',
+  baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
+  endpoints: { chatCompletions: true, responses: true, imageGenerations: true },
+});

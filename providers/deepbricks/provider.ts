@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'Deepbricks',
+  describe: 'One API over several providers: chat.',
+  baseUrl: 'https://api.deepbricks.ai/v1',
+  endpoints: { chatCompletions: true },
+});

@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'DigitalOcean Gradient',
+  describe: 'Serverless inference: chat, embeddings and images.',
+  baseUrl: 'https://inference.do-ai.run/v1',
+  endpoints: { chatCompletions: true, embeddings: true, imageGenerations: true, models: true },
+});

@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'Hugging Face Inference Providers',
+  describe: 'The router over many inference providers: chat and responses.',
+  baseUrl: 'https://router.huggingface.co/v1',
+  endpoints: { chatCompletions: true, responses: true, models: true },
+});

@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'IO Intelligence',
+  describe: 'Open models on the io.net network: chat.',
+  baseUrl: 'https://api.intelligence.io.solutions/api/v1',
+  endpoints: { chatCompletions: true, models: true },
+});

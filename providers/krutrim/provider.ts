@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'Krutrim Cloud',
+  describe: 'Open and Krutrim models hosted in India: chat.',
+  baseUrl: 'https://cloud.olakrutrim.com/v1',
+  endpoints: { chatCompletions: true },
+});

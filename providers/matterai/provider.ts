@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'MatterAI',
+  describe: 'Axon models for code: chat.',
+  baseUrl: 'https://api.matterai.so/v1',
+  endpoints: { chatCompletions: true },
+});

@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'MonsterAPI',
+  describe: 'Open models: chat.',
+  baseUrl: 'https://llm.monsterapi.ai/v1',
+  endpoints: { chatCompletions: true },
+});

@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'Moonshot AI',
+  describe: 'Kimi models: chat, files and batches.',
+  baseUrl: 'https://api.moonshot.ai/v1',
+  endpoints: { chatCompletions: true, files: true, batches: true, models: true },
+});

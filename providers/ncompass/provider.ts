@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'nCompass',
+  describe: 'Open models: chat.',
+  baseUrl: 'https://api.ncompass.tech/v1',
+  endpoints: { chatCompletions: true },
+});

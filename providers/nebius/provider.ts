@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'Nebius Token Factory',
+  describe: 'Open models: chat and embeddings.',
+  baseUrl: 'https://api.tokenfactory.nebius.com/v1',
+  endpoints: { chatCompletions: true, embeddings: true, models: true },
+});

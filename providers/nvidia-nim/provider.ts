@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'NVIDIA NIM',
+  describe: 'Models of the NVIDIA API catalogue: chat, completions and embeddings.',
+  baseUrl: 'https://integrate.api.nvidia.com/v1',
+  endpoints: { chatCompletions: true, completions: true, embeddings: true, models: true },
+});

@@ -1,0 +1,33 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'OpenAI',
+  describe: 'The reference of the wire format: chat, responses, embeddings, images, audio, moderations, files, batches and fine-tuning.',
+  baseUrl: 'https://api.openai.com/v1',
+  headers: { 'openai-organization': '{vendor_organization}', 'openai-project': '{vendor_project}' },
+  params: {
+    type: 'object',
+    properties: {
+      api_key: { type: 'string', secret: true, description: 'API key of the provider.' },
+      vendor_organization: { type: 'string', description: 'Organization that the calls are billed to.' },
+      vendor_project: { type: 'string', description: 'Project that the calls belong to.' },
+    },
+  },
+  endpoints: {
+    chatCompletions: true,
+    completions: true,
+    responses: true,
+    embeddings: true,
+    imageGenerations: true,
+    imageEdits: true,
+    imageVariations: true,
+    speech: true,
+    transcriptions: true,
+    translations: true,
+    moderations: true,
+    files: true,
+    batches: true,
+    fineTuning: true,
+    models: true,
+  },
+});

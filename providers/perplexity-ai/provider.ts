@@ -1,0 +1,11 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'Perplexity',
+  describe: 'Sonar models with web search, and the responses API.',
+  baseUrl: 'https://api.perplexity.ai',
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', params: { max_completion_tokens: { rename: 'max_tokens' } } },
+    responses: '/v1/responses',
+  },
+});

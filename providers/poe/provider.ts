@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'Poe',
+  describe: 'The bots of Poe: chat and responses.',
+  baseUrl: 'https://api.poe.com/v1',
+  endpoints: { chatCompletions: true, responses: true, models: true },
+});

@@ -1,0 +1,8 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'Requesty',
+  describe: 'A router over many providers: chat and responses.',
+  baseUrl: 'https://router.requesty.ai/v1',
+  endpoints: { chatCompletions: true, responses: true, models: true },
+});

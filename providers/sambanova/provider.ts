@@ -1,0 +1,18 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'SambaNova',
+  describe: 'Open models on RDU hardware: chat, responses, messages, embeddings and transcription.',
+  baseUrl: 'https://api.sambanova.ai/v1',
+  endpoints: {
+    chatCompletions: true,
+    completions: true,
+    messages: '/messages',
+    countTokens: '/messages/count_tokens',
+    responses: true,
+    embeddings: true,
+    transcriptions: true,
+    translations: true,
+    models: true,
+  },
+});

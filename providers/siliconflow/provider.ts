@@ -1,0 +1,18 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'SiliconFlow',
+  describe: 'Open models: chat, messages, embeddings, rerank, speech, files and batches.',
+  baseUrl: 'https://api.siliconflow.cn/v1',
+  endpoints: {
+    chatCompletions: true,
+    messages: '/messages',
+    embeddings: true,
+    speech: true,
+    transcriptions: true,
+    rerank: true,
+    files: true,
+    batches: true,
+    models: true,
+  },
+});

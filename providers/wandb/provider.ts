@@ -1,0 +1,16 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'Weights & Biases Inference',
+  describe: 'Open models on W&B: chat.',
+  baseUrl: 'https://api.inference.wandb.ai/v1',
+  headers: { 'openai-project': '{vendor_project}' },
+  params: {
+    type: 'object',
+    properties: {
+      api_key: { type: 'string', secret: true, description: 'API key of the provider.' },
+      vendor_project: { type: 'string', description: 'Team and project that usage is booked on: `team/project`.' },
+    },
+  },
+  endpoints: { chatCompletions: true, models: true },
+});

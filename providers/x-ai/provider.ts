@@ -1,0 +1,16 @@
+import { defineCompatible } from '@gateway/plugin-sdk';
+
+export default defineCompatible({
+  title: 'xAI',
+  describe: 'Grok models: responses, chat, images and files.',
+  baseUrl: 'https://api.x.ai/v1',
+  endpoints: {
+    chatCompletions: true,
+    completions: true,
+    responses: true,
+    embeddings: true,
+    imageGenerations: true,
+    files: true,
+    models: true,
+  },
+});

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isGatewayError } from '../../../core/errors/gateway-error.js';
+import { explainFault } from '../../../core/body/json-fault.js';
+import { parseJsonObject } from '../../../core/body/parse.js';
+import { anyObject } from './json-text.js';
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+function errorOf(bytes: Uint8Array): { code: string; message: string; param: string | null } {
+  try {
+    parseJsonObject(bytes);
+  } catch (error) {
+    assert.ok(isGatewayError(error));
+    return error;
+  }
+  return assert.fail('nothing was thrown');
+}
+
+test('objects are parsed as JSON.parse does', () => {
+  fc.assert(fc.property(anyObject, ({ text }) => {
+    const parsed: Record<string, unknown> = JSON.parse(text);
+    if (!Object.hasOwn(parsed, '__proto__')) assert.deepEqual(parseJsonObject(bytesOf(text)), parsed);
+  }));
+  assert.deepEqual(parseJsonObject(bytesOf('{"a":"é😀"}')), { a: 'é😀' });
+  // A view into a larger buffer.
+  assert.deepEqual(parseJsonObject(bytesOf('xx{"a":1}xx').subarray(2, 9)), { a: 1 });
+});
+
+test('bytes that are not UTF-8 are refused', () => {
+  for (const bytes of [[0xff], [0x22, 0xc3, 0x22], [0x7b, 0xed, 0xa0, 0x80, 0x7d]]) assert.equal(errorOf(Uint8Array.from(bytes)).code, 'BODY_NOT_UTF8');
+});
+
+test('faults are told with line and column', () => {
+  const cases: [string, string][] = [
+    ['', 'it is empty'],
+    ['  \n', 'it is empty'],
+    ['{', 'it ends where a member name in double quotes or "}" should follow'],
+    ['{"a":', 'it ends where a value should follow'],
+    ['{"a":1', 'it ends where "," or "}" should follow'],
+    ['{"a":1,}', 'expected a member name in double quotes at line 1, column 8'],
+    ['{"a":1,\n "b":[1,2,]}', 'expected a value at line 2, column 11'],
+    ["{'a':1}", 'expected a member name in double quotes or "}" at line 1, column 2'],
+    ['{"a" 1}', 'expected ":" at line 1, column 6'],
+    ['{"a":01}', 'expected a value at line 1, column 6'],
+    ['{"a":NaN}', 'expected a value at line 1, column 6'],
+    ['{"é":"😀",x}', 'expected a member name in double quotes at line 1, column 10'],
+    ['{"a":1]', 'expected "," or "}" at line 1, column 7'],
+    ['{"a":1}x', 'expected the end at line 1, column 8'],
+    ['{"a":"x\ny"}', 'the string that begins at line 1, column 6 holds a line break, tab or other control character; write it as an escape'],
+    ['{"a":"\\x"}', 'the string that begins at line 1, column 6 holds a broken escape'],
+    ['{"a":"\\u12"}', 'the string that begins at line 1, column 6 holds a broken escape'],
+    ['{"a":"abc', 'the string that begins at line 1, column 6 is not closed'],
+    ['{"a":"abc\\', 'the string that begins at line 1, column 6 is not closed'],
+    ['\ufeff{}', 'it begins with a byte order mark; send it without'],
+    [`{"a":${'['.repeat(300_000)}`, 'it ends where a value or "]" should follow'],
+    [`{"a":${'1'.repeat(10_000)},}`, 'expected a member name in double quotes at line 1, column 10007'],
+  ];
+  for (const [text, reason] of cases) {
+    const error = errorOf(bytesOf(text));
+    assert.equal(error.code, 'BODY_NOT_JSON');
+    assert.equal(error.message, `request body is not valid JSON: ${reason}`);
+  }
+});
+
+test('a fault is found in whatever JSON.parse refuses, and no message quotes the body', () => {
+  fc.assert(fc.property(anyObject, fc.nat(), fc.nat(127), fc.constantFrom('cut', 'change', 'insert'), ({ text }, position, code, how) => {
+    const at = position % text.length;
+    const mark = String.fromCharCode(code);
+    const broken = how === 'cut' ? text.slice(0, at) : text.slice(0, at) + mark + text.slice(how === 'change' ? at + 1 : at);
+    if (Buffer.from(broken).toString() !== broken) return;
+    try {
+      JSON.parse(broken);
+    } catch {
+      assert.notEqual(explainFault(Buffer.from(broken)), 'it cannot be read', JSON.stringify(broken));
+    }
+  }), { numRuns: 2_000 });
+  for (const text of ['{"key":"sk-secret","b":tru}', 'sk-secret', '{"sk-secret', '{"a":sk-secret}', '{"a":"sk-secret\n"}']) {
+    assert.doesNotMatch(errorOf(bytesOf(text)).message, /secret|sk-/);
+  }
+});
+
+test('what is JSON but no object is refused by kind', () => {
+  for (const [text, kind] of [['[]', 'a list'], ['null', 'null'], ['1', 'a number'], ['"x"', 'a string'], ['true', 'a boolean']] as const) {
+    const error = errorOf(bytesOf(text));
+    assert.equal(error.code, 'BODY_INVALID');
+    assert.equal(error.param, 'body');
+    assert.equal(error.message, `body: must be a JSON object, not ${kind}`);
+  }
+});
+
+test('a member called __proto__ is refused, below the top it is a plain member', () => {
+  assert.equal(errorOf(bytesOf('{"__proto__":{"stream":true}}')).param, '__proto__');
+  assert.equal(errorOf(bytesOf('{"\\u005f_proto__":1}')).param, '__proto__');
+  const parsed = parseJsonObject(bytesOf('{"a":{"__proto__":{"x":1}}}'));
+  assert.equal(({} as { x?: number }).x, undefined);
+  assert.ok(Object.hasOwn(parsed.a as object, '__proto__'));
+});
+
+test('deep nesting is parsed or refused, never a crash', () => {
+  const depth = 200_000;
+  assert.ok(Array.isArray(parseJsonObject(bytesOf(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`)).a));
+  assert.equal(errorOf(bytesOf('{"a":'.repeat(depth))).code, 'BODY_NOT_JSON');
+});

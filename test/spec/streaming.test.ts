@@ -1,0 +1,279 @@
+// Streams on real sockets: bytes, order, back-pressure, and everyone who can vanish.
+
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { describe, it } from 'node:test';
+import { randomSplits } from '@gateway/plugin-sdk/testing';
+import OpenAI from 'openai';
+import { routed, startTestGateway } from '../support/gateway.js';
+import { answerChat, chatChunks, startUpstream } from '../support/upstream.js';
+import { openWire, type Wire } from '../support/wire.js';
+
+const chat = JSON.stringify({ model: 'gpt-test', stream: true, messages: [{ role: 'user', content: 'x' }] });
+
+function post(wire: Wire, headers: Record<string, string>, body = chat, path = '/v1/chat/completions'): void {
+  const lines = Object.entries({ host: 'gateway', 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)), ...headers });
+  wire.write(`POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`);
+}
+
+/** The body of a chunked answer, pieces joined. */
+function dechunk(text: string): string {
+  let rest = text.slice(text.indexOf('\r\n\r\n') + 4);
+  let body = '';
+  for (;;) {
+    const line = rest.indexOf('\r\n');
+    if (line < 0) return body;
+    const size = Number.parseInt(rest.slice(0, line), 16);
+    if (size === 0) return body;
+    body += rest.slice(line + 2, line + 2 + size);
+    rest = rest.slice(line + 2 + size + 2);
+  }
+}
+
+/** A promise and the function that settles it. */
+function signal<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((settle) => { resolve = settle; });
+  return { promise, resolve };
+}
+
+const upstream = await startUpstream();
+const gateway = await startTestGateway({ GATEWAY_IDLE_TIMEOUT_MS: '1500' });
+
+describe('a streamed answer', () => {
+  it('has the provider\'s bytes, however the stream was cut', async () => {
+    const body = Buffer.from(`: hello\r\n\r\n${chatChunks(['Grüße ', '👋', ' "quoted"\\n']).join('\n\n')}\n\n`);
+    const seed = Date.now() & 0xffff;
+    for (const pieces of randomSplits(body, { seed, count: 12, pieceMax: 40 })) {
+      upstream.answer = (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        const next = (index: number): void => {
+          const piece = pieces[index];
+          if (piece === undefined) response.end();
+          else response.write(piece, () => setImmediate(next, index + 1));
+        };
+        next(0);
+      };
+      const wire = await openWire(gateway.port);
+      post(wire, { ...routed(upstream.url), connection: 'close' });
+      const text = await wire.until((all) => all.endsWith('\r\n0\r\n\r\n'));
+      wire.destroy();
+      assert.equal(dechunk(text), body.toString('latin1'), `seed ${seed}`);
+    }
+  });
+
+  it('reaches the client event by event, without waiting for the next', async () => {
+    const started = signal<ServerResponse>();
+    upstream.answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"n":0}\n\n');
+      started.resolve(response);
+    };
+    const wire = await openWire(gateway.port);
+    post(wire, routed(upstream.url));
+    const response = await started.promise;
+    await wire.until((all) => all.includes('{"n":0}'));
+    const gaps: number[] = [];
+    for (let index = 1; index <= 40; index += 1) {
+      const at = performance.now();
+      // Two small writes after one another are what Nagle's algorithm and a delayed acknowledgement would hold for 40 ms.
+      response.write(`data: {"n":${index},`);
+      response.write('"x":1}\n\n');
+      await wire.until((all) => all.includes(`{"n":${index},"x":1}`) || all.includes(`"n":${index},\r\n`) && all.includes('"x":1}'));
+      gaps.push(performance.now() - at);
+    }
+    response.end();
+    gaps.sort((a, b) => a - b);
+    assert.ok((gaps[20] ?? 99) < 20, `median ${gaps[20]} ms`);
+    assert.ok(gaps.filter((gap) => gap > 35).length <= 2, `gaps ${gaps.slice(-5).join(', ')} ms`);
+    wire.destroy();
+  });
+
+  it('cancels the upstream within 200 ms when the client leaves', async () => {
+    const closed = signal<number>();
+    const started = signal<void>();
+    upstream.answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {}\n\n');
+      response.on('close', () => closed.resolve(performance.now()));
+      started.resolve();
+    };
+    const wire = await openWire(gateway.port);
+    post(wire, routed(upstream.url));
+    await started.promise;
+    await wire.until((all) => all.includes('data: {}'));
+    const leftAt = performance.now();
+    wire.destroy();
+    assert.ok(await closed.promise - leftAt < 200);
+  });
+
+  it('cancels the upstream when the client leaves before the first byte', async () => {
+    const closed = signal<void>();
+    const started = signal<void>();
+    upstream.answer = (_, response) => {
+      response.on('close', () => closed.resolve());
+      started.resolve();
+    };
+    const wire = await openWire(gateway.port);
+    post(wire, routed(upstream.url));
+    await started.promise;
+    wire.destroy();
+    await closed.promise;
+  });
+
+  it('ends with an error event when the upstream breaks off, inside an event or between two', async () => {
+    for (const partial of ['data: {"choices":[]}\n\n', 'data: {"choices":[]}\n\ndata: {"cho']) {
+      upstream.answer = (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(partial, () => response.destroy());
+      };
+      const wire = await openWire(gateway.port);
+      post(wire, routed(upstream.url));
+      const text = await wire.until((all) => all.endsWith('\r\n0\r\n\r\n'));
+      const events = dechunk(text).split('\n\n').filter((event) => event !== '');
+      const last = events.at(-1) ?? '';
+      assert.match(last, /^data: /);
+      const { error } = JSON.parse(last.slice(6));
+      assert.equal(error.code, 'upstream_broke');
+      assert.ok(!dechunk(text).includes('[DONE]'));
+      wire.destroy();
+    }
+  });
+
+  it('makes the openai client throw when the upstream breaks off', async () => {
+    upstream.answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`${chatChunks(['a', 'b']).slice(0, 3).join('\n\n')}\n\n`, () => response.destroy());
+    };
+    const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: 'x', maxRetries: 0, defaultHeaders: routed(upstream.url) });
+    const stream = await client.chat.completions.create({ model: 'm', stream: true, messages: [{ role: 'user', content: 'x' }] });
+    await assert.rejects(async () => { for await (const chunk of stream) assert.ok(chunk); }, /broke off/);
+  });
+
+  it('ends with an error event when the upstream falls silent', async () => {
+    upstream.answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {}\n\n');
+    };
+    const wire = await openWire(gateway.port);
+    post(wire, routed(upstream.url));
+    const text = await wire.until((all) => all.endsWith('\r\n0\r\n\r\n'));
+    assert.match(dechunk(text), /"code":"upstream_idle"/);
+    wire.destroy();
+  });
+
+  it('is cut, not ended, when a plain answer breaks off', async () => {
+    upstream.answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write('{"choices":', () => response.destroy());
+    };
+    const wire = await openWire(gateway.port);
+    post(wire, routed(upstream.url));
+    const text = await wire.closed();
+    assert.ok(!text.endsWith('0\r\n\r\n'));
+    assert.ok(text.includes('{"choices":'));
+  });
+
+  it('pauses the upstream while the client does not read, and loses nothing', async () => {
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    const totalBytes = 64 * 1024 * 1024;
+    let sentBytes = 0;
+    const stalled = signal<void>();
+    upstream.answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': String(totalBytes) });
+      const pump = (): void => {
+        while (sentBytes < totalBytes) {
+          sentBytes += chunk.length;
+          if (!response.write(chunk)) {
+            stalled.resolve();
+            response.once('drain', pump);
+            return;
+          }
+        }
+        response.end();
+      };
+      pump();
+    };
+    const wire = await openWire(gateway.port);
+    wire.socket.pause();
+    post(wire, routed(upstream.url), chat, '/v1/proxy/big');
+    await stalled.promise;
+    // Until nothing moves any more: what is under way is in buffers of the kernel and of at most two reads.
+    for (let seen = -1; seen !== sentBytes;) {
+      seen = sentBytes;
+      await new Promise((resolve) => { setTimeout(resolve, 100); });
+    }
+    assert.ok(sentBytes < totalBytes / 2, `${sentBytes} bytes left the provider although nobody reads`);
+    let readBytes = 0;
+    wire.socket.removeAllListeners('data');
+    const done = signal<void>();
+    wire.socket.on('data', (data: Buffer) => {
+      readBytes += data.length;
+      if (readBytes >= totalBytes) done.resolve();
+    });
+    wire.socket.resume();
+    await done.promise;
+    wire.destroy();
+  });
+
+  it('streams a large upload without holding it, and pauses the client while the provider does not read', async () => {
+    const totalBytes = 48 * 1024 * 1024;
+    let writtenBytes = 0;
+    const silent = await startUpstream();
+    const { createServer } = await import('node:net');
+    const server = createServer((socket) => { socket.pause(); sockets.push(socket); });
+    const sockets: import('node:net').Socket[] = [];
+    await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const wire = await openWire(gateway.port);
+    const headers = routed(`http://127.0.0.1:${port}`);
+    wire.write(`POST /v1/proxy/upload HTTP/1.1\r\nhost: g\r\ncontent-type: application/octet-stream\r\ncontent-length: ${totalBytes}\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`);
+    const chunk = Buffer.alloc(64 * 1024, 'u');
+    const pump = (): void => {
+      while (writtenBytes < totalBytes) {
+        writtenBytes += chunk.length;
+        if (!wire.socket.write(chunk)) {
+          wire.socket.once('drain', pump);
+          return;
+        }
+      }
+    };
+    pump();
+    for (let seen = -1; seen !== writtenBytes;) {
+      seen = writtenBytes;
+      await new Promise((resolve) => { setTimeout(resolve, 100); });
+    }
+    assert.ok(writtenBytes < totalBytes / 2, `${writtenBytes} bytes were taken although the provider does not read`);
+    let readBytes = 0;
+    const arrived = signal<void>();
+    for (const socket of sockets) {
+      socket.on('data', (data) => {
+        readBytes += data.length;
+        if (readBytes >= totalBytes) {
+          socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+          arrived.resolve();
+        }
+      });
+      socket.resume();
+    }
+    await arrived.promise;
+    await wire.until((all) => all.endsWith('ok'));
+    wire.destroy();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await silent.close();
+  });
+
+  it('goes to a client that waits a while before it reads', async () => {
+    upstream.answer = answerChat;
+    const wire = await openWire(gateway.port);
+    wire.socket.pause();
+    post(wire, routed(upstream.url));
+    wire.socket.resume();
+    const text = await wire.until((all) => all.includes('Hello there.'));
+    assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+    assert.match(text, /content-length: \d+\r\n/i);
+    wire.destroy();
+  });
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { describe, test } from 'node:test';
+import { docsBlocks, readBlock } from '../../core/cli/docs-blocks.js';
+import { entriesBelow, folders, readText, root } from './sources.js';
+
+const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...folders.flatMap(entriesBelow).filter(({ path, isFolder }) => !isFolder && path.endsWith('.md')).map(({ path }) => path)]
+  .filter((path) => existsSync(join(root, path)));
+
+/** Code shows examples; its brackets are no links. */
+const withoutCode = (text: string): string => text.replace(/^ *```[^]*?^ *```/gm, '').replace(/`[^`\n]*`/g, '');
+
+/** Targets of `[text](target)` and of `[text]: target`, addresses of other sites left out. */
+function linksIn(text: string): string[] {
+  const prose = withoutCode(text);
+  return [...prose.matchAll(/\]\(\s*<?([^)\s>]+)>?[^)]*\)/g), ...prose.matchAll(/^\[[^\]]+\]:\s*(\S+)/gm)]
+    .map((match) => match[1] ?? '').filter((target) => !/^[a-z][a-z0-9+.-]*:/i.test(target));
+}
+
+/** As pages are shown on the usual hosts: lower case, no punctuation, dashes for spaces, a number for repeated ones. */
+function anchorsIn(text: string): Set<string> {
+  const seen = new Map<string, number>();
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of text.replace(/^ *```[^]*?^ *```/gm, '').matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)) {
+    const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replace(/\s/g, '-');
+    const count = seen.get(plain) ?? 0;
+    seen.set(plain, count + 1);
+    anchors.add(count === 0 ? plain : `${plain}-${count}`);
+  }
+  return anchors;
+}
+
+function linkFault(page: string, link: string): string | undefined {
+  const [path = '', anchor] = link.split('#', 2);
+  const target = path === '' ? page : posix.join(posix.dirname(page), decodeURIComponent(path));
+  if (target.startsWith('..') || !existsSync(join(root, target))) return `${page}: ${link} leads nowhere`;
+  return anchor !== undefined && target.endsWith('.md') && !anchorsIn(readText(target)).has(anchor) ? `${page}: ${link} names no heading there` : undefined;
+}
+
+describe('the documentation', () => {
+  test('has links that lead somewhere', () => {
+    assert.ok(pages.includes('README.md') && pages.includes('CONTRIBUTING.md') && pages.includes('core/README.md'));
+    const faults = pages.flatMap((page) => linksIn(readText(page)).flatMap((link) => linkFault(page, link) ?? []));
+    assert.deepEqual(faults, [], `\n  ${faults.join('\n  ')}\n`);
+  });
+
+  for (const { file, name, text } of docsBlocks()) {
+    test(`has the ${name} table in ${file} as the code has it`, () => {
+      const written = existsSync(join(root, file)) ? readBlock(readText(file), name) : undefined;
+      assert.equal(written, text, `${file}: the table between <!-- ${name} --> and <!-- /${name} --> is missing or old; run node dist/core/cli/print-docs.js --write`);
+    });
+  }
+});
+
+describe('the reading of pages', () => {
+  test('finds links outside code, relative ones only', () => {
+    assert.deepEqual(linksIn('[a](b.md) ![c](d.png "t") `[e](f.md)` [g](https://h.example/i)\n```\n[j](k.md)\n```\n[l]: m.md\n[n](#o)'), ['b.md', 'd.png', '#o', 'm.md']);
+  });
+
+  test('turns headings into anchors', () => {
+    assert.deepEqual([...anchorsIn('# One two\n## `x-y`: [z](a.md)!\n```\n# no\n```\n# One two\n')], ['one-two', 'x-y-z', 'one-two-1']);
+  });
+
+  test('sees dead links and dead anchors', () => {
+    assert.equal(linkFault('README.md', 'core/none.md'), 'README.md: core/none.md leads nowhere');
+    assert.equal(linkFault('README.md', '../outside.md'), 'README.md: ../outside.md leads nowhere');
+    assert.equal(linkFault('README.md', 'core/errors/codes.ts'), undefined);
+    assert.equal(linkFault('core/README.md', '../CONTRIBUTING.md#no-such-heading'), 'core/README.md: ../CONTRIBUTING.md#no-such-heading names no heading there');
+  });
+});
