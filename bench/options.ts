@@ -28,7 +28,7 @@ export const help = `npm run bench -- [options]
   --against COMMIT   measure this tree against another commit, in alternating rounds
   --check            compare with bench/budget.json, exit 1 on a gross regression or a wrong answer
   --reference NAME   nginx or node (default: nginx where installed)
-  --gateway COMMAND  how the gateway is started (default "node dist/core/main.js start")
+  --gateway COMMAND  how the gateway is started (default "node --max-semi-space-size=32 --single-threaded-gc dist/core/main.js start")
   --help`;
 
 /** Returns null when help was asked for. Throws with a sentence on a bad option. */
@@ -44,7 +44,7 @@ export function readOptions(argv: readonly string[]): Options | null {
       against: { type: 'string' },
       check: { type: 'boolean', default: false },
       reference: { type: 'string', default: 'auto' },
-      gateway: { type: 'string', default: 'node dist/core/main.js start' },
+      gateway: { type: 'string', default: 'node --max-semi-space-size=32 --single-threaded-gc dist/core/main.js start' },
       help: { type: 'boolean', default: false },
     },
   });

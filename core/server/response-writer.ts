@@ -13,6 +13,8 @@ export interface WriterOwner {
   readonly mustClose: boolean;
 }
 
+const flushPlanned = (writer: ResponseWriter): void => writer.flushPlanned();
+
 export class ResponseWriter implements Responder {
   isOpen = true;
   isStarted = false;
@@ -94,10 +96,13 @@ export class ResponseWriter implements Responder {
 
   #plan(): void {
     this.#isFlushPlanned = true;
-    queueMicrotask(() => {
-      this.#isFlushPlanned = false;
-      if (this.isOpen) this.response.cork(this.#flushCorked);
-    });
+    // Not queueMicrotask: it makes an async resource for each callback.
+    process.nextTick(flushPlanned, this);
+  }
+
+  flushPlanned(): void {
+    this.#isFlushPlanned = false;
+    if (this.isOpen) this.response.cork(this.#flushCorked);
   }
 
   #flush(): void {
