@@ -152,6 +152,7 @@ export class DataThread {
       tls: settings.tls,
       limits: { bodyBytesMax: settings.bodyBytesMax, bodyTimeoutMs: settings.bodyTimeoutMs },
       version: gatewayVersion,
+      spinMs: settings.spinUs / 1000,
     }, pipeline, bodyReader);
     if (index === 0) for (const entry of ground.registry.packages) if (entry.fault !== undefined) ground.logger.error('plugin package refused', { package: entry.named, reason: entry.fault });
     await listener.listen(settings.host, port);

@@ -8,6 +8,7 @@ import { errorBody } from '../errors/to-response.js';
 import { Exchange, type BodyReader } from '../exchange/exchange.js';
 import { RequestHead } from '../exchange/request-head.js';
 import { checkPath, matchRoute } from '../router/match.js';
+import { BusyPoll } from './busy-poll.js';
 import { checkHead } from './check-head.js';
 import { RequestBody, type BodyLimits } from './request-body.js';
 import { ResponseWriter, type WriterOwner } from './response-writer.js';
@@ -22,6 +23,8 @@ export interface ListenerSettings {
   readonly tls: { readonly keyFile: string; readonly certFile: string } | undefined;
   readonly limits: BodyLimits;
   readonly version: string;
+  /** How long to stay awake for the next event; 0: not at all. */
+  readonly spinMs: number;
 }
 
 const readHead = { head: new RequestHead() };
@@ -32,11 +35,13 @@ export class Listener {
   /** Calls accepted and not yet answered, health checks included. */
   open = 0;
   onIdle: (() => void) | null = null;
+  readonly busyPoll: BusyPoll;
   readonly #app: UwsApp;
   #socket: UwsListenSocket | null = null;
 
   constructor(readonly uws: Uws, readonly settings: ListenerSettings, readonly handler: ExchangeHandler, readonly reader: BodyReader) {
     const { tls } = settings;
+    this.busyPoll = new BusyPoll(settings.spinMs);
     this.#app = tls === undefined ? uws.App() : uws.SSLApp({ key_file_name: tls.keyFile, cert_file_name: tls.certFile });
     this.#app.any('/*', (response, request) => this.#onRequest(response, request));
   }
@@ -70,6 +75,7 @@ export class Listener {
     readHead.head = head;
     request.forEach(collectHeader);
     this.open += 1;
+    this.busyPoll.touch(this.open);
     new ServedCall(this, response, head).begin();
   }
 }
@@ -139,6 +145,7 @@ class ServedCall implements WriterOwner {
     this.#isOver = true;
     const { listener } = this;
     listener.open -= 1;
+    listener.busyPoll.touch(listener.open);
     if (listener.open === 0 && listener.onIdle !== null) listener.onIdle();
   }
 

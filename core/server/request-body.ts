@@ -103,9 +103,10 @@ export class RequestBody implements ClientBody {
       this.#clearTimer();
     } else if (this.#timer !== null) {
       this.#timer.refresh();
-    } else {
+    } else if (!this.#isPaused && !this.#isGone) {
       // Most bodies come whole with their head and never need a timer. A client that sends a head and then nothing at all is closed by
-      // the library's own idle time-out.
+      // the library's own idle time-out. What still arrives after a pause was under way: it must not start the clock of a client that may
+      // not send.
       this.#armTimer();
     }
     if (this.bytesReceived > this.limits.bodyBytesMax) {

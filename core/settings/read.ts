@@ -48,6 +48,7 @@ export interface Settings {
   readonly retryDelayMs: number;
   readonly connectionsMax: number;
   readonly requestsMax: number;
+  readonly spinUs: number;
   readonly logStoreBytesMax: number;
   readonly logStoreDays: number;
 }
@@ -103,6 +104,7 @@ function freeze(given: CheckedSettings, cwd: string): Settings {
     retryDelayMs: given.retry_delay_ms,
     connectionsMax: given.connections_max,
     requestsMax: given.requests_max,
+    spinUs: given.spin_us,
     logStoreBytesMax: given.log_store_bytes_max,
     logStoreDays: given.log_store_days,
   });

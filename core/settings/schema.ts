@@ -75,11 +75,12 @@ export const settingProperties = {
   connect_timeout_ms: milliseconds(10_000, 1, 'Longest wait for a connection to a provider.'),
   first_byte_timeout_ms: milliseconds(300_000, 1, 'Longest wait for the first byte of an answer; `request_timeout` in a config is the tighter one.'),
   idle_timeout_ms: milliseconds(300_000, 1, 'Longest gap between two chunks of an answer.'),
-  body_timeout_ms: milliseconds(30_000, 1, 'Longest pause of a client that is sending its body.'),
+  body_timeout_ms: milliseconds(8_000, 1, 'Longest pause of a client that is sending its body, then 408; beyond 10 s the edge closes the connection without an answer.'),
   shutdown_deadline_ms: milliseconds(30_000, 0, 'How long open answers may go on after SIGTERM or SIGINT.'),
   retry_delay_ms: milliseconds(500, 0, 'First delay of the retry back-off; it doubles with each retry.'),
   connections_max: count(10_000, 1_000_000, 'Most open connections to one upstream origin, for each thread.'),
   requests_max: count(20_000, 1_000_000, 'Most open requests for each thread; beyond it 503.'),
+  spin_us: { type: 'integer', default: 200, minimum: 0, maximum: 10_000, description: 'Microseconds an idle thread stays awake for the next event while that pays (back-to-back calls to a fast upstream); 0 switches it off.' },
   log_store_bytes_max: bytes(GiB, MiB, 1024 * GiB, 'Most bytes the stored log may take; the oldest records go first.'),
   log_store_days: count(30, 36_500, 'Days a log record is kept.'),
 } as const satisfies Readonly<Record<string, SettingSchema>>;
@@ -131,6 +132,7 @@ export interface CheckedSettings {
   retry_delay_ms: number;
   connections_max: number;
   requests_max: number;
+  spin_us: number;
   log_store_bytes_max: number;
   log_store_days: number;
 }
