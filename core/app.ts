@@ -14,6 +14,9 @@ import { Breakers } from './upstream/breaker.js';
 import { DataThread, type SharedMemory } from './thread.js';
 import type { ThreadData, ThreadMessage } from './thread-entry.js';
 
+/** A thread that needs longer to close its app, at an exit without a stop, is stuck. */
+const closeTimeoutMs = 2_000;
+
 export interface RunningGateway {
   readonly url: string;
   /** Present only when made at this start: shown once, never logged. */
@@ -30,10 +33,14 @@ export async function startGateway(settings: Settings): Promise<RunningGateway> 
   const shared: SharedMemory = { breakers: Breakers.allocate(), revision: RevisionSignal.allocate() };
   const main = await DataThread.start(settings, shared, port, 0);
   const workers: Worker[] = [];
+  const ended = new Int32Array(new SharedArrayBuffer(4));
+  const onExit = (): void => closeApps(workers, ended);
+  if (settings.threads > 1) process.once('exit', onExit);
   try {
-    for (let index = 1; index < settings.threads; index += 1) workers.push(await startWorker(settings, shared, port, index));
+    for (let index = 1; index < settings.threads; index += 1) workers.push(await startWorker({ settings, shared, port, index, ended }));
   } catch (thrown) {
     await Promise.all(workers.map((worker) => stopWorker(worker, 0)));
+    process.off('exit', onExit);
     await main.stop(0);
     throw thrown;
   }
@@ -48,6 +55,7 @@ export async function startGateway(settings: Settings): Promise<RunningGateway> 
     },
     stop: async (deadlineMs) => {
       await Promise.all([main.stop(deadlineMs), ...workers.map((worker) => stopWorker(worker, deadlineMs))]);
+      process.off('exit', onExit);
     },
   };
 }
@@ -78,13 +86,13 @@ function prepareDataDir(dataDir: string): void {
   }
 }
 
-function startWorker(settings: Settings, shared: SharedMemory, port: number, index: number): Promise<Worker> {
-  const data: ThreadData = { settings, shared, port, index };
+function startWorker(data: ThreadData): Promise<Worker> {
   const worker = new Worker(new URL('./thread-entry.js', import.meta.url), { workerData: data });
   return new Promise((resolve, reject) => {
     worker.once('message', (message: ThreadMessage) => {
       if (message.kind !== 'failed') {
         worker.on('error', onThreadDeath);
+        worker.on('message', (later: ThreadMessage) => { if (later.kind === 'died') onThreadDeath(later.fault); });
         resolve(worker);
         return;
       }
@@ -97,6 +105,18 @@ function startWorker(settings: Settings, shared: SharedMemory, port: number, ind
 /** A thread that dies takes its connections and counters with it: an impossible state, which ends the process. */
 function onThreadDeath(thrown: unknown): void {
   throw isGatewayError(thrown) ? thrown : fail('INTERNAL', { id: 'thread' }, thrown);
+}
+
+/**
+ * The process exits before its threads were stopped (second signal, unexpected error). A thread that ends with an open app aborts the
+ * process, whatever its exit code was to be, so each closes its app first. Blocks: nothing else runs any more.
+ */
+function closeApps(workers: readonly Worker[], ended: Int32Array): void {
+  for (const worker of workers) worker.postMessage({ kind: 'stop', deadlineMs: 0 } satisfies ThreadMessage);
+  const byMs = performance.now() + closeTimeoutMs;
+  for (let count = Atomics.load(ended, 0); count < workers.length; count = Atomics.load(ended, 0)) {
+    if (Atomics.wait(ended, 0, count, Math.max(0, byMs - performance.now())) === 'timed-out') return;
+  }
 }
 
 function stopWorker(worker: Worker, deadlineMs: number): Promise<void> {

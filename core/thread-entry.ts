@@ -10,11 +10,14 @@ export interface ThreadData {
   readonly shared: SharedMemory;
   readonly port: number;
   readonly index: number;
+  /** How many threads have ended. */
+  readonly ended: Int32Array;
 }
 
 export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'died'; readonly fault: Error }
   | { readonly kind: 'stop'; readonly deadlineMs: number };
 
 const port = parentPort;
@@ -24,8 +27,18 @@ try {
   const thread = await DataThread.start(data.settings, data.shared, data.port, data.index);
   port.on('message', (message: ThreadMessage) => {
     if (message.kind !== 'stop') return;
-    void thread.stop(message.deadlineMs).then(() => port.close());
+    void thread.stop(message.deadlineMs).then(() => {
+      port.close();
+      Atomics.add(data.ended, 0, 1);
+      Atomics.notify(data.ended, 0);
+    });
   });
+  // Not left to end the thread: with its app open that aborts the process before anybody has said why. The main thread ends all.
+  const onFault = (thrown: unknown): void => {
+    port.postMessage({ kind: 'died', fault: thrown instanceof Error ? thrown : new Error(reasonOf(thrown)) } satisfies ThreadMessage);
+  };
+  process.on('uncaughtException', onFault);
+  process.on('unhandledRejection', onFault);
   port.postMessage({ kind: 'ready' } satisfies ThreadMessage);
 } catch (thrown) {
   port.postMessage({ kind: 'failed', reason: reasonOf(thrown) } satisfies ThreadMessage);

@@ -96,7 +96,7 @@ export class Exchange implements PluginExchange {
     readonly reader: BodyReader,
   ) {
     const parent = head.traceParent === undefined ? undefined : parseTraceParent(head.traceParent);
-    this.traceId = head.traceId || (parent === undefined ? uuid() : parent.traceId);
+    this.traceId = head.traceId || (parent === undefined ? this.id : parent.traceId);
     this.spanId = head.spanId || randomHex(8);
     this.parentSpanId = head.parentSpanId || (parent === undefined ? '' : parent.parentSpanId);
   }
