@@ -25,9 +25,13 @@ if (port === null) throw new Error('thread-entry.js runs in a worker thread only
 const data: ThreadData = workerData;
 try {
   const thread = await DataThread.start(data.settings, data.shared, data.port, data.index);
+  // The message may come twice: an exit does not wait for a stop that is under way.
+  let isEnded = false;
   port.on('message', (message: ThreadMessage) => {
     if (message.kind !== 'stop') return;
     void thread.stop(message.deadlineMs).then(() => {
+      if (isEnded) return;
+      isEnded = true;
       port.close();
       Atomics.add(data.ended, 0, 1);
       Atomics.notify(data.ended, 0);

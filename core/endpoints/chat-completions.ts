@@ -1,7 +1,10 @@
-// POST /v1/chat/completions
+// Hot: runs for each chat completion.
+// POST /v1/chat/completions: the members of its body. `thinking` also needs strict_reference_compliance false, which the pipeline checks,
+// because it is the config that says so.
 
 import { jsonEndpoint } from './endpoint.js';
-import { flag, integerIn, isObject, list, logitBias, numberIn, object, required, requiredText, streamOptions, text, textOrList, unlimited, type Rule } from './rules.js';
+import { fault, flag, integer, integerIn, isObject, list, numberIn, object, requiredText, text, textOrList, textOrObject, unlimited, type Check } from './rules.js';
+import { logitBias, streamOptions } from './shared-fields.js';
 
 const roles: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
 
@@ -10,55 +13,53 @@ function message(value: unknown): string | undefined {
   return roles.has(value.role) ? undefined : 'role must be one of system, developer, user, assistant, tool, function';
 }
 
+/** Kinds beyond function (custom, a provider's own) pass: their provider judges them. */
 function tool(value: unknown): string | undefined {
   if (!isObject(value)) return 'must be an object such as {"type": "function", "function": {"name": ...}}';
   if (typeof value.type !== 'string') return 'type is missing; it must be function';
   if (value.type !== 'function') return undefined;
-  return isObject(value.function) && typeof value.function.name === 'string' ? undefined : 'function.name is missing; it must be a string';
+  return isObject(value.function) && typeof value.function.name === 'string' && value.function.name !== '' ? undefined : 'function.name is missing; it must be a string';
 }
 
-const toolChoice: Rule = (body) => {
-  const value = body.tool_choice;
-  if (value === undefined || value === null || isObject(value) || value === 'none' || value === 'auto' || value === 'required') return undefined;
-  return { param: 'tool_choice', reason: 'must be none, auto, required, or an object naming a function' };
-};
+function legacyFunction(value: unknown): string | undefined {
+  return isObject(value) && typeof value.name === 'string' && value.name !== '' ? undefined : 'must be an object with the name of a function';
+}
 
-const topLogprobs: Rule = (body) => {
-  const value = body.top_logprobs;
-  if (value === undefined || value === null) return undefined;
-  return body.logprobs === true ? undefined : { param: 'top_logprobs', reason: 'requires logprobs to be true' };
-};
+const toolChoice: Check = (value, name) => (isObject(value) || value === 'none' || value === 'auto' || value === 'required'
+  ? undefined
+  : fault(name, 'must be none, auto, required, or an object naming a function'));
 
-const functionCall: Rule = (body) => {
-  const value = body.function_call;
-  return value === undefined || value === null || isObject(value) || typeof value === 'string' ? undefined : { param: 'function_call', reason: 'must be a string or an object naming a function' };
-};
+const topLogprobsRange = integerIn(0, 20);
+const topLogprobs: Check = (value, name, body) =>
+  topLogprobsRange(value, name, body) ?? (body.logprobs === true ? undefined : fault(name, 'requires logprobs to be true; set logprobs or leave this out'));
 
-export const chatCompletions = jsonEndpoint('chatCompletions', [
-  required('messages', 'an array of messages'),
-  list('messages', 1, unlimited, message),
-  requiredText('model'),
-  flag('stream'),
-  streamOptions,
-  numberIn('temperature', 0, 2),
-  numberIn('top_p', 0, 1),
-  integerIn('n', 1, 128),
-  numberIn('frequency_penalty', -2, 2),
-  numberIn('presence_penalty', -2, 2),
-  integerIn('max_tokens', 0, unlimited),
-  integerIn('max_completion_tokens', 0, unlimited),
-  flag('logprobs'),
-  integerIn('top_logprobs', 0, 20),
-  topLogprobs,
-  logitBias,
-  textOrList('stop', 4),
-  integerIn('seed', Number.NEGATIVE_INFINITY, unlimited),
-  object('response_format'),
-  list('tools', 0, 128, tool),
-  toolChoice,
-  flag('parallel_tool_calls'),
-  list('functions', 1, 128),
-  functionCall,
-  object('thinking'),
-  text('user'),
-]);
+export const chatCompletions = jsonEndpoint('chatCompletions', {
+  required: {
+    messages: { expected: 'an array of messages', check: list(1, unlimited, message) },
+    model: requiredText,
+  },
+  optional: {
+    frequency_penalty: numberIn(-2, 2),
+    logit_bias: logitBias,
+    logprobs: flag,
+    top_logprobs: topLogprobs,
+    max_tokens: integerIn(0, unlimited),
+    max_completion_tokens: integerIn(0, unlimited),
+    n: integerIn(1, 128),
+    presence_penalty: numberIn(-2, 2),
+    response_format: object,
+    seed: integer,
+    stop: textOrList(4),
+    stream: flag,
+    stream_options: streamOptions,
+    thinking: object,
+    temperature: numberIn(0, 2),
+    top_p: numberIn(0, 1),
+    tools: list(0, 128, tool),
+    tool_choice: toolChoice,
+    parallel_tool_calls: flag,
+    user: text,
+    function_call: textOrObject,
+    functions: list(1, 128, legacyFunction),
+  },
+});

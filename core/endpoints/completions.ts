@@ -1,39 +1,42 @@
-// POST /v1/completions
+// Hot: runs for each text completion.
+// POST /v1/completions: the members of its body.
 
 import { jsonEndpoint } from './endpoint.js';
-import { flag, integerIn, logitBias, numberIn, required, requiredText, streamOptions, text, textOrList, unlimited, type Rule } from './rules.js';
+import { fault, flag, integer, integerIn, numberIn, requiredText, text, textOrList, unlimited, type Check } from './rules.js';
+import { logitBias, promptText, streamOptions } from './shared-fields.js';
 
-const prompt: Rule = (body) => (typeof body.prompt === 'string' || Array.isArray(body.prompt)
-  ? undefined
-  : { param: 'prompt', reason: 'must be a string, an array of strings, of tokens, or of token arrays' });
+const bestOfRange = integerIn(0, 20);
 
-const bestOf: Rule = (body) => {
-  const { best_of: best, n } = body;
-  if (typeof best !== 'number') return undefined;
-  if (body.stream === true && best > 1) return { param: 'best_of', reason: 'cannot be streamed; leave out stream or best_of' };
-  if (typeof n === 'number' && n > 1 && best <= n) return { param: 'best_of', reason: `must be greater than n (${n})` };
+/** Must exceed n and cannot be streamed; the defaults of both, spelled out, are no fault. */
+const bestOf: Check = (value, name, body) => {
+  const found = bestOfRange(value, name, body);
+  if (found !== undefined || typeof value !== 'number') return found;
+  if (body.stream === true && value > 1) return fault(name, 'cannot be streamed; leave out stream or best_of');
+  if (typeof body.n === 'number' && body.n > 1 && value <= body.n) return fault(name, `must be greater than n (${body.n})`);
   return undefined;
 };
 
-export const completions = jsonEndpoint('completions', [
-  requiredText('model'),
-  required('prompt', 'a string or an array'),
-  prompt,
-  integerIn('best_of', 0, 20),
-  bestOf,
-  flag('echo'),
-  flag('stream'),
-  streamOptions,
-  numberIn('temperature', 0, 2),
-  numberIn('top_p', 0, 1),
-  integerIn('n', 1, 128),
-  numberIn('frequency_penalty', -2, 2),
-  numberIn('presence_penalty', -2, 2),
-  logitBias,
-  integerIn('logprobs', 0, 5),
-  integerIn('max_tokens', 0, unlimited),
-  integerIn('seed', Number.NEGATIVE_INFINITY, unlimited),
-  textOrList('stop', 4),
-  text('suffix'),
-  text('user'),
-]);
+export const completions = jsonEndpoint('completions', {
+  required: {
+    model: requiredText,
+    prompt: { expected: 'a string or an array', check: promptText },
+  },
+  optional: {
+    best_of: bestOf,
+    echo: flag,
+    frequency_penalty: numberIn(-2, 2),
+    logit_bias: logitBias,
+    logprobs: integerIn(0, 5),
+    max_tokens: integerIn(0, unlimited),
+    n: integerIn(1, 128),
+    presence_penalty: numberIn(-2, 2),
+    seed: integer,
+    stop: textOrList(4),
+    stream: flag,
+    stream_options: streamOptions,
+    suffix: text,
+    temperature: numberIn(0, 2),
+    top_p: numberIn(0, 1),
+    user: text,
+  },
+});

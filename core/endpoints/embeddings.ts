@@ -1,20 +1,23 @@
-// POST /v1/embeddings
+// Hot: runs for each embedding call.
+// POST /v1/embeddings: the members of its body. Items of `input` are left to the provider: some take objects with images.
 
 import { jsonEndpoint } from './endpoint.js';
-import { integerIn, oneOf, required, requiredText, text, unlimited, type Rule } from './rules.js';
+import { fault, integerIn, requiredText, text, unlimited, type Check } from './rules.js';
 
-const input: Rule = (body) => {
-  const value = body.input;
+const input: Check = (value, name) => {
   if (typeof value === 'string') return undefined;
-  if (!Array.isArray(value)) return { param: 'input', reason: 'must be a string, an array of strings, of tokens, or of token arrays' };
-  return value.length === 0 ? { param: 'input', reason: 'must not be empty' } : undefined;
+  if (!Array.isArray(value)) return fault(name, 'must be a string, an array of strings, of tokens, or of token arrays');
+  return value.length === 0 ? fault(name, 'must have at least 1 item') : undefined;
 };
 
-export const embeddings = jsonEndpoint('embeddings', [
-  requiredText('model'),
-  required('input', 'a string or an array'),
-  input,
-  integerIn('dimensions', 1, unlimited),
-  oneOf('encoding_format', ['float', 'base64']),
-  text('user'),
-]);
+export const embeddings = jsonEndpoint('embeddings', {
+  required: {
+    model: requiredText,
+    input: { expected: 'a string or an array', check: input },
+  },
+  optional: {
+    dimensions: integerIn(1, unlimited),
+    encoding_format: text,
+    user: text,
+  },
+});

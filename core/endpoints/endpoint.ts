@@ -1,13 +1,13 @@
-// Makes the definitions of the unified routes. Rules come from the specification's tables: what a table clearly forbids is refused, fields it
-// does not know pass, and what OpenAI's own API accepts beyond the tables passes as well.
+// Makes the definitions of the unified routes; runs when the route table is loaded. Rules come from the specification's tables: what a table
+// clearly forbids is refused, members it does not know pass, and what OpenAI's own API takes beyond the tables passes as well.
 
 import type { EndpointName } from '@gateway/plugin-sdk';
 import type { Dialect, EndpointDefinition } from '../exchange/endpoint.js';
-import { allOf, type Rule } from './rules.js';
+import { fieldRules, type FieldRules } from './rules.js';
 
 /** A route whose JSON body is checked. */
-export const jsonEndpoint = (name: EndpointName, rules: readonly Rule[], dialect: Dialect = 'chat', isSingleTarget = false): EndpointDefinition =>
-  Object.freeze({ name, dialect, body: 'json', validate: allOf(rules), isSingleTarget });
+export const jsonEndpoint = (name: EndpointName, rules: FieldRules, dialect: Dialect = 'chat', isSingleTarget = false): EndpointDefinition =>
+  Object.freeze({ name, dialect, body: 'json', validate: fieldRules(rules), isSingleTarget });
 
 /** An upload: multipart/form-data, relayed as it is. */
 export const uploadEndpoint = (name: EndpointName, isSingleTarget = false): EndpointDefinition =>

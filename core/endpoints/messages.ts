@@ -1,24 +1,44 @@
-// POST /v1/messages and /v1/messages/count_tokens: Anthropic's API, with its error shape.
+// Hot: runs for each call of Anthropic's API.
+// POST /v1/messages and /v1/messages/count_tokens: the members of their bodies, and Anthropic's error shape.
 
 import { jsonEndpoint } from './endpoint.js';
-import { flag, integerIn, isObject, list, numberIn, required, requiredText, textOrList, unlimited, type Rule } from './rules.js';
+import { fault, flag, integerIn, isObject, isText, list, numberIn, object, requiredText, unlimited, type Check, type RequiredField } from './rules.js';
 
-const message = (value: unknown): string | undefined => {
+/** A system message may stand between turns in newer models. */
+const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);
+
+function message(value: unknown): string | undefined {
   if (!isObject(value)) return 'must be an object with role and content';
-  if (value.role !== 'user' && value.role !== 'assistant' && value.role !== 'system') return 'role must be user or assistant';
+  if (!roles.has(value.role)) return 'role must be user or assistant';
   return typeof value.content === 'string' || Array.isArray(value.content) ? undefined : 'content must be a string or an array of blocks';
+}
+
+const system: Check = (value, name) => (typeof value === 'string' || Array.isArray(value) ? undefined : fault(name, 'must be a string or an array of text blocks'));
+
+const tool = (value: unknown): string | undefined => (isObject(value) ? undefined : 'must be an object with name and input_schema');
+
+const required: Readonly<Record<string, RequiredField>> = {
+  model: requiredText,
+  messages: { expected: 'an array of messages', check: list(1, unlimited, message) },
+};
+const optional: Readonly<Record<string, Check>> = {
+  system,
+  thinking: object,
+  tool_choice: object,
+  tools: list(0, unlimited, tool),
 };
 
-const shared: readonly Rule[] = [requiredText('model'), required('messages', 'an array of messages'), list('messages', 1, unlimited, message), list('tools', 0, unlimited)];
-
-export const messages = jsonEndpoint('messages', [
-  ...shared,
-  required('max_tokens', 'a whole number'),
-  integerIn('max_tokens', 0, unlimited),
-  numberIn('temperature', 0, 1),
-  numberIn('top_p', 0, 1),
-  integerIn('top_k', 0, unlimited),
-  textOrList('stop_sequences', unlimited),
-  flag('stream'),
-], 'messages');
-export const countTokens = jsonEndpoint('countTokens', shared, 'messages');
+export const messages = jsonEndpoint('messages', {
+  // 0 only fills the prompt cache.
+  required: { ...required, max_tokens: { expected: 'the largest number of tokens to generate', check: integerIn(0, unlimited) } },
+  optional: {
+    ...optional,
+    metadata: object,
+    stop_sequences: list(0, unlimited, isText),
+    stream: flag,
+    temperature: numberIn(0, 1),
+    top_k: integerIn(0, unlimited),
+    top_p: numberIn(0, 1),
+  },
+}, 'messages');
+export const countTokens = jsonEndpoint('countTokens', { required, optional }, 'messages');

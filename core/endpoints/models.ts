@@ -1,4 +1,4 @@
-// GET /v1/models and /v1/models/{id}
+// GET /v1/models and /v1/models/{id}: relayed to the provider, which knows its models.
 
 import { plainEndpoint } from './endpoint.js';
 

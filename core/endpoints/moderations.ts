@@ -1,8 +1,11 @@
-// POST /v1/moderations
+// POST /v1/moderations: the members of its body, checked for each call. Newer models take arrays of texts and images.
 
 import { jsonEndpoint } from './endpoint.js';
-import { required, text, type Rule } from './rules.js';
+import { fault, text, type Check } from './rules.js';
 
-const input: Rule = (body) => (typeof body.input === 'string' || Array.isArray(body.input) ? undefined : { param: 'input', reason: 'must be a string or an array' });
+const input: Check = (value, name) => (typeof value === 'string' || Array.isArray(value) ? undefined : fault(name, 'must be a string or an array'));
 
-export const moderations = jsonEndpoint('moderations', [required('input', 'the text to classify'), input, text('model')]);
+export const moderations = jsonEndpoint('moderations', {
+  required: { input: { expected: 'the text to classify', check: input } },
+  optional: { model: text },
+});

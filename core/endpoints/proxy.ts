@@ -1,4 +1,4 @@
-// Every path without a route of its own: relayed as it is.
+// Every path without a route of its own, and /v1/proxy/*: method, path, query and body are relayed as they are.
 
 import { plainEndpoint } from './endpoint.js';
 

@@ -1,17 +1,21 @@
-// POST /v1/rerank
+// Hot: runs for each rerank call.
+// POST /v1/rerank: the members of its body.
 
 import { jsonEndpoint } from './endpoint.js';
-import { flag, integerIn, isObject, list, required, requiredText, unlimited } from './rules.js';
+import { flag, integerIn, isObject, list, requiredText, text, unlimited } from './rules.js';
 
 const document = (value: unknown): string | undefined =>
   (typeof value === 'string' || (isObject(value) && typeof value.text === 'string') ? undefined : 'must be a string or an object with text');
 
-export const rerank = jsonEndpoint('rerank', [
-  requiredText('model'),
-  requiredText('query'),
-  required('documents', 'an array'),
-  list('documents', 1, unlimited, document),
-  integerIn('top_n', 1, unlimited),
-  flag('return_documents'),
-  integerIn('max_chunks_per_doc', 1, unlimited),
-]);
+export const rerank = jsonEndpoint('rerank', {
+  required: {
+    model: requiredText,
+    query: { expected: 'the text to compare with', check: text },
+    documents: { expected: 'an array of strings or of objects with text', check: list(1, unlimited, document) },
+  },
+  optional: {
+    top_n: integerIn(1, unlimited),
+    return_documents: flag,
+    max_chunks_per_doc: integerIn(1, unlimited),
+  },
+});

@@ -1,27 +1,39 @@
-// POST /v1/responses, and the calls below it
+// Hot: runs for each call of the Responses API.
+// POST /v1/responses: the members of its body. What is below it (/{id}, /{id}/cancel, /{id}/input_items) is relayed.
 
 import { jsonEndpoint, plainEndpoint } from './endpoint.js';
-import { flag, integerIn, list, metadataPairs, numberIn, oneOf, text, unlimited, type Rule } from './rules.js';
+import { fault, flag, integerIn, isObject, list, numberIn, object, oneOf, text, textOrObject, unlimited, type Check } from './rules.js';
+import { metadataPairs, streamOptions } from './shared-fields.js';
 
-const input: Rule = (body) => {
-  const { input: value } = body;
-  return value === undefined || value === null || typeof value === 'string' || Array.isArray(value) ? undefined : { param: 'input', reason: 'must be a string or an array of items' };
-};
+/** Not required: a stored prompt or a conversation may stand for it. */
+const input: Check = (value, name) => (typeof value === 'string' || Array.isArray(value) ? undefined : fault(name, 'must be a string or an array of items'));
 
-export const createResponse = jsonEndpoint('responses', [
-  text('model'),
-  input,
-  text('instructions'),
-  text('previous_response_id'),
-  integerIn('max_output_tokens', 1, unlimited),
-  numberIn('temperature', 0, 2),
-  numberIn('top_p', 0, 1),
-  list('tools', 0, unlimited),
-  flag('parallel_tool_calls'),
-  flag('stream'),
-  flag('store'),
-  oneOf('truncation', ['auto', 'disabled']),
-  metadataPairs,
-], 'responses');
+const tool = (value: unknown): string | undefined => (isObject(value) && typeof value.type === 'string' ? undefined : 'must be an object with a type');
+
+export const createResponse = jsonEndpoint('responses', {
+  optional: {
+    background: flag,
+    include: list(0, unlimited),
+    input,
+    instructions: text,
+    max_output_tokens: integerIn(1, unlimited),
+    metadata: metadataPairs,
+    model: text,
+    parallel_tool_calls: flag,
+    previous_response_id: text,
+    reasoning: object,
+    store: flag,
+    stream: flag,
+    stream_options: streamOptions,
+    temperature: numberIn(0, 2),
+    text: object,
+    tool_choice: textOrObject,
+    tools: list(0, unlimited, tool),
+    top_logprobs: integerIn(0, 20),
+    top_p: numberIn(0, 1),
+    truncation: oneOf(['auto', 'disabled']),
+    user: text,
+  },
+}, 'responses');
 export const storedResponse = plainEndpoint('responses', 'none', 'responses');
 export const cancelResponse = plainEndpoint('responses', 'any', 'responses');

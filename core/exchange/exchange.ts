@@ -115,7 +115,12 @@ export class Exchange implements PluginExchange {
   }
 
   get signal(): AbortSignal {
-    return (this.#abort ??= new AbortController()).signal;
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      // Asked for after the end, by a plugin that was still at work.
+      if (this.isFinished) this.#abort.abort();
+    }
+    return this.#abort.signal;
   }
 
   get notes(): Map<string, unknown> {
@@ -134,7 +139,7 @@ export class Exchange implements PluginExchange {
 
   get isJson(): boolean {
     const type = this.head.contentType;
-    return this.bytes.length > 0 && (type === '' || type.startsWith('application/json') || /^application\/[\w.+-]*json\b/i.test(type));
+    return this.bytes.length > 0 && (type === '' || type === 'application/json' || jsonType.test(type));
   }
 
   abortPlugins(): void {
@@ -153,6 +158,8 @@ class View implements RequestView {
   json(): Json { return this.exchange.json() as Json; }
 }
 
+/** `application/json; charset=utf-8`, `application/vnd.api+json`; not `application/jsonl` or `application/json-seq`. */
+const jsonType = /^application\/(?:[\w.+-]*[+.-])?json\s*(?:;|$)/i;
 const noObject: Readonly<Record<string, unknown>> = Object.freeze({});
 
 function objectOf(reader: BodyReader, bytes: Uint8Array): Readonly<Record<string, unknown>> {

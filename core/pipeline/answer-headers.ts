@@ -10,13 +10,11 @@ const dropped: ReadonlySet<string> = new Set([
   'date', 'alt-svc', 'server-timing',
 ]);
 
-export const noRetryCount = 0;
-
 /** Starts a list with the gateway's headers. `upstream` is the provider's list or null for an answer of our own. */
 export function answerHeaders(exchange: Exchange, retryCount: number, upstream: readonly string[] | null): HeaderList {
   const headers: HeaderList = [
-    'x-gateway-trace-id', exchange.traceId,
-    'x-gateway-span-id', exchange.spanId,
+    'x-gateway-trace-id', asBytes(exchange.traceId),
+    'x-gateway-span-id', asBytes(exchange.spanId),
     'x-gateway-cache-status', exchange.cacheStatus,
     'x-gateway-retry-attempt-count', String(retryCount),
   ];
@@ -38,6 +36,9 @@ export function answerHeaders(exchange: Exchange, retryCount: number, upstream: 
   headers.push('server-timing', timing);
   return headers;
 }
+
+/** The edge decodes what clients send as UTF-8; a header list holds bytes, or a character could turn into a line break on the wire. */
+const asBytes = (text: string): string => (/[^\x00-\x7f]/.test(text) ? Buffer.from(text).toString('latin1') : text);
 
 /** `gateway` is our own share of the time to the first byte, `upstream` the wait for providers, both in milliseconds. */
 function serverTiming(exchange: Exchange): string {

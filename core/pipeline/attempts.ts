@@ -87,11 +87,14 @@ export class Attempts implements Running {
   #tryLeaf(leaf: Leaf): void {
     const { exchange } = this;
     const { breakers } = this.services;
-    if (leaf.breaker !== null && !breakers.tryPass(leaf.breakerSlot, leaf.breaker) && this.#walk !== null && this.#passedOver === null && exchange.attempts === 0) {
+    const walk = this.#walk;
+    if (leaf.breaker !== null && !breakers.tryPass(leaf.breakerSlot, leaf.breaker)
+      && walk !== null && walk.isChosenHealthy && this.#passedOver === null && exchange.attempts === 0) {
       // It seemed healthy, but another call became its probe a moment ago. It is tried all the same when the strategies know no other.
+      // A target that was known to be out was named for want of a better one: that choice stands.
       this.#passedOver = leaf;
-      this.#walk.report(breakerOpenStatus, fail('UPSTREAM_BUSY', { host: leaf.origin.host, maximum: 1 }));
-      this.#tryLeaf(this.#walk.next() ?? leaf);
+      walk.report(breakerOpenStatus, fail('UPSTREAM_BUSY', { host: leaf.origin.host, maximum: 1 }));
+      this.#tryLeaf(walk.next() ?? leaf);
       return;
     }
     this.#leaf = leaf;

@@ -43,10 +43,11 @@ export function prepare(exchange: Exchange, leaf: Leaf, upload: Readable | null)
   const body = upload ?? prepareBody(exchange, leaf, spec);
   const headers: string[] = [];
   if (isProxy) proxyHeaders(exchange, headers);
-  else if (head.contentType !== '' && body !== null) headers.push('content-type', head.contentType);
+  else if (head.contentType !== '' && body !== null) headers.push('content-type', wireValue('content-type', head.contentType));
   else if (body !== null) headers.push('content-type', 'application/json');
   if (upload !== null && head.contentLength >= 0) headers.push('content-length', String(head.contentLength));
-  forward(exchange, leaf, headers, isProxy);
+  // On the proxy route every header travels that may.
+  if (!isProxy) forward(exchange, leaf, headers);
   for (let index = 0; index < leaf.headers.length; index += 2) {
     const name = leaf.headers[index] as string;
     // On the proxy route the client's own user agent or version header is the better one.
@@ -54,7 +55,7 @@ export function prepare(exchange: Exchange, leaf: Leaf, upload: Readable | null)
   }
   if (leaf.provider.credentialNames.length > 0 && head.gatewayHeaders.length > 0) credentialsFromHead(exchange, leaf, headers);
   let path = isProxy ? leaf.basePath + exchange.suffix : leaf.basePath + endpointPath(exchange, spec?.path ?? '') + exchange.suffix;
-  if (head.query !== '') path += `?${head.query}`;
+  if (head.query !== '') path += `?${checkedQuery(head.query)}`;
   path = authorise(exchange, leaf, headers, path);
   return { request: { method: head.method, path: path === '' ? '/' : path, headers, body }, spec };
 }
@@ -97,19 +98,45 @@ function endpointPath(exchange: Exchange, path: string): string {
 
 function proxyHeaders(exchange: Exchange, headers: string[]): void {
   const given = exchange.head.headers;
+  const ofThisHop = connectionNames(given);
   for (let index = 0; index < given.length; index += 2) {
     const name = given[index] as string;
-    if (!isDropped(name)) headers.push(name, given[index + 1] as string);
+    if (!isDropped(name) && ofThisHop?.has(name) !== true) headers.push(name, wireValue(name, given[index + 1] as string));
   }
 }
 
-function forward(exchange: Exchange, leaf: Leaf, headers: string[], isProxy: boolean): void {
+/** What Connection names besides its two usual words: headers that end here as well (RFC 9110, section 7.6.1). */
+function connectionNames(given: readonly string[]): ReadonlySet<string> | null {
+  let names: Set<string> | null = null;
+  for (let index = 0; index < given.length; index += 2) {
+    if (given[index] !== 'connection') continue;
+    const value = given[index + 1] as string;
+    if (value === 'keep-alive' || value === 'close') continue;
+    names ??= new Set();
+    for (const name of value.toLowerCase().split(',')) names.add(name.trim());
+  }
+  return names;
+}
+
+/** The edge decodes values as UTF-8 and the HTTP client writes Latin-1: these are the client's bytes again. */
+function wireValue(name: string, value: string): string {
+  if (!/[^\t\x20-\x7e]/.test(value)) return value;
+  if (value.includes('\x7f')) throw fail('HEADER_INVALID', { name, reason: 'holds a control character', param: name });
+  return Buffer.from(value).toString('latin1');
+}
+
+function checkedQuery(query: string): string {
+  if (/[^\x21-\x7e]/.test(query)) throw fail('PATH_INVALID', { reason: 'the query holds a character that must be percent-encoded', param: 'query' });
+  return query;
+}
+
+function forward(exchange: Exchange, leaf: Leaf, headers: string[]): void {
   const named = exchange.head.forwardHeaders;
   const names = named === undefined ? leaf.forwardHeaders : named.split(',').map((name) => name.trim().toLowerCase());
   for (const name of names) {
-    if (isDropped(name) || name === '' || (isProxy && name !== 'authorization') || hasHeader(headers, name)) continue;
+    if (isDropped(name) || name === '' || hasHeader(headers, name)) continue;
     const value = exchange.head.header(name);
-    if (value !== undefined) headers.push(name, value);
+    if (value !== undefined) headers.push(name, wireValue(name, value));
   }
 }
 
@@ -120,7 +147,7 @@ function credentialsFromHead(exchange: Exchange, leaf: Leaf, headers: string[]):
     const value = exchange.head.gatewayHeader(credential.replaceAll('_', '-'));
     if (value === undefined) continue;
     for (const [name, template] of Object.entries(templates)) {
-      if (template === `{${credential}}`) headers.push(name.toLowerCase(), value);
+      if (template === `{${credential}}`) headers.push(name.toLowerCase(), wireValue(name.toLowerCase(), value));
     }
   }
 }
@@ -129,11 +156,12 @@ function credentialsFromHead(exchange: Exchange, leaf: Leaf, headers: string[]):
 function authorise(exchange: Exchange, leaf: Leaf, headers: string[], path: string): string {
   const { auth } = leaf.provider.plugin;
   if (auth.type === 'none' || auth.type === 'signed') return path;
-  const key = leaf.apiKey ?? clientKey(exchange, auth.type === 'header' ? auth.name : '');
-  if (key === undefined) {
+  const given = leaf.apiKey ?? clientKey(exchange, auth.type === 'header' ? auth.name : '');
+  if (given === undefined) {
     if (leaf.needsApiKey) throw fail('PROVIDER_KEY_MISSING', { provider: leaf.provider.id });
     return path;
   }
+  const key = leaf.apiKey ?? wireValue('authorization', given);
   for (let index = headers.length - 2; index >= 0; index -= 2) {
     if (credentialHeaders.has(headers[index] as string)) headers.splice(index, 2);
   }

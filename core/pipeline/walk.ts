@@ -16,6 +16,8 @@ class Frame {
 
 export class Walk {
   #frame: Frame | null;
+  /** The leaf named last counted as healthy when its strategy was asked. False: no healthy one was left to name. */
+  isChosenHealthy = true;
 
   constructor(readonly exchange: Exchange, root: Group, readonly breakers: Breakers) {
     this.#frame = new Frame(root, null);
@@ -56,7 +58,9 @@ export class Walk {
       ? group.targets.map((target, index) => ({ name: target.name, weight: target.weight, healthy: this.#isHealthy(group.children[index] as PlanNode) }))
       : group.targets;
     try {
-      return group.strategy.next(this.exchange, targets, frame.outcomes);
+      const index = group.strategy.next(this.exchange, targets, frame.outcomes);
+      this.isChosenHealthy = targets[index]?.healthy === true;
+      return index;
     } catch (thrown) {
       if (isGatewayError(thrown)) throw thrown;
       throw fail('PLUGIN_FAILED', { plugin: `strategy/${group.mode}`, reason: reasonOf(thrown) }, thrown);

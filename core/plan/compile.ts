@@ -39,7 +39,14 @@ const noRetry: RetryPolicy = Object.freeze({ attempts: 0, onStatusCodes: default
 
 export async function compilePlan(config: Config, context: CompileContext, services: CompileServices): Promise<Plan> {
   const compiler = new Compiler(context, services);
-  const root = await compiler.node(config, 'config', noInheritance);
+  let root: PlanNode;
+  try {
+    root = await compiler.node(config, 'config', noInheritance);
+  } catch (thrown) {
+    // No plan will ever hold what was made before the fault.
+    for (const strategy of compiler.strategies) void strategy.close?.();
+    throw thrown;
+  }
   return {
     root,
     leafCount: compiler.leafCount,

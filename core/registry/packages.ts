@@ -38,7 +38,7 @@ export function readPackages(names: readonly string[], fromFolder: string): Plug
 
 function readPackage(named: string, fromFolder: string, namespaces: Map<string, string>): PackagePlugin[] {
   const file = packageFile(named, fromFolder);
-  const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const manifest = readManifest(file);
   const declared = member(manifest, 'gateway');
   if (!isObject(declared)) throw new Error(`${file}: has no "gateway" member; add "gateway": {"namespace": ..., "contract": ..., "plugins": ...}`);
   const namespace = member(declared, 'namespace');
@@ -61,12 +61,29 @@ function readPackage(named: string, fromFolder: string, namespaces: Map<string, 
     if (!Array.isArray(ids)) throw new Error(`${file}: gateway.plugins.${kind} must be a list of names`);
     for (const name of ids) {
       if (typeof name !== 'string' || !/^[a-zA-Z0-9][a-zA-Z0-9-]{0,63}$/.test(name)) throw new Error(`${file}: gateway.plugins.${kind} holds a name that is no word`);
-      // A package may name itself when it has "exports": this reads its own map, wherever it is installed.
-      plugins.push({ kind, id: formatId({ namespace, name }), module: require.resolve(`${packageName}/${kind}/${name}`) });
+      plugins.push({ kind, id: formatId({ namespace, name }), module: moduleOf(file, require, packageName, `${kind}/${name}`) });
     }
   }
   namespaces.set(namespace, named);
   return plugins;
+}
+
+function readManifest(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (thrown) {
+    throw new Error(`${file}: cannot be read as JSON: ${reasonOf(thrown)}`, { cause: thrown });
+  }
+}
+
+/** A package may name itself when it has "exports": this reads its own map, wherever it is installed. */
+function moduleOf(file: string, require: NodeJS.Require, packageName: string, place: string): string {
+  try {
+    return require.resolve(`${packageName}/${place}`);
+  } catch (thrown) {
+    const [reason = ''] = reasonOf(thrown).split('\n');
+    throw new Error(`${file}: "exports" must lead "./${place}", which gateway.plugins lists, to a module: ${reason}`, { cause: thrown });
+  }
 }
 
 function packageFile(named: string, fromFolder: string): string {

@@ -1,9 +1,10 @@
 // Hot: runs for each call.
-// Method and path -> route. Plain maps and string comparisons; an exact path allocates nothing.
+// Method and path -> route. Plain maps and string comparisons; an exact path allocates nothing. Looks at the path as it came: nothing is
+// decoded or made tidy, so that what was checked is what travels. checkPath says whether it may travel at all.
 
 import { proxy } from '../endpoints/proxy.js';
 import type { EndpointDefinition } from '../exchange/endpoint.js';
-import { exactRoutes, familyRoutes, proxyMethods, reservedPaths } from './routes.js';
+import { exactRoutes, familyRoutes, proxyMethods, reservedGets, reservedSegments, type FamilyRoute } from './routes.js';
 
 export type RouteMatch =
   | { readonly kind: 'endpoint'; readonly endpoint: EndpointDefinition; /** What follows the endpoint's own path. */ readonly suffix: string }
@@ -21,18 +22,30 @@ const proxyOnly: RouteMatch = Object.freeze({ kind: 'methodNotAllowed', allowed:
 const getOnly: RouteMatch = Object.freeze({ kind: 'methodNotAllowed', allowed: 'GET' });
 
 const prefix = '/v1/';
-const forcedProxy = '/v1/proxy';
-const modelsPath = '/v1/models/';
+const proxySegment = 'proxy';
+const modelsSegment = 'models';
+const slash = 0x2f;
 
 const exact = new Map<string, Map<string, RouteMatch>>();
-for (const { method, path, endpoint } of exactRoutes) {
-  let byPath = exact.get(method);
-  if (byPath === undefined) exact.set(method, byPath = new Map());
-  byPath.set(path, Object.freeze({ kind: 'endpoint', endpoint, suffix: '' }));
-}
-const models = exact.get('GET')?.get('/v1/models');
+for (const { method, path, endpoint } of exactRoutes) addExact(method, path, Object.freeze({ kind: 'endpoint', endpoint, suffix: '' }));
+for (const path of reservedGets) addExact('GET', path, unknown);
+const models = exact.get('GET')?.get(prefix + modelsSegment);
 
 const edgePaths: ReadonlyMap<string, RouteMatch> = new Map<string, RouteMatch>([['/health', health], ['/v1/health', health], ['/ready', ready]]);
+const reserved: ReadonlySet<string> = new Set(reservedSegments);
+
+/** By the first segment below /v1/. */
+const families = new Map<string, FamilyRoute[]>();
+for (const route of familyRoutes) {
+  const segment = route.path.split('/')[2] ?? '';
+  families.set(segment, [...families.get(segment) ?? [], route]);
+}
+
+function addExact(method: string, path: string, match: RouteMatch): void {
+  let byPath = exact.get(method);
+  if (byPath === undefined) exact.set(method, byPath = new Map());
+  byPath.set(path, match);
+}
 
 export function matchRoute(method: string, path: string): RouteMatch {
   const byPath = exact.get(method);
@@ -41,28 +54,35 @@ export function matchRoute(method: string, path: string): RouteMatch {
   const edge = edgePaths.get(path);
   if (edge !== undefined) return method === 'GET' ? edge : getOnly;
   if (!path.startsWith(prefix) || path.length === prefix.length) return unknown;
-  for (const reserved of reservedPaths) {
-    if (path.startsWith(reserved) && (path.length === reserved.length || path[reserved.length] === '/')) return unknown;
-  }
+  const end = path.indexOf('/', prefix.length);
+  const segment = path.slice(prefix.length, end === -1 ? path.length : end);
+  if (reserved.has(segment)) return unknown;
   if (!proxyMethods.includes(method)) return proxyOnly;
-  if (path.startsWith(forcedProxy) && (path.length === forcedProxy.length || path[forcedProxy.length] === '/')) {
-    return path.length <= forcedProxy.length + 1 ? unknown : { kind: 'proxy', endpoint: proxy, suffix: path.slice(forcedProxy.length) };
+  // Nothing, or a slash alone, is no path to relay.
+  if (segment === proxySegment) return end === -1 || end === path.length - 1 ? unknown : { kind: 'proxy', endpoint: proxy, suffix: path.slice(end) };
+  if (end !== -1) {
+    // Ids of models may hold slashes: meta-llama/Llama-3.
+    if (segment === modelsSegment && method === 'GET' && models?.kind === 'endpoint' && end < path.length - 1) {
+      return { kind: 'endpoint', endpoint: models.endpoint, suffix: path.slice(end) };
+    }
+    const routes = families.get(segment);
+    const member = routes === undefined ? undefined : matchFamily(routes, method, path);
+    if (member !== undefined) return member;
   }
-  // Ids of models may hold slashes: meta-llama/Llama-3.
-  if (method === 'GET' && models?.kind === 'endpoint' && path.startsWith(modelsPath) && path.length > modelsPath.length) {
-    return { kind: 'endpoint', endpoint: models.endpoint, suffix: path.slice(modelsPath.length - 1) };
-  }
-  return family(method, path) ?? { kind: 'proxy', endpoint: proxy, suffix: path.slice(prefix.length - 1) };
+  return { kind: 'proxy', endpoint: proxy, suffix: path.slice(prefix.length - 1) };
 }
 
-function family(method: string, path: string): RouteMatch | undefined {
-  for (const route of familyRoutes) {
-    if (route.method !== method || !path.startsWith(route.path) || path[route.path.length] !== '/') continue;
-    const suffix = path.slice(route.path.length);
-    const [, id = '', action = '', more] = suffix.split('/');
-    if (id !== '' && action === route.action && more === undefined && suffix.endsWith(route.action === '' ? id : route.action)) {
-      return { kind: 'endpoint', endpoint: route.endpoint, suffix };
-    }
+function matchFamily(routes: readonly FamilyRoute[], method: string, path: string): RouteMatch | undefined {
+  for (let index = 0; index < routes.length; index += 1) {
+    const route = routes[index] as FamilyRoute;
+    const base = route.path.length;
+    if (route.method !== method || path.charCodeAt(base) !== slash || !path.startsWith(route.path)) continue;
+    const idEnd = path.indexOf('/', base + 1);
+    if (idEnd === base + 1 || base + 1 === path.length) continue;
+    const isWhole = route.action === ''
+      ? idEnd === -1
+      : idEnd !== -1 && path.length === idEnd + 1 + route.action.length && path.endsWith(route.action);
+    if (isWhole) return { kind: 'endpoint', endpoint: route.endpoint, suffix: path.slice(base) };
   }
   return undefined;
 }
@@ -72,14 +92,19 @@ export function checkPath(path: string): string | undefined {
   let isSuspect = false;
   for (let index = 0; index < path.length; index += 1) {
     const code = path.charCodeAt(index);
+    if (code > slash && code < 0x7f && code !== 0x5c) continue;
     if (code <= 0x20 || code === 0x7f) return 'holds a control character or a blank; percent-encode it';
     if (code > 0x7f) return 'holds a character beyond ASCII; percent-encode it';
     if (code === 0x5c) return 'holds a backslash; percent-encode it';
     if (code === 0x23) return 'holds a #; percent-encode it';
-    if (code === 0x25 || (code === 0x2e && path.charCodeAt(index - 1) === 0x2f)) isSuspect = true;
+    if (code === 0x25 || (code === 0x2e && path.charCodeAt(index - 1) === slash)) isSuspect = true;
   }
-  if (!isSuspect) return undefined;
+  return isSuspect ? checkEscapes(path) : undefined;
+}
+
+/** Servers differ in what they take for the end of a segment: escaped slashes, backslashes and path parameters count here. */
+function checkEscapes(path: string): string | undefined {
   if (/%(?![0-9a-fA-F]{2})/.test(path)) return 'holds a % that begins no escape; write %25';
-  if (/(?:^|\/|%2f)(?:\.|%2e){1,2}(?:\/|%2f|$)/i.test(path)) return 'holds a dot segment; name the target itself';
+  if (/(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|;|%3b|$)/i.test(path)) return 'holds a dot segment; name the target itself';
   return undefined;
 }

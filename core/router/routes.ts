@@ -1,4 +1,5 @@
-// The route table, as data. Exact paths first; a family takes the paths below it by how many segments follow and what the last one is.
+// The route table, as data; read once, when match.ts is loaded. Exact paths first; a family takes the paths below it by how many segments
+// follow and what the last one is. What is in neither goes to the proxy.
 
 import { speech, transcriptions, translations } from '../endpoints/audio.js';
 import { chatCompletions } from '../endpoints/chat-completions.js';
@@ -68,8 +69,11 @@ export const familyRoutes: readonly FamilyRoute[] = [
   { method: 'GET', path: '/v1/fine_tuning/jobs', action: 'events', endpoint: storedJob },
 ];
 
-/** Families of the control plane and of later releases: never the provider's business, so never relayed. */
-export const reservedPaths: readonly string[] = ['/v1/prompts', '/v1/policies', '/v1/realtime'];
+/** First segments that belong to the control plane and to later releases: never the provider's business, so never relayed. */
+export const reservedSegments: readonly string[] = ['prompts', 'policies'];
+
+/** The realtime route is a websocket, which comes later; a plain GET of it has no answer anywhere. */
+export const reservedGets: readonly string[] = ['/v1/realtime'];
 
 /** Methods of the catch-all. */
 export const proxyMethods: readonly string[] = ['GET', 'POST', 'PUT', 'DELETE'];

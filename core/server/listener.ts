@@ -156,9 +156,12 @@ class ServedCall implements WriterOwner {
   #answer(status: number, body: string, headers: string[] = []): void {
     const { writer } = this;
     headers.push('content-type', 'application/json');
-    // After broken framing nothing that follows can be trusted to be this request's body.
-    if (this.#isFramingBroken) writer.send(status, headers, body);
-    else this.body.drain(() => writer.send(status, headers, body));
+    // A client that asked with HEAD takes body bytes for the next answer.
+    const told = this.head.method === 'HEAD' ? '' : body;
+    // After broken framing nothing that follows can be trusted to be this request's body. Not within the library's callback: a request that
+    // came in the same read would be served next, and the connection stay open. Unanswered, it makes the library close instead.
+    if (this.#isFramingBroken) setImmediate(() => writer.send(status, headers, told));
+    else this.body.drain(() => writer.send(status, headers, told));
   }
 }
 

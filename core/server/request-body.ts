@@ -16,6 +16,8 @@ export interface BodyLimits {
 
 /** Held before anyone decided, or unread by the upstream, before the client is paused. */
 const heldBytesMax = 256 * 1024;
+/** Well below the library's 10 s. */
+const renewEveryMs = 2000;
 /** A rest up to this length is awaited before a refused client is answered. */
 const unreadBytesMax = 64 * 1024;
 
@@ -32,6 +34,7 @@ export class RequestBody implements ClientBody {
   #upload: Upload | null = null;
   #fault: GatewayError | null = null;
   #timer: NodeJS.Timeout | null = null;
+  #renewedAt = performance.now();
   #isPaused = false;
   /** The response is aborted or ended: the library's objects must not be touched any more. */
   #isGone = false;
@@ -101,8 +104,11 @@ export class RequestBody implements ClientBody {
     if (isLast) {
       this.isComplete = true;
       this.#clearTimer();
+      // The rest of a read is delivered in spite of a pause. Nobody will ask for more, and the connection's next request must be read.
+      this.#resume();
     } else if (this.#timer !== null) {
       this.#timer.refresh();
+      this.#bearWithSlowClient();
     } else if (!this.#isPaused && !this.#isGone) {
       // Most bodies come whole with their head and never need a timer. A client that sends a head and then nothing at all is closed by
       // the library's own idle time-out. What still arrives after a pause was under way: it must not start the clock of a client that may
@@ -171,7 +177,19 @@ export class RequestBody implements ClientBody {
   #resume(): void {
     if (!this.#isPaused || this.#isGone) return;
     this.#isPaused = false;
-    this.#armTimer();
+    if (!this.isComplete) this.#armTimer();
+    this.response.resume();
+  }
+
+  /**
+   * The library closes a connection that sends less than 16 kB/s, without an answer. Our own time-out judges the pauses instead: stopping and
+   * starting to read renews the library's.
+   */
+  #bearWithSlowClient(): void {
+    const now = performance.now();
+    if (now - this.#renewedAt < renewEveryMs || this.#isPaused) return;
+    this.#renewedAt = now;
+    this.response.pause();
     this.response.resume();
   }
 

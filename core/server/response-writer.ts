@@ -6,6 +6,8 @@ import type { HeaderList, Responder } from '../exchange/responder.js';
 import { statusLine } from './status-line.js';
 import type { UwsResponse } from './uws.js';
 
+const beyondAscii = /[^\x00-\x7f]/;
+
 export interface WriterOwner {
   /** The answer has left, whole or not. */
   onAnswered(): void;
@@ -18,9 +20,12 @@ const flushPlanned = (writer: ResponseWriter): void => writer.flushPlanned();
 export class ResponseWriter implements Responder {
   isOpen = true;
   isStarted = false;
+  /** Counted when taken: the log record is made before the bytes have left. */
   bytesSent = 0;
   onDrain: (() => void) | null = null;
 
+  /** Bytes of body in the library's hands. */
+  #written = 0;
   #status = 0;
   #headers: HeaderList = [];
   /** Announced length of the body; -1: chunked. */
@@ -49,7 +54,9 @@ export class ResponseWriter implements Responder {
     this.#isEnded = true;
     this.#status = status;
     this.#headers = headers;
-    this.#first = typeof body === 'string' ? Buffer.from(body) : body;
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    this.bytesSent = bytes.length;
+    this.#first = bytes;
     this.response.cork(this.#flushCorked);
   }
 
@@ -65,6 +72,7 @@ export class ResponseWriter implements Responder {
   write(chunk: Uint8Array): boolean {
     if (!this.isOpen || this.#isEnded) return true;
     if (chunk.length > 0) {
+      this.bytesSent += chunk.length;
       if (this.#first === null) this.#first = chunk;
       else if (this.#more === null) this.#more = [chunk];
       else this.#more.push(chunk);
@@ -124,13 +132,13 @@ export class ResponseWriter implements Responder {
     const { response } = this;
     let hasRoom = true;
     if (first !== null) {
-      this.bytesSent += first.length;
+      this.#written += first.length;
       hasRoom = response.write(first);
     }
     if (more !== null) {
       for (let index = 0; index < more.length; index += 1) {
         const chunk = more[index] as Uint8Array;
-        this.bytesSent += chunk.length;
+        this.#written += chunk.length;
         hasRoom = response.write(chunk);
       }
     }
@@ -144,22 +152,22 @@ export class ResponseWriter implements Responder {
     if (chunk !== null && !this.#trySized(chunk)) return;
     if (this.isOpen && this.#isEnded) {
       // Fewer bytes than announced: the client must see that the answer is not whole.
-      if (this.bytesSent < this.#bodyBytes) this.abort();
+      if (this.#written < this.#bodyBytes) this.abort();
       else this.#close();
     }
   }
 
   /** False when the client took only a part: the rest waits for room. */
   #trySized(chunk: Uint8Array): boolean {
-    const startedAt = this.bytesSent;
+    const startedAt = this.#written;
     const [isTaken, isDone] = this.response.tryEnd(chunk, this.#bodyBytes);
     if (isDone) {
-      this.bytesSent = this.#bodyBytes;
+      this.#written = this.#bodyBytes;
       this.#close();
       return true;
     }
     if (isTaken) {
-      this.bytesSent += chunk.length;
+      this.#written += chunk.length;
       return true;
     }
     this.#rest = chunk;
@@ -180,7 +188,7 @@ export class ResponseWriter implements Responder {
     if (rest !== null) {
       const unsent = rest.subarray(offset - this.#restAt);
       this.#rest = null;
-      this.bytesSent = offset;
+      this.#written = offset;
       this.#hasWaiter = false;
       if (!this.#trySized(unsent)) return false;
       if (!this.isOpen) return true;
@@ -196,7 +204,11 @@ export class ResponseWriter implements Responder {
     const headers = this.#headers;
     this.#isHeadSent = true;
     response.writeStatus(statusLine(this.#status));
-    for (let index = 0; index < headers.length; index += 2) response.writeHeader(headers[index] as string, headers[index + 1] as string);
+    for (let index = 0; index < headers.length; index += 2) {
+      const value = headers[index + 1] as string;
+      // Values are bytes, one for each character; the library would write a string as UTF-8.
+      response.writeHeader(headers[index] as string, beyondAscii.test(value) ? Buffer.from(value, 'latin1') : value);
+    }
     // For a whole answer end() writes it.
     if (!isWhole && this.owner.mustClose) response.writeHeader('connection', 'close');
   }
@@ -204,12 +216,14 @@ export class ResponseWriter implements Responder {
   #finish(body: Uint8Array | null): void {
     const { mustClose } = this.owner;
     if (body !== null) {
-      this.bytesSent += body.length;
+      this.#written += body.length;
       this.response.end(body, mustClose);
     } else if (this.#status === 204 || this.#status === 304) {
-      this.response.endWithoutBody(undefined, mustClose);
+      // With any argument it would announce a length, which these statuses do not have.
+      this.response.endWithoutBody();
     } else {
-      this.response.end(undefined, mustClose);
+      // Behind chunks the library would write its closing header among them. The head has told the client, or shutdown closes the connection.
+      this.response.end(undefined, mustClose && this.#written === 0);
     }
     this.#close();
   }

@@ -60,22 +60,24 @@ export function fetchBytes(upstream: UpstreamClient, request: OutboundRequest, b
     if (url.username !== '' || url.password !== '') throw fail('CUSTOM_HOST_INVALID', { reason: 'must not carry a user name or password' });
     const headers: string[] = [];
     for (const [name, value] of Object.entries(request.headers ?? {})) headers.push(name.toLowerCase(), value);
+    const { signal } = request;
+    if (signal?.aborted === true) throw new Error('aborted');
     const collector = new Collector(request.bytesMax ?? bytesMaxDefault, url.host, settle(resolve), settle(reject));
-    const body = typeof request.body === 'string' ? Buffer.from(request.body) : request.body ?? null;
-    const call = upstream.origin(url, 'request').send(
-      { method: request.method ?? 'GET', path: url.pathname + url.search, headers, body }, collector);
-    collector.call = call;
     const stop = (fault: Error): void => {
-      call.cancel();
+      collector.call?.cancel();
       collector.reject(fault);
     };
+    // Before the call: it may be over when send() returns.
     const timer = setTimeout(() => stop(fail('ATTEMPT_TIMEOUT', { timeoutMs: request.timeoutMs })), request.timeoutMs);
     const onAbort = (): void => stop(new Error('aborted'));
-    request.signal?.addEventListener('abort', onAbort, { once: true });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const body = typeof request.body === 'string' ? Buffer.from(request.body) : request.body ?? null;
+    collector.call = upstream.origin(url, 'request').send(
+      { method: request.method ?? 'GET', path: url.pathname + url.search, headers, body }, collector);
     function settle<T>(pass: (value: T) => void): (value: T) => void {
       return (value) => {
         clearTimeout(timer);
-        request.signal?.removeEventListener('abort', onAbort);
+        signal?.removeEventListener('abort', onAbort);
         pass(value);
       };
     }

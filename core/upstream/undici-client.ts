@@ -134,7 +134,7 @@ class Origin implements UpstreamOrigin {
   readonly #idle: Connection[] = [];
   #open = 0;
 
-  constructor(readonly url: URL, readonly trust: Trust, readonly settings: UndiciSettings) {
+  constructor(readonly url: URL, readonly trust: Trust, readonly settings: UndiciSettings, readonly connected: Set<Origin>) {
     this.host = url.host;
   }
 
@@ -158,6 +158,7 @@ class Origin implements UpstreamOrigin {
 
   connect(): Connection {
     this.#open += 1;
+    this.connected.add(this);
     return new Connection(new Client(this.url.origin, {
       connect: this.settings.egress.connector(this.trust),
       pipelining: 1,
@@ -194,11 +195,12 @@ class Origin implements UpstreamOrigin {
       case 'UND_ERR_HEADERS_TIMEOUT': return fail('UPSTREAM_IDLE', { provider: host, timeoutMs: this.settings.firstByteTimeoutMs }, thrown);
       case 'UND_ERR_BODY_TIMEOUT': return fail('UPSTREAM_IDLE', { provider: host, timeoutMs: this.settings.idleTimeoutMs }, thrown);
       case 'UND_ERR_CONNECT_TIMEOUT': return fail('UPSTREAM_UNREACHABLE', { host, reason: 'connect timeout' }, thrown);
+      case 'UND_ERR_INVALID_ARG': return requestFault(thrown);
       case 'UND_ERR_HEADERS_OVERFLOW': return fail('UPSTREAM_INVALID', { provider: host, reason: 'response headers too large' }, thrown);
       default: break;
     }
     if (isHeadSeen) return fail('UPSTREAM_BROKE', { provider: host, reason: plainReason(thrown, code) }, thrown);
-    if (code.startsWith('HPE_')) return fail('UPSTREAM_INVALID', { provider: host, reason: thrown.message }, thrown);
+    if (thrown.name === 'HTTPParserError' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return fail('UPSTREAM_INVALID', { provider: host, reason: thrown.message }, thrown);
     if (isSocketFault(thrown)) return fail('UPSTREAM_RESET', { provider: host, reason: plainReason(thrown, code) }, thrown);
     return fail('UPSTREAM_UNREACHABLE', { host, reason: plainReason(thrown, code) }, thrown);
   }
@@ -207,6 +209,8 @@ class Origin implements UpstreamOrigin {
 /** Every way to an upstream server; one in each thread. */
 export class UndiciClient implements UpstreamClient {
   readonly #origins = new Map<string, Origin>();
+  /** Origins with connections. Plans hold on to theirs, so one that is no longer found by its name may connect again. */
+  readonly #connected = new Set<Origin>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(readonly settings: UndiciSettings) {
@@ -219,7 +223,7 @@ export class UndiciClient implements UpstreamClient {
     const key = `${trust} ${url.origin}`;
     let origin = this.#origins.get(key);
     if (origin === undefined) {
-      origin = new Origin(url, trust, this.settings);
+      origin = new Origin(url, trust, this.settings, this.#connected);
       this.#origins.set(key, origin);
     }
     return origin;
@@ -227,15 +231,16 @@ export class UndiciClient implements UpstreamClient {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    for (const origin of this.#origins.values()) origin.sweep(Number.POSITIVE_INFINITY);
+    for (const origin of this.#connected) origin.sweep(Number.POSITIVE_INFINITY);
   }
 
   #sweep(): void {
     const beforeMs = Date.now() - keepAliveMs;
-    for (const [key, origin] of this.#origins) {
+    for (const origin of this.#connected) {
       origin.sweep(beforeMs);
-      if (origin.isUnused) this.#origins.delete(key);
+      if (origin.isUnused) this.#connected.delete(origin);
     }
+    for (const [key, origin] of this.#origins) if (origin.isUnused) this.#origins.delete(key);
   }
 }
 
@@ -247,6 +252,13 @@ const isSocketFault = (thrown: Error): boolean => {
   const code = 'code' in thrown ? thrown.code : '';
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
 };
+
+/** undici would not write the request: `invalid authorization header` for a key that ends in a line break. Nothing was sent. */
+function requestFault(thrown: Error): GatewayError {
+  const name = /^invalid (\S+) header$/.exec(thrown.message)?.[1];
+  if (name !== undefined) return fail('HEADER_INVALID', { name, param: name, reason: 'holds a character that no header can carry, such as a line break; check the API key, where this header takes it' }, thrown);
+  return /path/.test(thrown.message) ? fail('PATH_INVALID', { reason: 'it holds a character that must be percent-encoded' }, thrown) : fail('INTERNAL', { id: 'unknown' }, thrown);
+}
 
 /** Node's own messages name addresses: `connect ECONNREFUSED 10.0.0.7:80`. The code says enough. */
 const plainReason = (thrown: Error, code: string): string => (code === '' || code === 'UND_ERR_SOCKET' ? reasonOf(thrown) : code);

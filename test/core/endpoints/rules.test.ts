@@ -46,7 +46,7 @@ table(chatCompletions, { model: 'm', messages: [user] }, [
   [{ tools: Array.from({ length: 128 }, () => tool) }, null], [{ tools: Array.from({ length: 129 }, () => tool) }, 'tools'],
   [{ tool_choice: 'auto' }, null], [{ tool_choice: { type: 'function', function: { name: 'f' } } }, null], [{ tool_choice: 'maybe' }, 'tool_choice'],
   [{ functions: [] }, 'functions'], [{ functions: [{ name: 'f' }] }, null], [{ function_call: 3 }, 'function_call'],
-  [{ max_tokens: -1 }, 'max_tokens'], [{ max_completion_tokens: 10 }, null], [{ seed: -5 }, null], [{ seed: 1.5 }, 'seed'],
+  [{ max_tokens: -1 }, 'max_tokens'], [{ max_tokens: 1.5 }, 'max_tokens'], [{ max_completion_tokens: 10 }, null], [{ seed: -5 }, null], [{ seed: 1.5 }, 'seed'],
   [{ response_format: 'json' }, 'response_format'], [{ parallel_tool_calls: 1 }, 'parallel_tool_calls'], [{ user: 7 }, 'user'],
   [{ something_new: { deep: [1] } }, null],
 ]);
@@ -59,7 +59,7 @@ table(completions, { model: 'm', prompt: 'x' }, [
 
 table(embeddings, { model: 'm', input: 'x' }, [
   [{ input: undefined }, 'input'], [{ input: [] }, 'input'], [{ input: ['a'] }, null], [{ input: [[1, 2]] }, null], [{ input: {} }, 'input'],
-  [{ dimensions: 0 }, 'dimensions'], [{ encoding_format: 'base64' }, null], [{ encoding_format: 'hex' }, 'encoding_format'],
+  [{ dimensions: 0 }, 'dimensions'], [{ encoding_format: 'base64' }, null], [{ encoding_format: 7 }, 'encoding_format'],
 ]);
 
 table(imageGenerations, { prompt: 'x' }, [

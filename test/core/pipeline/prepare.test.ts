@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Config } from '../../../core/config/config.js';
+import { isGatewayError } from '../../../core/errors/gateway-error.js';
+import type { EndpointDefinition } from '../../../core/exchange/endpoint.js';
+import type { Exchange } from '../../../core/exchange/exchange.js';
+import { prepare, type Prepared } from '../../../core/pipeline/prepare.js';
+import { compilePlan } from '../../../core/plan/compile.js';
+import type { Leaf } from '../../../core/plan/plan.js';
+import { exchangeOf, proxyEndpoint, type ExchangeParts } from '../exchange/fakes.js';
+import { planServices } from '../plan/plan-services.js';
+import { temporaryFolder, writePackage } from '../registry/plugin-package.js';
+
+const provider = (members: string): string => `import { defineProvider } from '@gateway/plugin-sdk';
+export default defineProvider({ title: 'P', describe: 'P.', baseUrl: 'https://p.example/v1', params: { type: 'object', properties: { api_key: { type: 'string' } } },
+  endpoints: { chatCompletions: '/chat/completions' }, ${members} });`;
+
+const folder = writePackage(temporaryFolder(), {
+  gateway: { namespace: 'acme', contract: { provider: 1 }, plugins: { provider: ['bearer', 'keyHeader', 'prefixed', 'query', 'none', 'signed', 'inPath', 'versioned', 'ruled', 'shaped'] } },
+  files: {
+    'provider/bearer.js': provider("auth: { type: 'bearer' }"),
+    'provider/keyHeader.js': provider("auth: { type: 'header', name: 'X-Acme-Key' }"),
+    'provider/prefixed.js': provider("auth: { type: 'header', name: 'authorization', prefix: 'Key ' }"),
+    'provider/query.js': provider("auth: { type: 'query', name: 'key' }"),
+    'provider/none.js': provider("auth: { type: 'none' }"),
+    'provider/signed.js': provider("auth: { type: 'signed' }, sign() {}"),
+    'provider/inPath.js': provider("auth: { type: 'none' }, endpoints: { chatCompletions: '/models/{model}:chat' }"),
+    'provider/versioned.js': provider("auth: { type: 'none' }, headers: { 'Acme-Version': '2024-01-01', 'X-Project': '{vendor_project}' }, params: { type: 'object', properties: { vendor_project: { type: 'string' } } }"),
+    'provider/ruled.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', params: {
+      temperature: { min: 0, max: 1 }, logit_bias: { refuse: 'it knows no tokens' }, max_completion_tokens: { rename: 'max_tokens' }, top_k: { default: 40 } } } }`),
+    'provider/shaped.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', request: (body, exchange) => ({ asked: body.messages, of: body.model, by: exchange.metadata.user ?? 'nobody' }) } }`),
+  },
+});
+
+const services = planServices([folder]);
+
+async function leafOf(config: Config): Promise<Leaf> {
+  const { root } = await compilePlan(config, { workspaceId: 'w', provider: undefined, customHost: undefined, digest: 'd' }, services);
+  assert.ok(root.kind === 'leaf');
+  return root;
+}
+
+const chatBody = '{"model":"m","messages":[]}';
+const unified = (parts: ExchangeParts = {}): Exchange => exchangeOf({ body: chatBody, ...parts, headers: { 'content-type': 'application/json', ...parts.headers } });
+const proxied = (parts: ExchangeParts = {}): Exchange => exchangeOf({ route: proxyEndpoint, path: '/v1/proxy/x', suffix: '/x', body: chatBody, ...parts, headers: { 'content-type': 'application/json', ...parts.headers } });
+
+/** Name to value; a repeated name is a failure of its own. */
+function headersOf({ request }: Prepared): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let index = 0; index < request.headers.length; index += 2) {
+    const name = request.headers[index] ?? '';
+    assert.equal(name, name.toLowerCase());
+    assert.ok(!Object.hasOwn(headers, name), `${name} is there twice`);
+    headers[name] = request.headers[index + 1] ?? '';
+  }
+  return headers;
+}
+
+const textOf = ({ request }: Prepared): string => (request.body instanceof Uint8Array ? Buffer.from(request.body).toString() : assert.fail('no bytes'));
+
+function faultOf(work: () => unknown): { code: string; param: string | null; message: string } {
+  try {
+    work();
+  } catch (thrown) {
+    assert.ok(isGatewayError(thrown), String(thrown));
+    return { code: thrown.code, param: thrown.param, message: thrown.message };
+  }
+  return assert.fail('nothing was thrown');
+}
+
+const clientHeaders = {
+  accept: 'text/event-stream', 'user-agent': 'client/1', 'x-custom': 'c', cookie: 'session=1', connection: 'keep-alive', host: 'gateway.example', te: 'trailers', 'keep-alive': '5',
+  'x-forwarded-for': '10.0.0.9', 'x-real-ip': '10.0.0.9', via: 'proxy', 'proxy-authorization': 'Basic x', upgrade: 'h2c', 'x-gateway-trace-id': 't', 'x-gateway-unknown': 'u', traceparent: '00-a',
+};
+
+describe('headers on a unified route', () => {
+  it('are the content type, the gateway\'s user agent and the credential, and nothing of the client\'s', async () => {
+    const leaf = await leafOf({ provider: 'acme.bearer', api_key: 'sk-1' });
+    assert.deepEqual(headersOf(prepare(unified({ headers: clientHeaders }), leaf, null)), { 'content-type': 'application/json', 'user-agent': 'gateway/test', authorization: 'Bearer sk-1' });
+  });
+
+  it('have the client\'s own content type, or JSON where it sent none, and none without a body', async () => {
+    const leaf = await leafOf({ provider: 'acme.none' });
+    assert.equal(headersOf(prepare(unified({ headers: { 'content-type': 'application/json; charset=utf-8' } }), leaf, null))['content-type'], 'application/json; charset=utf-8');
+    assert.equal(headersOf(prepare(exchangeOf({ body: chatBody }), leaf, null))['content-type'], 'application/json');
+    assert.deepEqual(headersOf(prepare(exchangeOf({ method: 'GET', headers: { 'content-type': 'application/json' } }), leaf, null)), { 'user-agent': 'gateway/test' });
+  });
+
+  it('have the forwarded ones by the config, by the request\'s header before it, and never what must not travel', async () => {
+    const leaf = await leafOf({ provider: 'acme.none', forward_headers: ['X-Custom', 'accept', 'cookie', 'x-gateway-trace-id', 'x-forwarded-for', 'authorization', 'absent', 'host'] });
+    const plain = { 'content-type': 'application/json', 'user-agent': 'gateway/test' };
+    assert.deepEqual(headersOf(prepare(unified({ headers: { ...clientHeaders, authorization: 'Bearer client' } }), leaf, null)), { ...plain, 'x-custom': 'c', accept: 'text/event-stream' });
+    assert.deepEqual(headersOf(prepare(unified({ headers: { ...clientHeaders, 'x-gateway-forward-headers': ' traceparent , X-CUSTOM,, content-type' } }), leaf, null)), { ...plain, 'x-custom': 'c', traceparent: '00-a' });
+    assert.deepEqual(headersOf(prepare(unified({ headers: { ...clientHeaders, 'x-gateway-forward-headers': '' } }), leaf, null)), plain);
+  });
+
+  it('have the provider\'s own, with credentials from the config or else from the request', async () => {
+    const given = await leafOf({ provider: 'acme.versioned', vendor_project: 'from-config' });
+    const open = await leafOf({ provider: 'acme.versioned' });
+    const parts = { headers: { 'x-gateway-vendor-project': 'from-request' } };
+    assert.equal(headersOf(prepare(unified(parts), given, null))['x-project'], 'from-config');
+    assert.equal(headersOf(prepare(unified(parts), open, null))['x-project'], 'from-request');
+    assert.equal(headersOf(prepare(unified(), open, null))['x-project'], undefined);
+    assert.equal(headersOf(prepare(unified(), open, null))['acme-version'], '2024-01-01');
+  });
+});
+
+describe('headers on the proxy route', () => {
+  it('are the client\'s, without what belongs to its connection, its address or the gateway', async () => {
+    const leaf = await leafOf({ provider: 'acme.bearer', api_key: 'sk-1' });
+    assert.deepEqual(headersOf(prepare(proxied({ headers: { ...clientHeaders, authorization: 'Bearer client' } }), leaf, null)), {
+      'content-type': 'application/json', accept: 'text/event-stream', 'user-agent': 'client/1', 'x-custom': 'c', traceparent: '00-a', authorization: 'Bearer sk-1',
+    });
+  });
+
+  it('have the provider\'s own only where the client has none', async () => {
+    const leaf = await leafOf({ provider: 'acme.versioned' });
+    assert.equal(headersOf(prepare(proxied({ headers: { 'acme-version': '2023-06-01' } }), leaf, null))['acme-version'], '2023-06-01');
+    assert.equal(headersOf(prepare(proxied(), leaf, null))['acme-version'], '2024-01-01');
+    assert.equal(headersOf(prepare(proxied(), leaf, null))['user-agent'], 'gateway/test');
+  });
+
+  it('hold one credential, the gateway\'s, wherever the client put another', async () => {
+    for (const [id, name, value] of [['bearer', 'authorization', 'Bearer sk-1'], ['keyHeader', 'x-acme-key', 'sk-1'], ['prefixed', 'authorization', 'Key sk-1']] as const) {
+      const leaf = await leafOf({ provider: `acme.${id}`, api_key: 'sk-1' });
+      const others = { 'x-api-key': 'client', 'api-key': 'client', 'x-goog-api-key': 'client', authorization: 'Bearer client', 'x-acme-key': 'client' };
+      const headers = headersOf(prepare(proxied({ headers: id === 'keyHeader' ? others : { ...others, 'x-acme-key': 'a header like another here' } }), leaf, null));
+      assert.equal(headers[name], value);
+      assert.ok(!Object.values(headers).some((each) => each.includes('client')), JSON.stringify(headers));
+    }
+  });
+});
+
+describe('the credential', () => {
+  it('is written where the provider takes it, from the config', async () => {
+    const cases: readonly (readonly [id: string, header: string | undefined, value: string | undefined, path: string])[] = [
+      ['bearer', 'authorization', 'Bearer k&1', '/v1/chat/completions'], ['keyHeader', 'x-acme-key', 'k&1', '/v1/chat/completions'], ['prefixed', 'authorization', 'Key k&1', '/v1/chat/completions'],
+      ['query', undefined, undefined, '/v1/chat/completions?key=k%261'], ['none', undefined, undefined, '/v1/chat/completions'], ['signed', undefined, undefined, '/v1/chat/completions'],
+    ];
+    for (const [id, header, value, path] of cases) {
+      const prepared = prepare(unified(), await leafOf({ provider: `acme.${id}`, api_key: 'k&1' }), null);
+      const headers = headersOf(prepared);
+      assert.deepEqual(Object.keys(headers).sort(), ['content-type', 'user-agent', ...(header === undefined ? [] : [header])].sort(), id);
+      if (header !== undefined) assert.equal(headers[header], value, id);
+      assert.equal(prepared.request.path, path, id);
+    }
+  });
+
+  it('in the query comes after the client\'s own', async () => {
+    const leaf = await leafOf({ provider: 'acme.query', api_key: 'k' });
+    assert.equal(prepare(unified({ query: 'a=1&b=%20' }), leaf, null).request.path, '/v1/chat/completions?a=1&b=%20&key=k');
+  });
+
+  it('is the client\'s Authorization when the config has none, with or without the word Bearer', async () => {
+    for (const given of ['Bearer client-key', 'bearer   client-key', 'client-key']) {
+      for (const [id, header, value] of [['bearer', 'authorization', 'Bearer client-key'], ['keyHeader', 'x-acme-key', 'client-key'], ['prefixed', 'authorization', 'Key client-key']] as const) {
+        assert.equal(headersOf(prepare(unified({ headers: { authorization: given } }), await leafOf({ provider: `acme.${id}` }), null))[header], value, `${id} ${given}`);
+      }
+    }
+    assert.equal(prepare(unified({ headers: { authorization: 'Bearer c' } }), await leafOf({ provider: 'acme.query' }), null).request.path, '/v1/chat/completions?key=c');
+  });
+
+  it('may come in the header that the provider itself expects', async () => {
+    const leaf = await leafOf({ provider: 'acme.keyHeader' });
+    assert.equal(headersOf(prepare(unified({ headers: { 'x-acme-key': 'own' } }), leaf, null))['x-acme-key'], 'own');
+    assert.equal(headersOf(prepare(proxied({ headers: { 'x-acme-key': 'own' } }), leaf, null))['x-acme-key'], 'own');
+  });
+
+  it('that nobody gave is asked for, unless another host took the provider\'s place', async () => {
+    for (const id of ['bearer', 'keyHeader', 'query']) {
+      const fault = faultOf(() => prepare(unified(), leaves.get(id) as Leaf, null));
+      assert.equal(fault.code, 'PROVIDER_KEY_MISSING');
+      assert.match(fault.message, new RegExp(`provider acme\\.${id} needs an API key`));
+    }
+    const leaf = await leafOf({ provider: 'acme.bearer', custom_host: 'http://own.example/v1' });
+    assert.equal(headersOf(prepare(unified(), leaf, null)).authorization, undefined);
+  });
+
+  it('of a client never goes to a provider that takes none', async () => {
+    for (const id of ['none', 'signed']) assert.equal(headersOf(prepare(unified({ headers: { authorization: 'Bearer client' } }), await leafOf({ provider: `acme.${id}` }), null)).authorization, undefined);
+  });
+});
+
+const leaves = new Map<string, Leaf>();
+for (const id of ['bearer', 'keyHeader', 'query']) leaves.set(id, await leafOf({ provider: `acme.${id}` }));
+
+describe('the path', () => {
+  it('is base path, endpoint, what follows it, and the query', async () => {
+    const leaf = await leafOf({ provider: 'openai', api_key: 'k', custom_host: 'http://h.example/base/v1/' });
+    const files: EndpointDefinition = { name: 'files', dialect: 'chat', body: 'any', validate: null, isSingleTarget: true };
+    const exchange = exchangeOf({ method: 'GET', route: files, path: '/v1/files/f%2F1/content', suffix: '/f%2F1/content', query: 'x=1' });
+    const { request, spec } = prepare(exchange, leaf, null);
+    assert.deepEqual([request.method, request.path, request.body], ['GET', '/base/v1/files/f%2F1/content?x=1', null]);
+    assert.equal(spec?.path, '/files');
+  });
+
+  it('on the proxy route is what the client wrote below the base path', async () => {
+    const leaf = await leafOf({ provider: 'acme.none', custom_host: 'http://h.example' });
+    assert.equal(prepare(proxied({ suffix: '/a//b%2e?' }), leaf, null).request.path, '/a//b%2e?');
+    assert.equal(prepare(proxied({ suffix: '' }), leaf, null).request.path, '/');
+    assert.equal(prepare(proxied({ suffix: '' }), leaf, null).spec, null);
+  });
+
+  it('holds the model where the provider wants it there', async () => {
+    const leaf = await leafOf({ provider: 'acme.inPath' });
+    const pathFor = (body: string, by = leaf): string => prepare(unified({ body }), by, null).request.path;
+    assert.equal(pathFor('{"model":"org/model:1 $& x?"}'), '/v1/models/org%2Fmodel%3A1%20%24%26%20x%3F:chat');
+    for (const body of ['{}', '{"model":""}', '{"model":7}']) assert.deepEqual([faultOf(() => pathFor(body)).code, faultOf(() => pathFor(body)).param], ['BODY_INVALID', 'model']);
+  });
+
+  it('holds the model that goes up, not the one the client named', async () => {
+    const pathFor = async (config: Config, body: string): Promise<string> => prepare(unified({ body }), await leafOf({ provider: 'acme.inPath', ...config }), null).request.path;
+    assert.equal(await pathFor({ override_params: { model: 'mine' } }, '{"model":"theirs"}'), '/v1/models/mine:chat');
+    assert.equal(await pathFor({ override_params: { model: 'mine' } }, '{}'), '/v1/models/mine:chat');
+    assert.equal(await pathFor({ default_params: { model: 'mine' } }, '{"model":"theirs"}'), '/v1/models/theirs:chat');
+    assert.equal(await pathFor({ default_params: { model: 'mine' } }, '{}'), '/v1/models/mine:chat');
+  });
+
+  it('does not exist for an endpoint that the provider does not have', async () => {
+    const leaf = await leafOf({ provider: 'acme.none' });
+    const embeddings: EndpointDefinition = { name: 'embeddings', dialect: 'chat', body: 'json', validate: null, isSingleTarget: false };
+    assert.deepEqual(faultOf(() => prepare(exchangeOf({ route: embeddings, path: '/v1/embeddings', body: '{}' }), leaf, null)), {
+      code: 'ENDPOINT_UNSUPPORTED', param: 'provider', message: 'provider acme.none does not offer embeddings; use /v1/proxy/embeddings to reach its own API',
+    });
+  });
+});
+
+describe('the body', () => {
+  it('that nothing touches is the very one that came', async () => {
+    const exchange = unified();
+    assert.equal(prepare(exchange, await leafOf({ provider: 'acme.none' }), null).request.body, exchange.bytes);
+    assert.equal(exchange.parsed, undefined);
+  });
+
+  it('has defaults and overrides spliced in, and dropped parameters taken out, the rest to the byte', async () => {
+    const leaf = await leafOf({ provider: 'acme.none', default_params: { a: 1, b: 1 }, override_params: { c: 2 }, drop_params: ['d.e'] });
+    assert.equal(textOf(prepare(unified({ body: '{ "a" : 9,\n"c":[1],"d":{"e":1, "f": 2.0}, "z":1e5 }' }), leaf, null)), '{ "a" : 9,\n"c":2,"d":{"f": 2.0}, "z":1e5 ,"b":1}');
+  });
+
+  it('follows the provider\'s rules, and is refused where they say no', async () => {
+    const leaf = await leafOf({ provider: 'acme.ruled' });
+    assert.equal(textOf(prepare(unified({ body: '{"temperature":1,"max_completion_tokens":5,"logit_bias":null}' }), leaf, null)), '{"temperature":1,"max_tokens":5,"logit_bias":null,"top_k":40}');
+    for (const [body, param, reason] of [
+      ['{"temperature":1.5}', 'temperature', /acme\.ruled takes 1 or less/], ['{"temperature":-1}', 'temperature', /acme\.ruled takes 0 or more/], ['{"logit_bias":{}}', 'logit_bias', /does not take it: it knows no tokens/],
+    ] as const) {
+      const fault = faultOf(() => prepare(unified({ body }), leaf, null));
+      assert.deepEqual([fault.code, fault.param], ['BODY_INVALID', param]);
+      assert.match(fault.message, reason);
+    }
+  });
+
+  it('is what the provider\'s own function makes of it, after the config\'s changes', async () => {
+    const leaf = await leafOf({ provider: 'acme.shaped', override_params: { model: 'mine' } });
+    const prepared = prepare(unified({ body: '{"model":"theirs","messages":["ä"]}', headers: { 'x-gateway-metadata': '{"user":"u"}' } }), leaf, null);
+    assert.deepEqual(JSON.parse(textOf(prepared)), { asked: ['ä'], of: 'mine', by: 'u' });
+  });
+
+  it('that is streamed travels as the stream, with the length that was announced', async () => {
+    const { Readable } = await import('node:stream');
+    const upload = Readable.from([Buffer.from('x')]);
+    const leaf = await leafOf({ provider: 'acme.none' });
+    const prepared = prepare(proxied({ headers: { 'content-length': '1' } }), leaf, upload);
+    assert.equal(prepared.request.body, upload);
+    assert.equal(headersOf(prepared)['content-length'], '1');
+    assert.equal(headersOf(prepare(proxied({ headers: { 'content-length': 'unknown', 'transfer-encoding': 'chunked' } }), leaf, upload))['content-length'], undefined);
+    upload.destroy();
+  });
+});

@@ -1,0 +1,327 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import type { GatewayError } from '../../../core/errors/gateway-error.js';
+import { RequestBody } from '../../../core/server/request-body.js';
+import { endOfTask, FakeUwsResponse } from './fake-uws-response.js';
+
+const KiB = 1024;
+const limits = { bodyBytesMax: 1000 * KiB, bodyTimeoutMs: 60_000 };
+
+function bench(options: { readonly hasBody?: boolean; readonly contentLength?: number; readonly bodyBytesMax?: number; readonly bodyTimeoutMs?: number } = {}) {
+  const response = new FakeUwsResponse();
+  const { hasBody = true, contentLength = -1, ...changed } = options;
+  const body = new RequestBody(response, { ...limits, ...changed }, hasBody, contentLength);
+  made.push(body);
+  return { response, body };
+}
+
+const made: RequestBody[] = [];
+// As the edge does when the answer has left; a timer would keep the process alive.
+afterEach(() => {
+  for (const body of made.splice(0)) body.release();
+});
+
+/** What collect() says. */
+function collected(body: RequestBody): { whole: string[]; faults: string[] } {
+  const heard: { whole: string[]; faults: string[] } = { whole: [], faults: [] };
+  body.collect((bytes) => heard.whole.push(Buffer.from(bytes).toString()), (fault) => heard.faults.push(fault.code));
+  return heard;
+}
+
+interface FakeTimer {
+  readonly delayMs: number;
+  readonly fire: () => void;
+  refreshes: number;
+  isCleared: boolean;
+}
+
+/** Runs `work` with timers that fire when the test says so. */
+async function withFakeTimers(work: (timers: FakeTimer[]) => void | Promise<void>): Promise<void> {
+  const { setTimeout: realSet, clearTimeout: realClear } = globalThis;
+  const timers: FakeTimer[] = [];
+  const set = (fire: () => void, delayMs: number): FakeTimer & { refresh(): void } => {
+    const timer = { delayMs, fire, refreshes: 0, isCleared: false, refresh: () => { timer.refreshes += 1; } };
+    timers.push(timer);
+    return timer;
+  };
+  globalThis.setTimeout = set as unknown as typeof setTimeout;
+  globalThis.clearTimeout = ((timer: FakeTimer) => { timer.isCleared = true; }) as unknown as typeof clearTimeout;
+  try {
+    await work(timers);
+  } finally {
+    globalThis.setTimeout = realSet;
+    globalThis.clearTimeout = realClear;
+  }
+}
+
+describe('a collected body', () => {
+  it('is given whole when its last byte is here, copied out of the library\'s memory', () => {
+    const { response, body } = bench();
+    response.data('{"a"', false);
+    const heard = collected(body);
+    response.data(':1', false);
+    assert.deepEqual(heard.whole, []);
+    response.data('}', true);
+    assert.deepEqual(heard, { whole: ['{"a":1}'], faults: [] });
+    assert.equal(body.bytesReceived, 7);
+    assert.ok(body.isComplete);
+  });
+
+  it('is given at once when it was here before', () => {
+    const { response, body } = bench();
+    response.data('whole', true);
+    assert.deepEqual(collected(body), { whole: ['whole'], faults: [] });
+  });
+
+  it('may be empty, announced or not', () => {
+    const none = bench({ hasBody: false });
+    assert.ok(none.body.isComplete);
+    assert.ok(!none.response.hasDataHandler);
+    assert.deepEqual(collected(none.body), { whole: [''], faults: [] });
+    const empty = bench();
+    empty.response.data('', true);
+    assert.deepEqual(collected(empty.body), { whole: [''], faults: [] });
+  });
+
+  it('is given once, though the library calls again after the end', () => {
+    const { response, body } = bench();
+    const heard = collected(body);
+    response.data('x', true);
+    response.data('', true);
+    assert.deepEqual(heard.whole, ['x']);
+  });
+
+  it('above the limit is a fault, told once, before the rest is here', () => {
+    const { response, body } = bench({ bodyBytesMax: 10 });
+    const heard = collected(body);
+    response.data('12345', false);
+    response.data('678901', false);
+    response.data('more', false);
+    response.data('', true);
+    assert.deepEqual(heard, { whole: [], faults: ['BODY_TOO_LARGE'] });
+  });
+
+  it('of exactly the limit passes', () => {
+    const { response, body } = bench({ bodyBytesMax: 10 });
+    const heard = collected(body);
+    response.data('1234567890', true);
+    assert.deepEqual(heard, { whole: ['1234567890'], faults: [] });
+  });
+
+  it('above the limit before anyone asked is a fault when somebody does', () => {
+    const { response, body } = bench({ bodyBytesMax: 3 });
+    response.data('1234', false);
+    assert.deepEqual(collected(body), { whole: [], faults: ['BODY_TOO_LARGE'] });
+    const whole = bench({ bodyBytesMax: 3 });
+    whole.response.data('1234', true);
+    assert.deepEqual(collected(whole.body), { whole: [], faults: ['BODY_TOO_LARGE'] });
+  });
+});
+
+describe('a body nobody has decided about', () => {
+  it('is held up to a bound, then the client is paused until somebody asks', () => {
+    const { response, body } = bench();
+    const chunk = 'x'.repeat(100 * KiB);
+    response.data(chunk, false);
+    response.data(chunk, false);
+    assert.equal(response.pauses, 0);
+    response.data(chunk, false);
+    assert.equal(response.pauses, 1);
+    // Already under way when the pause took hold.
+    response.data(chunk, false);
+    assert.equal(response.pauses, 1);
+    const heard = collected(body);
+    assert.equal(response.resumes, 1);
+    response.data('end', true);
+    assert.equal(heard.whole[0]?.length, 4 * 100 * KiB + 3);
+  });
+});
+
+describe('a client that stops sending', () => {
+  it('is a fault after the time from the last byte', () => withFakeTimers((timers) => {
+    const { response, body } = bench({ bodyTimeoutMs: 750 });
+    const faults: GatewayError[] = [];
+    body.collect(() => assert.fail('whole'), (fault) => faults.push(fault));
+    assert.equal(timers.length, 0);
+    response.data('a', false);
+    response.data('b', false);
+    assert.equal(timers.length, 1);
+    assert.deepEqual([timers[0]?.delayMs, timers[0]?.refreshes], [750, 1]);
+    timers[0]?.fire();
+    assert.deepEqual(faults.map(({ code, message }) => [code, message]), [['BODY_TIMEOUT', 'the request body did not arrive within 750 ms of the last byte']]);
+    response.data('late', true);
+    assert.equal(faults.length, 1);
+  }));
+
+  it('costs a whole body no timer', () => withFakeTimers((timers) => {
+    const { response, body } = bench();
+    collected(body);
+    response.data('all', true);
+    assert.equal(timers.length, 0);
+  }));
+
+  it('is not to blame while it is paused', () => withFakeTimers((timers) => {
+    const { response, body } = bench();
+    response.data('x'.repeat(300 * KiB), false);
+    assert.equal(response.pauses, 1);
+    assert.ok(timers.every((timer) => timer.isCleared));
+    response.data('y', false);
+    assert.ok(timers.every((timer) => timer.isCleared), 'what was under way starts no clock');
+    collected(body);
+    assert.equal(timers.filter((timer) => !timer.isCleared).length, 1);
+    response.data('', true);
+    assert.ok(timers.every((timer) => timer.isCleared));
+  }));
+
+  it('leaves no timer behind when the answer has been sent', () => withFakeTimers((timers) => {
+    const { response, body } = bench();
+    collected(body);
+    response.data('x', false);
+    body.release();
+    assert.ok(timers.length === 1 && timers.every((timer) => timer.isCleared));
+  }));
+});
+
+describe('a streamed body', () => {
+  const readAll = async (stream: AsyncIterable<Buffer>): Promise<string> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  };
+
+  it('has what came before and after somebody asked', async () => {
+    const { response, body } = bench();
+    response.data('one ', false);
+    const stream = body.stream();
+    const text = readAll(stream);
+    response.data('two ', false);
+    await endOfTask();
+    response.data('three', true);
+    assert.equal(await text, 'one two three');
+  });
+
+  it('that was here before ends by itself', async () => {
+    const { response, body } = bench();
+    response.data('whole', true);
+    assert.equal(await readAll(body.stream()), 'whole');
+  });
+
+  it('pauses the client when the upstream does not read, and lets it go on when it does', async () => {
+    const { response, body } = bench();
+    const stream = body.stream();
+    for (let count = 0; count < 3; count += 1) response.data('x'.repeat(100 * KiB), false);
+    assert.equal(response.pauses, 1);
+    assert.equal(response.resumes, 0);
+    assert.ok(stream.readableLength <= 300 * KiB);
+    const text = readAll(stream);
+    await endOfTask();
+    assert.equal(response.resumes, 1);
+    response.data('end', true);
+    assert.equal((await text).length, 300 * KiB + 3);
+  });
+
+  it('above the limit is destroyed with the fault', async () => {
+    const { response, body } = bench({ bodyBytesMax: 5 });
+    const stream = body.stream();
+    const text = readAll(stream);
+    response.data('123', false);
+    response.data('456', false);
+    await assert.rejects(text, { code: 'BODY_TOO_LARGE' });
+  });
+
+  it('above the limit before anyone asked is destroyed with the fault', async () => {
+    const { response, body } = bench({ bodyBytesMax: 5 });
+    response.data('123456', false);
+    await assert.rejects(readAll(body.stream()), { code: 'BODY_TOO_LARGE' });
+  });
+
+  it('of a client that leaves is destroyed', async () => {
+    const { response, body } = bench();
+    const stream = body.stream();
+    response.data('half', false);
+    const closed = new Promise<void>((resolve) => { stream.on('close', resolve); });
+    response.abortFromClient();
+    body.release();
+    await closed;
+    assert.ok(stream.destroyed && !stream.readableEnded);
+  });
+
+  it('that the upstream gives up lets the rest of the client\'s bytes pass by', async () => {
+    const { response, body } = bench();
+    const stream = body.stream();
+    for (let count = 0; count < 3; count += 1) response.data('x'.repeat(100 * KiB), false);
+    assert.equal(response.pauses, 1);
+    stream.destroy();
+    await endOfTask();
+    assert.equal(response.resumes, 1);
+    response.data('x'.repeat(300 * KiB), false);
+    assert.equal(response.pauses, 1);
+    response.data('', true);
+    assert.ok(body.isComplete);
+  });
+});
+
+describe('a body nobody wants', () => {
+  it('is waited for when it is short', () => {
+    const { response, body } = bench({ contentLength: 10 });
+    response.data('12345', false);
+    let drained = 0;
+    body.drain(() => { drained += 1; });
+    assert.equal(drained, 0);
+    response.data('67890', true);
+    assert.equal(drained, 1);
+  });
+
+  it('is not waited for when it is here, long or at fault', () => {
+    const cases = [
+      () => { const ready = bench(); ready.response.data('x', true); return ready; },
+      () => bench({ hasBody: false }),
+      () => bench({ contentLength: 65 * KiB }),
+      () => { const long = bench(); long.response.data('x'.repeat(65 * KiB), false); return long; },
+      () => { const faulty = bench({ bodyBytesMax: 3 }); faulty.response.data('1234', false); return faulty; },
+    ];
+    for (const [index, make] of cases.entries()) {
+      let drained = 0;
+      make().body.drain(() => { drained += 1; });
+      assert.equal(drained, 1, `case ${index}`);
+    }
+  });
+
+  it('is given up when it turns out to be long', () => {
+    const { response, body } = bench();
+    let drained = 0;
+    body.drain(() => { drained += 1; });
+    for (let count = 0; count < 4; count += 1) response.data('x'.repeat(20 * KiB), false);
+    assert.equal(drained, 1);
+    response.data('', true);
+    assert.equal(drained, 1);
+  });
+
+  it('is given up when the client stops sending, too', () => withFakeTimers((timers) => {
+    const { response, body } = bench();
+    let drained = 0;
+    body.drain(() => { drained += 1; });
+    response.data('x', false);
+    timers[0]?.fire();
+    assert.equal(drained, 1);
+  }));
+
+  it('wakes a paused client and holds nothing', () => {
+    const { response, body } = bench();
+    response.data('x'.repeat(300 * KiB), false);
+    assert.equal(response.pauses, 1);
+    body.discard();
+    assert.equal(response.resumes, 1);
+    response.data('x'.repeat(300 * KiB), false);
+    assert.equal(response.pauses, 1);
+  });
+
+  it('is left alone after the client went', () => {
+    const { response, body } = bench();
+    response.data('x'.repeat(300 * KiB), false);
+    response.abortFromClient();
+    body.release();
+    body.discard();
+    assert.equal(response.resumes, 0);
+  });
+});
