@@ -54,7 +54,7 @@ export function prepare(exchange: Exchange, leaf: Leaf, upload: Readable | null)
     if (!isProxy || !hasHeader(headers, name)) headers.push(name, leaf.headers[index + 1] as string);
   }
   if (leaf.provider.credentialNames.length > 0 && head.gatewayHeaders.length > 0) credentialsFromHead(exchange, leaf, headers);
-  let path = isProxy ? leaf.basePath + exchange.suffix : leaf.basePath + endpointPath(exchange, spec?.path ?? '') + exchange.suffix;
+  let path = isProxy ? leaf.basePath + exchange.suffix : leaf.basePath + endpointPath(exchange, leaf, spec?.path ?? '') + exchange.suffix;
   if (head.query !== '') path += `?${checkedQuery(head.query)}`;
   path = authorise(exchange, leaf, headers, path);
   return { request: { method: head.method, path: path === '' ? '/' : path, headers, body }, spec };
@@ -89,9 +89,14 @@ function prepareBody(exchange: Exchange, leaf: Leaf, spec: EndpointSpec | null):
   return Buffer.from(JSON.stringify(spec.request(parsed as Json, exchange)));
 }
 
-function endpointPath(exchange: Exchange, path: string): string {
+function endpointPath(exchange: Exchange, leaf: Leaf, path: string): string {
   if (!path.includes('{model}')) return path;
-  const { model } = exchange.json();
+  let { model } = exchange.json();
+  // The model that goes up, where the config sets one.
+  for (let index = 0; index < leaf.fieldEdits.length; index += 1) {
+    const edit = leaf.fieldEdits[index] as Leaf['fieldEdits'][number];
+    if (edit.name === 'model' && (edit.kind === 'set' || model === undefined)) model = edit.value;
+  }
   if (typeof model !== 'string' || model === '') throw fail('BODY_INVALID', { param: 'model', reason: 'must be a string; it is part of the provider\'s path' });
   return path.replace('{model}', encodeURIComponent(model));
 }
@@ -162,12 +167,14 @@ function authorise(exchange: Exchange, leaf: Leaf, headers: string[], path: stri
     return path;
   }
   const key = leaf.apiKey ?? wireValue('authorization', given);
+  const own = auth.type === 'header' ? auth.name.toLowerCase() : '';
   for (let index = headers.length - 2; index >= 0; index -= 2) {
-    if (credentialHeaders.has(headers[index] as string)) headers.splice(index, 2);
+    const name = headers[index] as string;
+    if (name === own || credentialHeaders.has(name)) headers.splice(index, 2);
   }
   switch (auth.type) {
     case 'bearer': headers.push('authorization', `Bearer ${key}`); return path;
-    case 'header': headers.push(auth.name.toLowerCase(), (auth.prefix ?? '') + key); return path;
+    case 'header': headers.push(own, (auth.prefix ?? '') + key); return path;
     default: return `${path}${path.includes('?') ? '&' : '?'}${auth.name}=${encodeURIComponent(key)}`;
   }
 }

@@ -132,7 +132,9 @@ export class Pipeline implements AttemptsEnd {
     exchange.errorCode = error.code;
     exchange.ending = error.source === 'client' ? 'complete' : error.source === 'upstream' ? 'upstream' : 'gateway';
     exchange.running?.cancel();
-    if (error.source === 'gateway' || error.source === 'plugin') {
+    this.services.metrics.add(`refused.${error.code}`, 1);
+    // Overload comes in floods and says all in its counter; a fault of ours or of a plugin is worth a line each.
+    if (error.status === 500) {
       this.services.logger.error(error.message, { code: error.code, request: exchange.id, cause: error.cause instanceof Error ? error.cause.stack : undefined });
     }
     exchange.clientBody.drain(() => {
