@@ -281,7 +281,8 @@ export class Attempt implements UpstreamListener {
       ? this.leaf.origin.send(request, this)
       : transport.send({
         method: request.method,
-        url: new URL(request.path, this.leaf.originUrl),
+        // Not resolved against the origin: a path that begins with two slashes would become a host.
+        url: new URL(this.leaf.originUrl + request.path),
         headers: request.headers,
         body: request.body instanceof Uint8Array ? request.body : undefined,
       }, this);
@@ -329,13 +330,14 @@ export class Attempt implements UpstreamListener {
 
   onError(error: Error): void {
     if (this.#isOver || this.#isDraining) return;
+    const provider = this.leaf.provider.id;
     if (this.#respond !== null) {
-      this.#respond.onError(asGatewayError(error));
+      this.#respond.onError(isGatewayError(error) ? error : fail('UPSTREAM_BROKE', { provider, reason: reasonOf(error) }, error));
       return;
     }
     this.#isOver = true;
     this.attempts.exchange.upstreamMs += performance.now() - this.#sentAt;
-    this.attempts.onFault(this, asGatewayError(error));
+    this.attempts.onFault(this, isGatewayError(error) ? error : fail('UPSTREAM_RESET', { provider, reason: reasonOf(error) }, error));
   }
 }
 

@@ -5,7 +5,7 @@ import type { EndpointSpec, Json } from '@gateway/plugin-sdk';
 import type { Readable } from 'node:stream';
 import { editMultipart, multipartBoundary } from '../body/multipart.js';
 import { dropPaths, spliceObject } from '../body/splice.js';
-import { fail } from '../errors/gateway-error.js';
+import { fail, isGatewayError } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Leaf } from '../plan/plan.js';
 import type { UpstreamRequest } from '../upstream/client.js';
@@ -86,7 +86,13 @@ function prepareBody(exchange: Exchange, leaf: Leaf, spec: EndpointSpec | null):
   }
   if (spec?.request === undefined) return edited;
   const parsed = edited === bytes ? exchange.json() : exchange.reader.parse(edited);
-  return Buffer.from(JSON.stringify(spec.request(parsed as Json, exchange)));
+  try {
+    return Buffer.from(JSON.stringify(spec.request(parsed as Json, exchange)));
+  } catch (thrown) {
+    if (isGatewayError(thrown)) throw thrown;
+    // Its own message may quote the body; the log has it.
+    throw fail('PLUGIN_FAILED', { plugin: `provider/${leaf.provider.id}`, reason: 'its request function could not take this body' }, thrown);
+  }
 }
 
 function endpointPath(exchange: Exchange, leaf: Leaf, path: string): string {

@@ -3,7 +3,7 @@
 // provider's own dialect has to be turned into the client's. Back-pressure: a write that says false pauses the upstream until the client
 // has read.
 
-import type { Json, UpstreamCall } from '@gateway/plugin-sdk';
+import type { EventStage, Json, UpstreamCall } from '@gateway/plugin-sdk';
 import { fail, isGatewayError, type GatewayError } from '../errors/gateway-error.js';
 import { errorEvent } from '../errors/to-response.js';
 import type { Exchange } from '../exchange/exchange.js';
@@ -59,7 +59,9 @@ export class Respond {
     if (spec !== null && status >= 200 && status < 300) {
       if (this.#isEventStream && spec.stream !== undefined) {
         this.#mode = 'stages';
-        this.#stages = new StageChain([spec.stream(exchange)], (bytes) => this.#write(bytes), (error) => this.onError(asUpstreamInvalid(error, exchange)));
+        const stage = this.#stageOf(spec.stream);
+        if (stage === null) return;
+        this.#stages = new StageChain([stage], (bytes) => this.#write(bytes), (error) => this.onError(asUpstreamInvalid(error, exchange)));
       } else if (!this.#isEventStream && spec.response !== undefined) {
         this.#mode = 'collect';
         this.#collected = [];
@@ -71,12 +73,24 @@ export class Respond {
     responder.start(status, answerHeaders(exchange, retryCount, headers), length === undefined ? -1 : Number(length));
   }
 
+  /** Null when the provider could not make it: nothing has gone to the client, which gets a plain error. */
+  #stageOf(make: (exchange: Exchange) => EventStage): EventStage | null {
+    const { exchange } = this;
+    try {
+      return make(exchange);
+    } catch (thrown) {
+      this.#call?.cancel();
+      this.end.refuse(exchange, fail('PLUGIN_FAILED', { plugin: `provider/${exchange.provider}`, reason: 'its stream function failed' }, thrown), this.#retryCount);
+      return null;
+    }
+  }
+
   onChunk(chunk: Uint8Array): void {
     const tap = this.#tap;
     if (tap !== null) tap.push(chunk);
     switch (this.#mode) {
       case 'relay': this.#write(chunk); return;
-      case 'stages': (this.#stages as StageChain).push(chunk); return;
+      case 'stages': this.#stages?.push(chunk); return;
       default: this.#collect(chunk);
     }
   }

@@ -44,7 +44,7 @@ export async function compilePlan(config: Config, context: CompileContext, servi
     root = await compiler.node(config, 'config', noInheritance);
   } catch (thrown) {
     // No plan will ever hold what was made before the fault.
-    for (const strategy of compiler.strategies) void strategy.close?.();
+    for (const strategy of compiler.strategies) closeStrategy(strategy);
     throw thrown;
   }
   return {
@@ -56,6 +56,17 @@ export async function compilePlan(config: Config, context: CompileContext, servi
     open: 0,
     isRetired: false,
   };
+}
+
+/** A plugin that cannot close must not take the call down that happened to be the plan's last. */
+export function closeStrategy(strategy: Strategy): void {
+  const warn = (thrown: unknown): void => process.emitWarning(`a strategy could not be closed: ${reasonOf(thrown)}`);
+  try {
+    const closing = strategy.close?.();
+    if (closing instanceof Promise) closing.catch(warn);
+  } catch (thrown) {
+    warn(thrown);
+  }
 }
 
 class Compiler {
@@ -111,7 +122,8 @@ class Compiler {
     });
     const paramsByEndpoint = endpointParams(provider);
     // Parameter rules of endpoints touch JSON bodies only, which unified routes collect anyway.
-    if (edits.length + dropPaths.length > 0) this.needsBytes = true;
+    // An in-process provider takes its body whole.
+    if (edits.length + dropPaths.length > 0 || provider.transport !== null) this.needsBytes = true;
     const breaker = breakerPolicy(inherited);
     this.leafCount += 1;
     return Object.freeze({

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.js';
 import { parseConfig } from '../config/validate.js';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
-import { compilePlan, type CompileServices } from './compile.js';
+import { closeStrategy, compilePlan, type CompileServices } from './compile.js';
 import { loadProvider } from './load-provider.js';
 import type { Plan } from './plan.js';
 
@@ -91,5 +91,5 @@ export class PlanCache {
 
 function closeIfUnused(plan: Plan): void {
   if (!plan.isRetired || plan.open > 0) return;
-  for (const strategy of plan.strategies) void strategy.close?.();
+  for (const strategy of plan.strategies) closeStrategy(strategy);
 }

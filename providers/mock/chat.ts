@@ -1,105 +1,99 @@
-// What the mock says: the last user message back, or tool calls when the message asks for them, in OpenAI's formats.
+// Chat completions: the last user message back, or tool calls when the message asks for them, in OpenAI's formats.
 
+import { events, json, refusal, type Answer } from './answer.js';
+import { countIn, idFor, isObject, nowSeconds, textOf, tokensOf, type Body } from './body.js';
 import type { Knobs } from './knobs.js';
+import { contentFor, contentTotalMax, piecesOf, usageOf } from './text.js';
 
-export type Body = Readonly<Record<string, unknown>>;
-
-export interface ToolCall {
+interface ToolCall {
   readonly name: string;
   readonly arguments: string;
 }
 
-export interface Said {
+interface Said {
   readonly text: string;
   readonly toolCalls: readonly ToolCall[];
-  readonly inputTokens: number;
-  readonly outputTokens: number;
+  readonly usage: Body;
+  readonly choices: number;
 }
 
-const isObject = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value);
+const choicesMax = 128;
+/** Characters of a tool call's arguments in one delta. */
+const argumentCharacters = 7;
 
-/** About four characters to a token, and at least one for any text. */
-export const tokensOf = (text: string): number => Math.ceil(text.length / 4);
-
-export function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
-}
-
-export function answerTo(body: Body, knobs: Knobs): Said {
-  const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
-  const inputTokens = messages.reduce((sum, message) => sum + tokensOf(textOf(message.content)), 0);
+export function chat(body: Body, knobs: Knobs): Answer {
+  if (!Array.isArray(body.messages)) return refusal('messages', 'is missing; send an array of messages');
+  const choices = countIn(body.n, choicesMax);
+  if (choices === -1) return refusal('n', `must be a whole number from 1 to ${choicesMax}`);
+  const messages = body.messages.filter(isObject);
   const asked = textOf(messages.findLast((message) => message.role === 'user')?.content);
   const toolCalls = toolCallsIn(body, asked, messages.at(-1)?.role === 'tool');
-  const echo = asked === '' ? 'Hello from the mock provider.' : asked;
-  const text = toolCalls.length > 0 ? '' : knobs.bytes > 0 ? 'lorem ipsum '.repeat(Math.ceil(knobs.bytes / 12)).slice(0, knobs.bytes) : echo;
+  const text = toolCalls.length > 0 ? '' : contentFor(asked, knobs);
+  if (choices > 1 && text.length * choices > contentTotalMax) return refusal('n', `the choices together would have more than ${contentTotalMax} characters`);
+  const inputTokens = messages.reduce((sum, message) => sum + tokensOf(textOf(message.content)), 0);
   const outputTokens = tokensOf(text) + toolCalls.reduce((sum, call) => sum + tokensOf(call.name + call.arguments), 0);
-  return { text, toolCalls, inputTokens, outputTokens };
+  const said: Said = { text, toolCalls, choices, usage: usageOf(inputTokens, outputTokens * choices) };
+  return body.stream === true ? events(completionEvents(body, said, knobs)) : json(200, completion(body, said));
 }
 
 /** A tool is called when tool_choice names it, or the message says "call <name>"; several, when it names several. */
 function toolCallsIn(body: Body, asked: string, hasResults: boolean): ToolCall[] {
   if (!Array.isArray(body.tools) || hasResults || body.tool_choice === 'none') return [];
-  const names = body.tools.flatMap((tool) => (isObject(tool) && isObject(tool.function) && typeof tool.function.name === 'string' ? [tool.function.name] : []));
+  const names = body.tools.flatMap((tool: unknown) => (isObject(tool) && isObject(tool.function) && typeof tool.function.name === 'string' ? [tool.function.name] : []));
   const chosen = isObject(body.tool_choice) && isObject(body.tool_choice.function) ? body.tool_choice.function.name : undefined;
-  const called = names.filter((name) => name === chosen || asked.includes(`call ${name}`));
+  const called = names.filter((name) => name === chosen || isCalled(asked, name));
   const all = called.length === 0 && body.tool_choice === 'required' ? names.slice(0, 1) : called;
   return all.map((name) => ({ name, arguments: JSON.stringify({ input: asked }) }));
 }
 
-export const usageOf = (said: Said): Body => ({ prompt_tokens: said.inputTokens, completion_tokens: said.outputTokens, total_tokens: said.inputTokens + said.outputTokens });
+/** "call <name>", and not as the beginning of a longer name. */
+function isCalled(asked: string, name: string): boolean {
+  const words = `call ${name}`;
+  for (let at = asked.indexOf(words); at !== -1; at = asked.indexOf(words, at + 1)) {
+    if (!/^[\w-]/.test(asked.slice(at + words.length, at + words.length + 1))) return true;
+  }
+  return false;
+}
 
-const id = (kind: string): string => `${kind}-mock-${Math.random().toString(36).slice(2, 12)}`;
-const now = (): number => Math.floor(Date.now() / 1000);
+const finishOf = (said: Said): string => (said.toolCalls.length === 0 ? 'stop' : 'tool_calls');
+const callId = (choice: number, index: number): string => `call_mock_${choice}_${index}`;
 
-export function completion(body: Body, said: Said): Body {
-  const message = said.toolCalls.length === 0
+function completion(body: Body, said: Said): Body {
+  const messageOf = (choice: number): Body => (said.toolCalls.length === 0
     ? { role: 'assistant', content: said.text, refusal: null }
-    : { role: 'assistant', content: null, refusal: null, tool_calls: said.toolCalls.map((call, index) => ({ id: `call_mock_${index}`, type: 'function', function: call })) };
-  const finish = said.toolCalls.length === 0 ? 'stop' : 'tool_calls';
+    : { role: 'assistant', content: null, refusal: null, tool_calls: said.toolCalls.map((call, index) => ({ id: callId(choice, index), type: 'function', function: call })) });
   return {
-    id: id('chatcmpl'), object: 'chat.completion', created: now(), model: body.model,
-    choices: Array.from({ length: typeof body.n === 'number' ? body.n : 1 }, (_, index) => ({ index, message, logprobs: null, finish_reason: finish })),
-    usage: usageOf(said),
+    id: idFor('chatcmpl'), object: 'chat.completion', created: nowSeconds(), model: body.model ?? 'mock',
+    choices: Array.from({ length: said.choices }, (_, index) => ({ index, message: messageOf(index), logprobs: null, finish_reason: finishOf(said) })),
+    usage: said.usage, system_fingerprint: 'fp_mock',
   };
 }
 
-/** The events of a streamed completion, as JSON texts. */
-export function* completionEvents(body: Body, said: Said, knobs: Knobs): Generator<string> {
-  const head = { id: id('chatcmpl'), object: 'chat.completion.chunk', created: now(), model: body.model };
+/** The events of a streamed completion, as JSON texts; choices take turns. */
+function* completionEvents(body: Body, said: Said, knobs: Knobs): Generator<string> {
+  const head = { id: idFor('chatcmpl'), object: 'chat.completion.chunk', created: nowSeconds(), model: body.model ?? 'mock', system_fingerprint: 'fp_mock' };
   const includesUsage = isObject(body.stream_options) && body.stream_options.include_usage === true;
-  const chunk = (delta: Body, finish: string | null = null): string =>
-    JSON.stringify({ ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }], ...(includesUsage ? { usage: null } : {}) });
-  yield chunk({ role: 'assistant', content: said.toolCalls.length === 0 ? '' : null });
-  for (const [index, call] of said.toolCalls.entries()) {
-    yield chunk({ tool_calls: [{ index, id: `call_mock_${index}`, type: 'function', function: { name: call.name, arguments: '' } }] });
-    for (let at = 0; at < call.arguments.length; at += 7) yield chunk({ tool_calls: [{ index, function: { arguments: call.arguments.slice(at, at + 7) } }] });
-  }
+  const chunk = (index: number, delta: Body, finish: string | null = null): string =>
+    JSON.stringify({ ...head, choices: [{ index, delta, logprobs: null, finish_reason: finish }], ...(includesUsage ? { usage: null } : {}) });
+  for (let choice = 0; choice < said.choices; choice += 1) yield chunk(choice, { role: 'assistant', content: said.toolCalls.length === 0 ? '' : null, refusal: null });
+  for (let choice = 0; choice < said.choices; choice += 1) yield* toolCallEvents(said, choice, chunk);
+  // A stream without content has nothing to go on with for ever.
+  const isEndless = knobs.endless > 0 && said.text !== '';
   do {
-    for (const piece of piecesOf(said.text, knobs.chunks)) yield chunk({ content: piece });
-  } while (knobs.endless > 0);
-  yield chunk({}, said.toolCalls.length === 0 ? 'stop' : 'tool_calls');
-  if (includesUsage) yield JSON.stringify({ ...head, choices: [], usage: usageOf(said) });
+    for (const piece of piecesOf(said.text, knobs.chunks)) {
+      for (let choice = 0; choice < said.choices; choice += 1) yield chunk(choice, { content: piece });
+    }
+  } while (isEndless);
+  for (let choice = 0; choice < said.choices; choice += 1) yield chunk(choice, {}, finishOf(said));
+  if (includesUsage) yield JSON.stringify({ ...head, choices: [], usage: said.usage });
   yield '[DONE]';
 }
 
-/** The text in `count` pieces of about the same length, or a word each. */
-export function piecesOf(text: string, count: number): string[] {
-  if (count === 0) return text.match(/\S+\s*|\s+/g) ?? [];
-  const characters = [...text];
-  return Array.from({ length: count }, (_, index) =>
-    characters.slice(Math.floor(index * characters.length / count), Math.floor((index + 1) * characters.length / count)).join(''));
+function* toolCallEvents(said: Said, choice: number, chunk: (index: number, delta: Body) => string): Generator<string> {
+  for (const [index, call] of said.toolCalls.entries()) {
+    yield chunk(choice, { tool_calls: [{ index, id: callId(choice, index), type: 'function', function: { name: call.name, arguments: '' } }] });
+    for (let at = 0; at < call.arguments.length; at += argumentCharacters) {
+      yield chunk(choice, { tool_calls: [{ index, function: { arguments: call.arguments.slice(at, at + argumentCharacters) } }] });
+    }
+  }
 }
-
-export function* textCompletionEvents(body: Body, said: Said, knobs: Knobs): Generator<string> {
-  const head = { id: id('cmpl'), object: 'text_completion', created: now(), model: body.model };
-  for (const piece of piecesOf(said.text, knobs.chunks)) yield JSON.stringify({ ...head, choices: [{ index: 0, text: piece, logprobs: null, finish_reason: null }] });
-  yield JSON.stringify({ ...head, choices: [{ index: 0, text: '', logprobs: null, finish_reason: 'stop' }], usage: usageOf(said) });
-  yield '[DONE]';
-}
-
-export const textCompletion = (body: Body, said: Said): Body => ({
-  id: id('cmpl'), object: 'text_completion', created: now(), model: body.model,
-  choices: [{ index: 0, text: said.text, logprobs: null, finish_reason: 'stop' }], usage: usageOf(said),
-});

@@ -18,7 +18,8 @@ export interface Score {
 const piecesAtOnce = 16;
 
 export class Player implements UpstreamCall {
-  #timer: NodeJS.Timeout | NodeJS.Immediate | undefined = undefined;
+  #timeout: NodeJS.Timeout | undefined = undefined;
+  #immediate: NodeJS.Immediate | undefined = undefined;
   #isPaused = false;
   #isWaiting = false;
   #isOver = false;
@@ -36,15 +37,15 @@ export class Player implements UpstreamCall {
   }
 
   resume(): void {
-    if (!this.#isPaused) return;
+    if (!this.#isPaused || this.#isOver) return;
     this.#isPaused = false;
     if (!this.#isWaiting) this.#after(0, () => this.#next());
   }
 
   cancel(): void {
     this.#isOver = true;
-    clearTimeout(this.#timer as NodeJS.Timeout | undefined);
-    clearImmediate(this.#timer as NodeJS.Immediate | undefined);
+    clearTimeout(this.#timeout);
+    clearImmediate(this.#immediate);
   }
 
   #after(delayMs: number, work: () => void): void {
@@ -53,7 +54,8 @@ export class Player implements UpstreamCall {
       this.#isWaiting = false;
       if (!this.#isOver) work();
     };
-    this.#timer = delayMs > 0 ? setTimeout(run, delayMs) : setImmediate(run);
+    if (delayMs > 0) this.#timeout = setTimeout(run, delayMs);
+    else this.#immediate = setImmediate(run);
   }
 
   #next(): void {

@@ -1,40 +1,36 @@
 import { defineProvider, openaiPaths, type Outgoing, type Transport, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
-import { answerTo, completion, completionEvents, textCompletion, textCompletionEvents, textOf, type Body } from './chat.js';
-import { embeddings, images, model, models, moderations, rerank, wave } from './endpoints.js';
-import { readKnobs, type Knobs } from './knobs.js';
+import { failure, json, recut, refusal, type Answer } from './answer.js';
+import { parseBody, type Body } from './body.js';
+import { chat } from './chat.js';
+import { embeddings, images, model, models, moderations, rerank, speech } from './endpoints.js';
+import { readKnobs, type Asked, type Knobs } from './knobs.js';
 import { Player } from './player.js';
+import { completions } from './text.js';
 
-/** Distinct keys of `fail_first` that are remembered. */
+/** Distinct keys of `fail_first` that are remembered; beyond them the oldest is forgotten. */
 const keysMax = 10_000;
 
-interface Answer {
-  readonly status: number;
-  readonly type: string;
-  readonly pieces: Iterator<Uint8Array>;
-}
-
-const json = (status: number, value: unknown): Answer => ({ status, type: 'application/json', pieces: [Buffer.from(JSON.stringify(value))].values() });
-const failure = (status: number, message: string, code: string): Answer =>
-  json(status, { error: { message, type: status < 500 ? 'invalid_request_error' : 'server_error', param: null, code } });
-
-function* sse(events: Iterable<string>): Generator<Uint8Array> {
-  for (const event of events) yield Buffer.from(`data: ${event}\n\n`);
-}
-
-/** The same bytes in pieces of `size`. */
-function* recut(pieces: Iterator<Uint8Array>, size: number): Generator<Uint8Array> {
-  for (let step = pieces.next(); step.done !== true; step = pieces.next()) {
-    for (let at = 0; at < step.value.length; at += size) yield step.value.subarray(at, at + size);
-  }
-}
+/** What takes a JSON body. */
+const posts: ReadonlyMap<string, (body: Body, knobs: Knobs) => Answer> = new Map([
+  [openaiPaths.chatCompletions, chat],
+  [openaiPaths.completions, completions],
+  [openaiPaths.embeddings, embeddings],
+  [openaiPaths.moderations, moderations],
+  [openaiPaths.rerank, rerank],
+  [openaiPaths.imageGenerations, images],
+  [openaiPaths.speech, speech],
+]);
+const uploads: ReadonlySet<string> = new Set([openaiPaths.transcriptions, openaiPaths.translations]);
+const modelPrefix = `${openaiPaths.models}/`;
 
 class MockTransport implements Transport {
-  readonly #failed = new Map<string, number>();
+  readonly #failures = new Map<string, number>();
 
   send(outgoing: Outgoing, listener: UpstreamListener): UpstreamCall {
-    const body = parse(outgoing);
-    const { knobs, key, fault } = readKnobs(body.model);
-    const answer = fault === undefined ? this.#answer(outgoing, body, knobs, key) : failure(400, fault, 'invalid_knob');
+    const body = uploads.has(outgoing.url.pathname) ? undefined : parseBody(outgoing.body);
+    const asked = readKnobs(body?.model);
+    const { knobs } = asked;
+    const answer = this.#failureFor(asked) ?? answerTo(outgoing, body, knobs);
     const headers = ['content-type', answer.type, 'x-request-id', `mock-${Math.random().toString(36).slice(2, 10)}`];
     if (answer.status >= 400 && knobs.retry_after >= 0) headers.push('retry-after', String(knobs.retry_after));
     return new Player({
@@ -47,56 +43,41 @@ class MockTransport implements Transport {
     }, listener);
   }
 
-  #answer(outgoing: Outgoing, body: Body, knobs: Knobs, key: string): Answer {
-    if (knobs.fail_first > 0) {
-      const failed = this.#failed.get(key) ?? 0;
-      if (failed < knobs.fail_first) {
-        if (this.#failed.size >= keysMax) this.#failed.clear();
-        this.#failed.set(key, failed + 1);
-        return failure(knobs.status === 200 ? 503 : knobs.status, `failure ${failed + 1} of ${knobs.fail_first} that were asked for`, 'mock_failure');
-      }
-    } else if (knobs.status >= 400) {
-      return failure(knobs.status, `status ${knobs.status} was asked for`, 'mock_failure');
-    }
-    const path = outgoing.url.pathname;
-    if (outgoing.method === 'GET' && path === openaiPaths.models) return json(200, models());
-    if (outgoing.method === 'GET' && path.startsWith(`${openaiPaths.models}/`)) return json(200, model(decodeURIComponent(path.slice(openaiPaths.models.length + 1))));
-    if (outgoing.method !== 'POST') return notFound(outgoing);
-    switch (path) {
-      case openaiPaths.chatCompletions: {
-        const said = answerTo(body, knobs);
-        return body.stream === true
-          ? { status: 200, type: 'text/event-stream; charset=utf-8', pieces: sse(completionEvents(body, said, knobs)) }
-          : json(200, completion(body, said));
-      }
-      case openaiPaths.completions: {
-        const said = answerTo({ ...body, messages: [{ role: 'user', content: textOf(Array.isArray(body.prompt) ? String(body.prompt[0]) : body.prompt) }] }, knobs);
-        return body.stream === true
-          ? { status: 200, type: 'text/event-stream; charset=utf-8', pieces: sse(textCompletionEvents(body, said, knobs)) }
-          : json(200, textCompletion(body, said));
-      }
-      case openaiPaths.embeddings: return json(200, embeddings(body));
-      case openaiPaths.moderations: return json(200, moderations(body));
-      case openaiPaths.rerank: return json(200, rerank(body));
-      case openaiPaths.imageGenerations: return json(200, images(body));
-      case openaiPaths.speech: return { status: 200, type: 'audio/wav', pieces: [wave()].values() };
-      case openaiPaths.transcriptions:
-      case openaiPaths.translations: return json(200, { text: `${outgoing.body?.length ?? 0} bytes of audio` });
-      default: return notFound(outgoing);
-    }
+  #failureFor({ knobs, key, fault }: Asked): Answer | undefined {
+    if (fault !== undefined) return refusal('model', fault);
+    if (knobs.fail_first === 0) return knobs.status < 400 ? undefined : failure(knobs.status, `status ${knobs.status} was asked for`, 'mock_failure');
+    const count = (this.#failures.get(key) ?? 0) + 1;
+    if (count > knobs.fail_first) return undefined;
+    const oldest = this.#failures.keys().next();
+    if (count === 1 && this.#failures.size >= keysMax && oldest.done !== true) this.#failures.delete(oldest.value);
+    this.#failures.set(key, count);
+    return failure(knobs.status < 400 ? 503 : knobs.status, `failure ${count} of ${knobs.fail_first} that were asked for`, 'mock_failure');
   }
 }
 
-const notFound = (outgoing: Outgoing): Answer => failure(404, `the mock has no ${outgoing.method} ${outgoing.url.pathname}`, 'not_found');
+function answerTo(outgoing: Outgoing, body: Body | undefined, knobs: Knobs): Answer {
+  const path = outgoing.url.pathname;
+  if (outgoing.method === 'GET' && path === openaiPaths.models) return models();
+  if (outgoing.method === 'GET' && path.startsWith(modelPrefix)) {
+    const id = decoded(path.slice(modelPrefix.length));
+    return id === undefined || id === '' ? notFound(outgoing) : model(id);
+  }
+  if (outgoing.method !== 'POST') return notFound(outgoing);
+  if (uploads.has(path)) return json(200, { text: `${outgoing.body?.length ?? 0} bytes of audio` });
+  const post = posts.get(path);
+  if (post === undefined) return notFound(outgoing);
+  return body === undefined ? failure(400, 'the request body is not a JSON object', 'invalid_body') : post(body, knobs);
+}
 
-function parse(outgoing: Outgoing): Body {
-  if (outgoing.body === undefined) return {};
+const notFound = (outgoing: Outgoing): Answer => failure(404, `the mock has no ${outgoing.method} ${outgoing.url.pathname.slice(0, 200)}`, 'not_found');
+
+/** Undefined when the escapes are not UTF-8. */
+function decoded(text: string): string | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(outgoing.body).toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Body : {};
+    return decodeURIComponent(text);
   } catch {
-    // An upload: the mock looks at its length alone.
-    return {};
+    // No model is called so.
+    return undefined;
   }
 }
 

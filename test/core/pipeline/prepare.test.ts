@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import type { Config } from '../../../core/config/config.js';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
@@ -168,7 +169,8 @@ describe('the credential', () => {
 
   it('that nobody gave is asked for, unless another host took the provider\'s place', async () => {
     for (const id of ['bearer', 'keyHeader', 'query']) {
-      const fault = faultOf(() => prepare(unified(), leaves.get(id) as Leaf, null));
+      const leaf = await leafOf({ provider: `acme.${id}` });
+      const fault = faultOf(() => prepare(unified(), leaf, null));
       assert.equal(fault.code, 'PROVIDER_KEY_MISSING');
       assert.match(fault.message, new RegExp(`provider acme\\.${id} needs an API key`));
     }
@@ -180,9 +182,6 @@ describe('the credential', () => {
     for (const id of ['none', 'signed']) assert.equal(headersOf(prepare(unified({ headers: { authorization: 'Bearer client' } }), await leafOf({ provider: `acme.${id}` }), null)).authorization, undefined);
   });
 });
-
-const leaves = new Map<string, Leaf>();
-for (const id of ['bearer', 'keyHeader', 'query']) leaves.set(id, await leafOf({ provider: `acme.${id}` }));
 
 describe('the path', () => {
   it('is base path, endpoint, what follows it, and the query', async () => {
@@ -234,7 +233,7 @@ describe('the body', () => {
 
   it('has defaults and overrides spliced in, and dropped parameters taken out, the rest to the byte', async () => {
     const leaf = await leafOf({ provider: 'acme.none', default_params: { a: 1, b: 1 }, override_params: { c: 2 }, drop_params: ['d.e'] });
-    assert.equal(textOf(prepare(unified({ body: '{ "a" : 9,\n"c":[1],"d":{"e":1, "f": 2.0}, "z":1e5 }' }), leaf, null)), '{ "a" : 9,\n"c":2,"d":{"f": 2.0}, "z":1e5 ,"b":1}');
+    assert.equal(textOf(prepare(unified({ body: '{ "a" : 9,\n"c":[1],"d":{"e":1, "f": 2.0}, "z":1e5 }' }), leaf, null)), '{ "a" : 9,\n"c":2,"d":{"f": 2.0}, "z":1e5,"b":1 }');
   });
 
   it('follows the provider\'s rules, and is refused where they say no', async () => {
@@ -256,7 +255,6 @@ describe('the body', () => {
   });
 
   it('that is streamed travels as the stream, with the length that was announced', async () => {
-    const { Readable } = await import('node:stream');
     const upload = Readable.from([Buffer.from('x')]);
     const leaf = await leafOf({ provider: 'acme.none' });
     const prepared = prepare(proxied({ headers: { 'content-length': '1' } }), leaf, upload);

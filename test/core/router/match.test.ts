@@ -72,6 +72,43 @@ describe('the route table', () => {
     ['GET', '/v2/models', 'unknown'],
     ['POST', '/v1/prompts/p/completions', 'unknown'],
     ['GET', '/v1/realtime', 'unknown'],
+    ['POST', '/v1/realtime/client_secrets', 'proxy /realtime/client_secrets'],
+    ['PATCH', '/v1/prompts/p', 'unknown'],
+    ['POST', '/v1/policies/rate-limits', 'unknown'],
+    ['GET', '/v1/policies/rate-limits/5f', 'unknown'],
+    ['GET', '/v1/policies', 'unknown'],
+    ['POST', '/v1/responses/resp_1', 'proxy /responses/resp_1'],
+    ['GET', '/v1/responses', 'proxy /responses'],
+    ['POST', '/v1/responses/compact', 'proxy /responses/compact'],
+    ['DELETE', '/v1/batches/b', 'proxy /batches/b'],
+    ['POST', '/v1/fine_tuning/jobs/j/pause', 'proxy /fine_tuning/jobs/j/pause'],
+    ['GET', '/v1/fine_tuning/jobs', 'fineTuning none'],
+    ['GET', '/v1/fine_tuning', 'proxy /fine_tuning'],
+    ['GET', '/v1/fine_tuning/jobsx/j', 'proxy /fine_tuning/jobsx/j'],
+    ['GET', '/v1/files/file-1/', 'proxy /files/file-1/'],
+    ['GET', '/v1/files//content', 'proxy /files//content'],
+    ['GET', '/v1/files/file-1/content/', 'proxy /files/file-1/content/'],
+    ['GET', '/v1/files/file-1/xcontent', 'proxy /files/file-1/xcontent'],
+    ['GET', '/v1/files/file-1/content/content', 'proxy /files/file-1/content/content'],
+    ['GET', '/v1/files/content', 'files none /content'],
+    ['GET', '/v1/filesystem/x', 'proxy /filesystem/x'],
+    ['GET', '/v1/models/gpt-4o', 'models none /gpt-4o'],
+    ['GET', '/v1/models/', 'proxy /models/'],
+    ['DELETE', '/v1/models/ft:gpt', 'proxy /models/ft:gpt'],
+    ['POST', '/v1/chat/completions/', 'proxy /chat/completions/'],
+    ['POST', '/v1/Chat/Completions', 'proxy /Chat/Completions'],
+    ['PUT', '/v1/proxy/a', 'proxy /a'],
+    ['GET', '/v1/proxy//', 'proxy //'],
+    ['GET', '/v1/proxy/v1/x', 'proxy /v1/x'],
+    ['GET', '/v1//x', 'proxy //x'],
+    ['GET', '/v1/constructor/x', 'proxy /constructor/x'],
+    ['PATCH', '/v1/proxy/x', '405 GET, POST, PUT, DELETE'],
+    ['get', '/v1/models', '405 GET, POST, PUT, DELETE'],
+    ['HEAD', '/health', '405 GET'],
+    ['POST', '/v1/health', '405 GET'],
+    ['GET', '/v1x/models', 'unknown'],
+    ['GET', '', 'unknown'],
+    ['PATCH', '/other', 'unknown'],
     ['GET', '/v1/promptsmith', 'proxy /promptsmith'],
     ['GET', '/v1/__proto__', 'proxy /__proto__'],
   ];
@@ -79,6 +116,21 @@ describe('the route table', () => {
 
   it('gives the same object for an exact path each time', () => {
     assert.equal(matchRoute('POST', '/v1/chat/completions'), matchRoute('POST', '/v1/chat/completions'));
+  });
+
+  it('gives exact matches that cannot be changed', () => {
+    for (const [method, path] of [['POST', '/v1/chat/completions'], ['GET', '/health'], ['PATCH', '/v1/x'], ['GET', '/']] as const) {
+      const match = matchRoute(method, path);
+      assert.ok(Object.isFrozen(match), path);
+      if (match.kind === 'endpoint') assert.ok(Object.isFrozen(match.endpoint), path);
+    }
+  });
+
+  it('gives errors in the dialect of the API that was called', () => {
+    for (const [path, dialect] of [['/v1/messages', 'messages'], ['/v1/messages/count_tokens', 'messages'], ['/v1/responses', 'responses'], ['/v1/chat/completions', 'chat'], ['/v1/other', 'chat']] as const) {
+      const match = matchRoute('POST', path);
+      assert.ok('endpoint' in match && match.endpoint.dialect === dialect, path);
+    }
   });
 
   it('lets files, batches and fine-tuning have one target only', () => {
@@ -91,11 +143,19 @@ describe('the route table', () => {
 
 describe('a path', () => {
   it('may hold escapes, dots in names and repeated slashes', () => {
-    for (const path of ['/v1/a.b/..c', '/v1/x%20y', '/v1//x///', '/v1/models/gpt-4.1', '/v1/a%2Fb', '/v1/...']) assert.equal(checkPath(path), undefined, path);
+    for (const path of ['/v1/a.b/..c', '/v1/x%20y', '/v1//x///', '/v1/models/gpt-4.1', '/v1/a%2Fb', '/v1/...', '/v1/.hidden', '/v1/a;b=c/d', '/v1/x..;', '/v1/%2e%2e%2e', '/v1/~-_!$&()*+,=:@', '/v1/%ff', '']) assert.equal(checkPath(path), undefined, path);
+  });
+
+  it('may be long and full of escapes without taking long', () => {
+    const started = performance.now();
+    assert.equal(checkPath(`/v1/${'%2fa'.repeat(16_000)}`), undefined);
+    assert.equal(checkPath(`/v1/${'/'.repeat(64_000)}`), undefined);
+    assert.equal(matchRoute('GET', `/v1/files/${'/'.repeat(64_000)}`).kind, 'proxy');
+    assert.ok(performance.now() - started < 250);
   });
 
   it('may not climb, hide, or break out of its line', () => {
-    for (const path of ['/v1/../x', '/v1/x/..', '/v1/./x', '/v1/%2e%2e/x', '/v1/x%2f..%2fy', '/v1/.%2E', '/v1/a\\b', '/v1/a b', '/v1/a#b', '/v1/a%zz', '/v1/a%2', '/v1/\u00e9', '/v1/a\u0001']) {
+    for (const path of ['/v1/../x', '/v1/x/..', '/v1/./x', '/v1/%2e%2e/x', '/v1/x%2f..%2fy', '/v1/.%2E', '/v1/a\\b', '/v1/a b', '/v1/a#b', '/v1/a%zz', '/v1/a%2', '/v1/\u00e9', '/v1/a\u0001', '/v1/a\u007f', '/v1/a\tb', '/v1/%2E%2e', '/v1/x%5c..%5cy', '/v1/..;x/y', '/v1/x/.;', '/v1/..%3b/y', '/v1/%', '/v1/a%-1']) {
       assert.ok(checkPath(path), path);
     }
   });
