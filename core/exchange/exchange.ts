@@ -59,8 +59,6 @@ export class Exchange implements PluginExchange {
   // ---- body ----
   bytes: Uint8Array = noBytes;
   parsed: Readonly<Record<string, unknown>> | undefined = undefined;
-  /** The body's `stream` member was true. */
-  isStreamAsked = false;
 
   // ---- progress ----
   running: Running | null = null;

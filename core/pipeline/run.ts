@@ -108,7 +108,6 @@ export class Pipeline implements AttemptsEnd {
     if (!exchange.isJson) throw fail('CONTENT_TYPE_INVALID', { expected: 'application/json', param: 'content-type' });
     const body = parseJsonObject(exchange.bytes);
     exchange.parsed = body;
-    exchange.isStreamAsked = body.stream === true;
     const fault = route.validate === null ? undefined : route.validate(body);
     if (fault !== undefined) throw fail('BODY_INVALID', { param: fault.param, reason: fault.reason });
     // By header or on every target: a target that hides thinking would drop what the client asked for.
