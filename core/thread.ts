@@ -16,6 +16,7 @@ import { Registry } from './registry/registry.js';
 import { Listener } from './server/listener.js';
 import { loadUws } from './server/uws.js';
 import type { Settings } from './settings/read.js';
+import { ResponseStore } from './storage/response-store.js';
 import { Repository } from './storage/repository.js';
 import { RevisionSignal, Snapshot } from './storage/snapshot.js';
 import { Logger } from './telemetry/logger.js';
@@ -35,6 +36,11 @@ export interface SharedMemory {
 
 /** Name of the store that holds organisations, workspaces and keys. */
 const controlStore = 'control';
+const dayMs = 86_400_000;
+/** Name of the store of responses that providers do not keep. */
+const responseStore = 'responses';
+/** How often those are looked at that are too old. */
+const sweepMs = 600_000;
 /** How often rows are looked at for writes of other processes. */
 const refreshMs = 1000;
 /** What is left to write when everything else is closed gets this long. */
@@ -138,6 +144,8 @@ export class DataThread {
       logger: ground.logger,
       ...(plugin.batch === undefined ? {} : { batchCountMax: plugin.batch.countMax, waitMsMax: plugin.batch.waitMsMax }),
     }));
+    const responses = new ResponseStore(await storage.open(responseStore), settings.responsesDays * dayMs, (thrown) => ground.logger.error('a response could not be stored', { reason: reasonOf(thrown) }));
+    if (index === 0) ground.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
     const pipeline = new Pipeline({
       settings: { retryDelayMs: settings.retryDelayMs, requestsMax: settings.requestsMax, collectedBytesMax: settings.collectedBytesMax },
       authenticator: new Authenticator(snapshot),
@@ -147,6 +155,7 @@ export class DataThread {
       metrics: ground.metrics,
       record: (record) => pushAll(queues, record),
       hostOf: (id) => ground.registry.host(id),
+      responses,
     });
     const listener = new Listener(loadUws(settings.headerBytesMax), {
       tls: settings.tls,

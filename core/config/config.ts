@@ -61,6 +61,11 @@ export interface Credentials {
   readonly cloud3_endpoint_name?: string;
   readonly cloud3_api_version?: string;
   readonly cloud3_entra_scope?: string;
+  /** Extensions: application credentials for tokens of cloud 3, or a token that the caller got itself. */
+  readonly cloud3_entra_tenant_id?: string;
+  readonly cloud3_entra_client_id?: string;
+  readonly cloud3_entra_client_secret?: string;
+  readonly cloud3_ad_token?: string;
 }
 
 export interface Deployment {

@@ -66,6 +66,9 @@ const providerSets = [
   ['cloud2_region', 'cloud2_project_id'],
   ['cloud3_deployment_name', 'cloud3_deployment_type', 'cloud3_region', 'cloud3_api_version'],
   ['cloud3_endpoint_name', 'cloud3_deployment_type'],
+  // Extensions.
+  ['resource_name', 'cloud3_ad_token'],
+  ['resource_name', 'cloud3_entra_tenant_id', 'cloud3_entra_client_id', 'cloud3_entra_client_secret'],
 ] as const;
 
 function missingSet(config: Config, options: ConfigOptions, path: string): ConfigFault | undefined {

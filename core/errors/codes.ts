@@ -42,10 +42,14 @@ export const errorCodes = {
   ROUTING_MISSING: client(400, 'invalid_request_error', 'no provider to route to; send x-gateway-config, or x-gateway-provider with Authorization'),
   PROVIDER_UNKNOWN: client(400, 'invalid_request_error', 'unknown provider {provider}; it is not one of the installed providers'),
   PROVIDER_KEY_MISSING: client(401, 'authentication_error', 'provider {provider} needs an API key; send it as Authorization: Bearer, or as api_key in the config'),
+  CREDENTIAL_INVALID: client(400, 'invalid_request_error', 'provider {provider}: {param}: {reason}'),
+  CREDENTIAL_REFUSED: client(401, 'authentication_error', 'provider {provider} gave no token: {reason}'),
   CREDENTIAL_MISSING: client(400, 'invalid_request_error', 'provider {provider} needs {name}; give it in the config target'),
   CUSTOM_HOST_MISSING: client(400, 'invalid_request_error', 'provider {provider} has no address of its own; give x-gateway-custom-host or custom_host'),
   CUSTOM_HOST_INVALID: client(400, 'invalid_request_error', 'custom host: {reason}'),
   ENDPOINT_UNSUPPORTED: client(400, 'invalid_request_error', 'provider {provider} does not offer {endpoint}; use /v1/proxy{path} to reach its own API'),
+  RESPONSE_UNKNOWN: client(404, 'not_found_error', 'no stored response {id}; it was deleted, is too old, or was made in another workspace'),
+  RESPONSE_FINISHED: client(400, 'invalid_request_error', 'response {id} is not running in the background, so it cannot be cancelled'),
   NO_TARGET: client(400, 'invalid_request_error', 'the strategy of {path} chose no target: {reason}'),
   TARGETS_TOO_MANY: client(400, 'invalid_request_error', 'calls to {endpoint} take a config with exactly one target'),
   // Upstream
@@ -56,6 +60,7 @@ export const errorCodes = {
   UPSTREAM_BROKE: { status: 502, source: 'upstream', retryable: false, type: 'upstream_error', message: 'the answer of {provider} broke off before its end: {reason}' },
   UPSTREAM_IDLE: { status: 504, source: 'upstream', retryable: false, type: 'timeout_error', message: '{provider} sent nothing for {timeoutMs} ms' },
   UPSTREAM_INVALID: { status: 502, source: 'upstream', retryable: true, type: 'upstream_error', message: '{provider} answered with something that is not HTTP or not the documented shape: {reason}' },
+  UPSTREAM_FAILED: { status: 502, source: 'upstream', retryable: false, type: 'upstream_error', message: '{provider} failed: {reason}' },
   UPSTREAM_TOO_LARGE: { status: 502, source: 'upstream', retryable: false, type: 'upstream_error', message: 'the answer of {provider} is larger than {maximum} bytes and this route has to hold it whole' },
   UPSTREAM_BUSY: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'too many open connections to {host} ({maximum}); try again' },
   // Gateway

@@ -1,26 +1,43 @@
-// GatewayError -> what the client reads. The one place where an error becomes bytes; shapes by dialect.
+// An error -> what the client reads. The one place where an error becomes bytes; shapes by dialect.
 
-import type { GatewayError } from './gateway-error.js';
+import { isGatewayError, type GatewayError } from './gateway-error.js';
+
+export type Dialect = 'chat' | 'messages' | 'responses';
+
+/** An error as a client is told of it: the gateway's own, or a provider's in the words of the provider. */
+export interface ToldError {
+  readonly status: number;
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
+const told = (error: GatewayError | ToldError): ToldError => (isGatewayError(error)
+  ? { status: error.status, message: error.message, type: error.type, param: error.param, code: error.code.toLowerCase() }
+  : error);
 
 /** The body of an error answer. Chat and responses share OpenAI's shape, messages has Anthropic's. */
-export function errorBody(error: GatewayError, dialect: 'chat' | 'messages' | 'responses'): string {
+export function errorBody(given: GatewayError | ToldError, dialect: Dialect): string {
+  const error = told(given);
   if (dialect === 'messages') {
     return JSON.stringify({ type: 'error', error: { type: anthropicType(error.status), message: error.message } });
   }
-  return JSON.stringify({ error: { message: error.message, type: error.type, param: error.param, code: error.code.toLowerCase() } });
+  return JSON.stringify({ error: { message: error.message, type: error.type, param: error.param, code: error.code } });
 }
 
 /**
  * An error event for a stream that has begun: what the dialect's own clients understand as a failure. `isMidEvent`: the bytes sent so far
  * end inside an event, which is closed first.
  */
-export function errorEvent(error: GatewayError, dialect: 'chat' | 'messages' | 'responses', isMidEvent: boolean): string {
+export function errorEvent(given: GatewayError | ToldError, dialect: Dialect, isMidEvent: boolean): string {
+  const error = told(given);
   const close = isMidEvent ? '\n\n' : '';
   switch (dialect) {
     case 'chat': return `${close}data: ${errorBody(error, dialect)}\n\n`;
     case 'messages': return `${close}event: error\ndata: ${errorBody(error, dialect)}\n\n`;
     case 'responses': {
-      const data = { type: 'error', code: error.code.toLowerCase(), message: error.message, param: error.param, sequence_number: 0 };
+      const data = { type: 'error', code: error.code, message: error.message, param: error.param, sequence_number: 0 };
       return `${close}event: error\ndata: ${JSON.stringify(data)}\n\n`;
     }
   }
@@ -31,10 +48,12 @@ function anthropicType(status: number): string {
   switch (status) {
     case 400: return 'invalid_request_error';
     case 401: return 'authentication_error';
+    case 402: return 'billing_error';
     case 403: return 'permission_error';
     case 404: return 'not_found_error';
     case 413: return 'request_too_large';
     case 429: return 'rate_limit_error';
+    case 504: return 'timeout_error';
     case 503: case 529: return 'overloaded_error';
     default: return status < 500 ? 'invalid_request_error' : 'api_error';
   }

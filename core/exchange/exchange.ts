@@ -68,6 +68,12 @@ export class Exchange implements PluginExchange {
   attempts = 0;
   provider = '';
   targetPath = '';
+  /** Parameters that the running target leaves out; the client reads of them in a header. */
+  unsupported: string[] = [];
+  /** Items of the stored responses that this one goes on from; null when there are none, or the provider keeps them. */
+  history: readonly Json[] | null = null;
+  /** Items kept here that the request only names, by their id; null when there are none. */
+  references: ReadonlyMap<string, Json> | null = null;
   cacheStatus = 'DISABLED';
   status = 0;
   errorCode = '';

@@ -21,6 +21,7 @@ export function answerHeaders(exchange: Exchange, retryCount: number, upstream: 
   if (exchange.targetPath !== '') {
     headers.push('x-gateway-last-used-option-index', exchange.targetPath, 'x-gateway-provider', exchange.provider);
   }
+  if (exchange.unsupported.length > 0) headers.push('x-gateway-unsupported-params', exchange.unsupported.join(','));
   let timing = serverTiming(exchange);
   if (upstream !== null) {
     for (let index = 0; index < upstream.length; index += 2) {
@@ -45,6 +46,12 @@ function serverTiming(exchange: Exchange): string {
   const totalMs = performance.now() - exchange.startedAt;
   const gatewayMs = totalMs - exchange.upstreamMs;
   return `gateway;dur=${Math.round(gatewayMs * 1000) / 1000}, upstream;dur=${Math.round(exchange.upstreamMs * 1000) / 1000}`;
+}
+
+/** Replaces what the provider sent. */
+export function setHeader(headers: HeaderList, name: string, value: string): void {
+  for (let index = headers.length - 2; index >= 0; index -= 2) if (headers[index] === name) headers.splice(index, 2);
+  headers.push(name, value);
 }
 
 export function headerOf(headers: readonly string[], nameLowerCase: string): string | undefined {

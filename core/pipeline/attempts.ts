@@ -2,14 +2,17 @@
 // The loop of a call: target -> prepare -> send -> answer, try again, or next target. Callbacks, no promise: the usual call walks through here
 // without waiting for anything but the network. Once a byte went to the client nothing is repeated.
 
-import type { UpstreamCall, UpstreamListener } from '@gateway/plugin-sdk';
+import { isProviderError, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
 import type { Readable } from 'node:stream';
 import { fail, isGatewayError, reasonOf, type GatewayError } from '../errors/gateway-error.js';
 import type { Exchange, Running } from '../exchange/exchange.js';
 import type { Usage } from '../exchange/usage.js';
+import { parameterPath } from '../plan/parameter-path.js';
 import type { Leaf, Plan } from '../plan/plan.js';
 import type { UpstreamRequest } from '../upstream/client.js';
+import { FanOut, type StartPart } from '../upstream/fan-out.js';
 import { backoffMs, retryAfterMs } from '../upstream/retry-after.js';
+import { answerHeaders } from './answer-headers.js';
 import { prepare, type Prepared } from './prepare.js';
 import { Respond } from './respond.js';
 import type { PipelineServices } from './services.js';
@@ -93,7 +96,7 @@ export class Attempts implements Running {
       // It seemed healthy, but another call became its probe a moment ago. It is tried all the same when the strategies know no other.
       // A target that was known to be out was named for want of a better one: that choice stands.
       this.#passedOver = leaf;
-      walk.report(breakerOpenStatus, fail('UPSTREAM_BUSY', { host: leaf.origin.host, maximum: 1 }));
+      walk.report(breakerOpenStatus, fail('UPSTREAM_BUSY', { host: leaf.provider.id, maximum: 1 }));
       this.#tryLeaf(walk.next() ?? leaf);
       return;
     }
@@ -103,8 +106,11 @@ export class Attempts implements Running {
     exchange.provider = leaf.provider.id;
     exchange.targetPath = leaf.path;
     exchange.target = { provider: leaf.provider.id, attempt: exchange.attempts + 1 };
-    this.#prepared = prepare(exchange, leaf, this.upload);
-    this.#send();
+    exchange.unsupported = [];
+    const prepared = prepare(exchange, leaf, this.upload);
+    this.#prepared = prepared;
+    if (prepared.ownAnswer === null) this.#send();
+    else this.#answer(prepared.ownAnswer);
   }
 
   #send(): void {
@@ -122,23 +128,60 @@ export class Attempts implements Running {
         this.onFault(attempt, fail('ATTEMPT_TIMEOUT', { timeoutMs }));
       }, timeoutMs);
     }
-    if (leaf.provider.plugin.auth.type === 'signed') this.#sign(attempt, leaf, prepared);
+    if (prepared.parts !== null) this.#sendParts(attempt, leaf, prepared, prepared.parts);
+    else if (leaf.provider.plugin.auth.type === 'signed') this.#sign(leaf, prepared, prepared.request, (request) => attempt.start(request), (error) => this.onFault(attempt, error));
     else attempt.start(prepared.request);
   }
 
+  /** The gateway answers by itself what the provider has no endpoint for. */
+  #answer(body: string): void {
+    const { exchange } = this;
+    this.#isOver = true;
+    exchange.status = 200;
+    exchange.firstByteAt = performance.now();
+    const headers = answerHeaders(exchange, 0, null);
+    headers.push('content-type', 'application/json');
+    exchange.responder.send(200, headers, body);
+    this.end.finish(exchange);
+  }
+
+  #sendParts(attempt: Attempt, leaf: Leaf, prepared: Prepared, parts: readonly Uint8Array[]): void {
+    const start: StartPart = (index, listener) => {
+      const request = { ...prepared.request, body: parts[index] ?? null };
+      if (leaf.provider.plugin.auth.type !== 'signed') return sendTo(leaf, prepared, request, listener);
+      const waiting = new WaitingCall();
+      this.#sign(leaf, prepared, request, (signed) => waiting.begin(() => sendTo(leaf, prepared, signed, listener)), (error) => listener.onError(error));
+      return waiting;
+    };
+    attempt.startParts(parts.length, start);
+  }
+
   /** A signature covers the time and the body, so it is made for each attempt anew. */
-  #sign(attempt: Attempt, leaf: Leaf, prepared: Prepared): void {
-    const { request } = prepared;
-    const url = new URL(leaf.originUrl + request.path);
+  #sign(leaf: Leaf, prepared: Prepared, request: UpstreamRequest, then: (signed: UpstreamRequest) => void, onFault: (error: GatewayError) => void): void {
+    const url = new URL(prepared.base.originUrl + request.path);
     const headers = request.headers.slice();
     const body = request.body instanceof Uint8Array ? request.body : undefined;
     const host = this.services.hostOf(`provider/${leaf.provider.id}`);
-    Promise.resolve()
-      .then(() => leaf.provider.plugin.sign?.({ method: request.method, url, headers, body }, leaf.credentials, host))
-      .then(
-        () => attempt.start({ method: request.method, path: url.pathname + url.search, headers, body: request.body }),
-        (thrown: unknown) => this.onFault(attempt, fail('PLUGIN_FAILED', { plugin: `provider/${leaf.provider.id}`, reason: reasonOf(thrown) }, thrown)),
-      );
+    const plugin = `provider/${leaf.provider.id}`;
+    const asFault = (thrown: unknown): GatewayError => {
+      if (isGatewayError(thrown)) return thrown;
+      if (isProviderError(thrown)) return fail(thrown.status < 500 ? 'CREDENTIAL_REFUSED' : 'UPSTREAM_FAILED', { provider: leaf.provider.id, reason: thrown.message }, thrown);
+      const param = parameterPath(thrown);
+      if (param !== undefined) return fail('CREDENTIAL_INVALID', { provider: leaf.provider.id, param, reason: reasonOf(thrown) });
+      return fail('PLUGIN_FAILED', { plugin, reason: reasonOf(thrown) }, thrown);
+    };
+    const send = (): void => then({ method: request.method, path: url.pathname + url.search, headers, body: request.body });
+    let signing: void | Promise<void>;
+    try {
+      signing = leaf.provider.plugin.sign?.({ method: request.method, url, headers, body }, prepared.keys, host);
+    } catch (thrown) {
+      const fault = asFault(thrown);
+      // Not on the stack of whoever sends: it may be a strategy's next target.
+      queueMicrotask(() => onFault(fault));
+      return;
+    }
+    if (signing instanceof Promise) signing.then(send, (thrown: unknown) => onFault(asFault(thrown)));
+    else send();
   }
 
   // ---- called by the attempt ----
@@ -276,16 +319,17 @@ export class Attempt implements UpstreamListener {
   start(request: UpstreamRequest): void {
     if (this.#isOver) return;
     this.#sentAt = performance.now();
-    const { transport } = this.leaf.provider;
-    const call = transport === null
-      ? this.leaf.origin.send(request, this)
-      : transport.send({
-        method: request.method,
-        // Not resolved against the origin: a path that begins with two slashes would become a host.
-        url: new URL(this.leaf.originUrl + request.path),
-        headers: request.headers,
-        body: request.body instanceof Uint8Array ? request.body : undefined,
-      }, this);
+    this.#attach(sendTo(this.leaf, this.prepared, request, this));
+  }
+
+  startParts(count: number, start: StartPart): void {
+    this.#sentAt = performance.now();
+    const fanOut = new FanOut(count, this.attempts.services.settings.collectedBytesMax, start, this);
+    this.#attach(fanOut);
+    fanOut.begin();
+  }
+
+  #attach(call: UpstreamCall): void {
     this.#call = call;
     // A listener may be told everything before send() returns.
     if (this.#isOver) call.cancel();
@@ -338,6 +382,36 @@ export class Attempt implements UpstreamListener {
     this.#isOver = true;
     this.attempts.exchange.upstreamMs += performance.now() - this.#sentAt;
     this.attempts.onFault(this, isGatewayError(error) ? error : fail('UPSTREAM_RESET', { provider, reason: reasonOf(error) }, error));
+  }
+}
+
+function sendTo(leaf: Leaf, prepared: Prepared, request: UpstreamRequest, listener: UpstreamListener): UpstreamCall {
+  const { transport } = leaf.provider;
+  if (transport === null) return prepared.base.origin.send(request, listener);
+  return transport.send({
+    method: request.method,
+    // Not resolved against the origin: a path that begins with two slashes would become a host.
+    url: new URL(prepared.base.originUrl + request.path),
+    headers: request.headers,
+    body: request.body instanceof Uint8Array ? request.body : undefined,
+  }, listener);
+}
+
+/** Stands for a call whose signature is still being made. */
+class WaitingCall implements UpstreamCall {
+  #call: UpstreamCall | null = null;
+  #isCancelled = false;
+
+  begin(start: () => UpstreamCall): void {
+    if (!this.#isCancelled) this.#call = start();
+  }
+
+  pause(): void { this.#call?.pause(); }
+  resume(): void { this.#call?.resume(); }
+
+  cancel(): void {
+    this.#isCancelled = true;
+    this.#call?.cancel();
   }
 }
 

@@ -3,19 +3,31 @@
 // provider's own dialect has to be turned into the client's. Back-pressure: a write that says false pauses the upstream until the client
 // has read.
 
-import type { EventStage, Json, UpstreamCall } from '@gateway/plugin-sdk';
+import {
+  isBinaryAnswer, isProviderError, type AnswerEvent, type EventStage, type Json, type JsonObject, type UpstreamCall,
+} from '@gateway/plugin-sdk';
+import { chatToMessages } from '../dialect/messages/answer.js';
+import { MessagesStage } from '../dialect/messages/stream.js';
+import { chatToResponse } from '../dialect/responses/answer.js';
+import { ResponsesStage } from '../dialect/responses/stream.js';
 import { fail, isGatewayError, type GatewayError } from '../errors/gateway-error.js';
-import { errorEvent } from '../errors/to-response.js';
+import { errorBody, errorEvent, type ToldError } from '../errors/to-response.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Usage } from '../exchange/usage.js';
 import { StageChain } from '../stream/stages.js';
 import { UsageTap } from '../stream/usage-tap.js';
-import { answerHeaders, headerOf } from './answer-headers.js';
+import { answerHeaders, headerOf, setHeader } from './answer-headers.js';
 import type { Attempt, AttemptsEnd } from './attempts.js';
+import type { Prepared } from './prepare.js';
+import { providerError } from './provider-error.js';
 import type { PipelineServices } from './services.js';
+import { keepResponse, responseContext } from './stored-responses.js';
 
 /** What becomes of the answer; settled at its head. */
-type Mode = 'relay' | 'collect' | 'stages';
+type Mode = 'relay' | 'collect' | 'error' | 'stages';
+
+/** Of an error body so much is read; what is longer is no error message. */
+const errorBytesMax = 256 * 1024;
 
 export class Respond {
   #mode: Mode = 'relay';
@@ -45,51 +57,84 @@ export class Respond {
   onHead(status: number, headers: readonly string[], retryCount: number): void {
     const { exchange } = this;
     const { responder } = exchange;
-    const spec = this.attempt.prepared.spec;
+    const { prepared } = this.attempt;
+    const { spec } = prepared;
     const type = headerOf(headers, 'content-type') ?? '';
-    this.#isEventStream = type.startsWith('text/event-stream');
+    const isStream = type.startsWith(spec === null || spec.framing === undefined ? 'text/event-stream' : spec.framing.contentType);
+    this.#isEventStream = isStream;
     this.#status = status;
     this.#headers = headers;
     this.#retryCount = retryCount;
     exchange.status = status;
-    exchange.isStream = this.#isEventStream;
+    exchange.isStream = isStream;
     responder.onDrain = () => this.#onDrain();
     const isPlain = headerOf(headers, 'content-encoding') === undefined;
-    if (isPlain && (this.#isEventStream || type.startsWith('application/json'))) this.#tap = new UsageTap(this.#isEventStream);
-    if (spec !== null && status >= 200 && status < 300) {
-      if (this.#isEventStream && spec.stream !== undefined) {
-        this.#mode = 'stages';
-        const stage = this.#stageOf(spec.stream);
-        if (stage === null) return;
-        this.#stages = new StageChain([stage], (bytes) => this.#write(bytes), (error) => this.onError(asUpstreamInvalid(error, exchange)));
-      } else if (!this.#isEventStream && spec.response !== undefined) {
-        this.#mode = 'collect';
-        this.#collected = [];
-        return;
-      }
+    const mode = spec === null ? 'relay' : this.#modeOf(status, isStream, prepared);
+    if (!isPlain && (mode === 'collect' || mode === 'stages')) {
+      this.#call?.cancel();
+      this.end.refuse(exchange, fail('UPSTREAM_INVALID', { provider: exchange.provider, reason: 'it is compressed, which nobody asked for; do not forward accept-encoding' }), retryCount);
+      return;
     }
+    this.#mode = isPlain ? mode : 'relay';
+    if (this.#mode === 'collect' || this.#mode === 'error') {
+      this.#collected = [];
+      return;
+    }
+    if (isPlain && (isStream || type.startsWith('application/json'))) this.#tap = new UsageTap(isStream);
+    if (this.#mode === 'stages' && !this.#stage(prepared)) return;
     exchange.firstByteAt = performance.now();
     const length = this.#mode === 'relay' ? headerOf(headers, 'content-length') : undefined;
-    responder.start(status, answerHeaders(exchange, retryCount, headers), length === undefined ? -1 : Number(length));
+    const answer = answerHeaders(exchange, retryCount, headers);
+    if (this.#mode === 'stages') setHeader(answer, 'content-type', 'text/event-stream');
+    responder.start(status, answer, length === undefined ? -1 : Number(length));
   }
 
-  /** Null when the provider could not make it: nothing has gone to the client, which gets a plain error. */
-  #stageOf(make: (exchange: Exchange) => EventStage): EventStage | null {
+  #modeOf(status: number, isStream: boolean, prepared: Prepared): Mode {
+    const { spec, translation } = prepared;
+    if (status >= 200 && status < 300) {
+      if (isStream) return translation !== null || spec?.stream !== undefined ? 'stages' : 'relay';
+      return translation !== null || spec?.response !== undefined ? 'collect' : 'relay';
+    }
+    if (status < 400) return 'relay';
+    return translation !== null || this.attempt.leaf.provider.plugin.error !== undefined ? 'error' : 'relay';
+  }
+
+  /** False when the provider could not make its stage: nothing has gone to the client, which gets a plain error. */
+  #stage(prepared: Prepared): boolean {
     const { exchange } = this;
+    const { spec, call, translation } = prepared;
+    const stages: EventStage<AnswerEvent>[] = [];
     try {
-      return make(exchange);
+      if (spec?.stream !== undefined) stages.push(spec.stream(callOf(prepared)));
+      const translator = translation === null ? null : this.#translator(translation, prepared);
+      if (translator !== null) stages.push(translator);
+      const decoder = spec?.framing?.decoder() ?? null;
+      const isOpenai = translation === null && call !== null && (call.endpoint === 'chatCompletions' || call.endpoint === 'completions');
+      this.#stages = new StageChain(stages, (bytes) => this.#pass(bytes), (error) => this.#onStageError(error), decoder, isOpenai ? 'data: [DONE]\n\n' : '');
+      return true;
     } catch (thrown) {
       this.#call?.cancel();
       this.end.refuse(exchange, fail('PLUGIN_FAILED', { plugin: `provider/${exchange.provider}`, reason: 'its stream function failed' }, thrown), this.#retryCount);
-      return null;
+      return false;
     }
   }
 
+  #translator(translation: NonNullable<Prepared['translation']>, prepared: Prepared): EventStage<AnswerEvent> {
+    const { exchange } = this;
+    const model = prepared.call === null ? '' : prepared.call.model;
+    if (translation === 'messages') return new MessagesStage({ id: exchange.id, model });
+    const context = responseContext(exchange, model, this.services.responses);
+    return new ResponsesStage(context, context.isStored ? (response) => keepResponse(exchange, response, this.services.responses) : undefined);
+  }
+
   onChunk(chunk: Uint8Array): void {
-    const tap = this.#tap;
-    if (tap !== null) tap.push(chunk);
     switch (this.#mode) {
-      case 'relay': this.#write(chunk); return;
+      case 'relay': {
+        const tap = this.#tap;
+        if (tap !== null) tap.push(chunk);
+        this.#write(chunk);
+        return;
+      }
       case 'stages': this.#stages?.push(chunk); return;
       default: this.#collect(chunk);
     }
@@ -99,6 +144,10 @@ export class Respond {
     const { exchange } = this;
     if (this.#mode === 'collect') {
       this.#answerCollected();
+      return;
+    }
+    if (this.#mode === 'error') {
+      this.#answerError();
       return;
     }
     if (this.#stages !== null) this.#stages.end();
@@ -111,20 +160,48 @@ export class Respond {
   onError(error: GatewayError): void {
     const { exchange } = this;
     if (exchange.isFinished) return;
+    if (this.#mode === 'error') {
+      this.#answerError();
+      return;
+    }
     if (this.#mode === 'collect') {
       this.end.refuse(exchange, error, this.#retryCount);
       return;
     }
+    this.#breakOff(error, error);
+  }
+
+  /** The provider told of an error inside its stream, or the stream is not what it should be. */
+  #onStageError(error: Error): void {
+    const { exchange } = this;
+    if (exchange.isFinished) return;
+    if (!isProviderError(error)) {
+      this.onError(asUpstreamInvalid(error, exchange));
+      return;
+    }
+    const { status, message, type, code } = error;
+    this.#breakOff(fail('UPSTREAM_FAILED', { provider: exchange.provider, reason: message }, error), { status, message, type: type ?? 'upstream_error', param: null, code: code ?? null });
+  }
+
+  #breakOff(error: GatewayError, toClient: GatewayError | ToldError): void {
+    const { exchange } = this;
     exchange.ending = 'upstream';
     exchange.errorCode = error.code;
     this.#call?.cancel();
     if (this.#isEventStream) {
-      exchange.responder.write(Buffer.from(errorEvent(error, exchange.route.dialect, this.#isMidEvent())));
+      exchange.responder.write(Buffer.from(errorEvent(toClient, exchange.route.dialect, this.#isMidEvent())));
       exchange.responder.end();
     } else {
       exchange.responder.abort();
     }
     this.end.finish(exchange);
+  }
+
+  /** What the stages made: usage is read where its shape is known. */
+  #pass(bytes: Uint8Array): void {
+    const tap = this.#tap;
+    if (tap !== null) tap.push(bytes);
+    this.#write(bytes);
   }
 
   #write(chunk: Uint8Array): void {
@@ -150,30 +227,84 @@ export class Respond {
 
   #collect(chunk: Uint8Array): void {
     this.#collectedBytes += chunk.length;
-    const maximum = this.services.settings.collectedBytesMax;
+    const maximum = this.#mode === 'error' ? errorBytesMax : this.services.settings.collectedBytesMax;
     if (this.#collectedBytes <= maximum) {
       this.#collected?.push(chunk);
       return;
     }
     this.#call?.cancel();
-    this.end.refuse(this.exchange, fail('UPSTREAM_TOO_LARGE', { provider: this.exchange.provider, maximum }), this.#retryCount);
+    if (this.#mode === 'error') this.#answerError();
+    else this.end.refuse(this.exchange, fail('UPSTREAM_TOO_LARGE', { provider: this.exchange.provider, maximum }), this.#retryCount);
   }
 
   #answerCollected(): void {
     const { exchange } = this;
-    const transform = this.attempt.prepared.spec?.response;
-    let body: string;
+    const { prepared } = this.attempt;
+    let body: string | Uint8Array;
+    let type = 'application/json';
     try {
       const parsed: Json = JSON.parse(Buffer.concat(this.#collected ?? []).toString('utf8'));
-      body = JSON.stringify(transform === undefined ? parsed : transform(parsed, exchange));
+      const made = prepared.spec?.response === undefined ? parsed : prepared.spec.response(parsed, callOf(prepared));
+      if (isBinaryAnswer(made)) {
+        body = made.bytes;
+        type = made.contentType;
+      } else {
+        body = JSON.stringify(prepared.translation === null ? made : this.#translated(prepared.translation, made, prepared));
+      }
     } catch (thrown) {
-      this.end.refuse(exchange, asUpstreamInvalid(thrown, exchange), this.#retryCount);
+      if (isProviderError(thrown)) this.#refuseAsProvider({ status: thrown.status, message: thrown.message, type: thrown.type ?? 'upstream_error', param: null, code: thrown.code ?? null });
+      else this.end.refuse(exchange, asUpstreamInvalid(thrown, exchange), this.#retryCount);
+      return;
+    }
+    if (typeof body === 'string') {
+      this.#tap = new UsageTap(false);
+      this.#tap.push(Buffer.from(body));
+    }
+    exchange.firstByteAt = performance.now();
+    const headers = answerHeaders(exchange, this.#retryCount, this.#headers);
+    setHeader(headers, 'content-type', type);
+    exchange.responder.send(this.#status, headers, body);
+    this.end.finish(exchange);
+  }
+
+  #translated(translation: NonNullable<Prepared['translation']>, made: Json, prepared: Prepared): JsonObject {
+    const { exchange } = this;
+    if (typeof made !== 'object' || made === null || !('choices' in made)) throw new Error('the answer is no chat completion');
+    const model = prepared.call === null ? '' : prepared.call.model;
+    if (translation === 'messages') return chatToMessages(made, { id: exchange.id, model });
+    const context = responseContext(exchange, model, this.services.responses);
+    const response = chatToResponse(made, context);
+    if (context.isStored) keepResponse(exchange, response, this.services.responses);
+    return response;
+  }
+
+  #answerError(): void {
+    const { exchange } = this;
+    const bytes = Buffer.concat(this.#collected ?? []);
+    const error = providerError(bytes, this.#status, this.attempt.leaf.provider.plugin, exchange.route.dialect);
+    if (error !== null) {
+      this.#refuseAsProvider(error);
       return;
     }
     exchange.firstByteAt = performance.now();
-    exchange.responder.send(this.#status, answerHeaders(exchange, this.#retryCount, this.#headers), body);
+    exchange.responder.send(this.#status, answerHeaders(exchange, this.#retryCount, this.#headers), bytes);
     this.end.finish(exchange);
   }
+
+  #refuseAsProvider(error: ToldError): void {
+    const { exchange } = this;
+    exchange.status = error.status;
+    exchange.firstByteAt = performance.now();
+    const headers = answerHeaders(exchange, this.#retryCount, this.#headers);
+    setHeader(headers, 'content-type', 'application/json');
+    exchange.responder.send(error.status, headers, errorBody(error, exchange.route.dialect));
+    this.end.finish(exchange);
+  }
+}
+
+function callOf(prepared: Prepared): NonNullable<Prepared['call']> {
+  if (prepared.call === null) throw new Error('an endpoint with functions was prepared without a call');
+  return prepared.call;
 }
 
 const asUpstreamInvalid = (thrown: unknown, exchange: Exchange): GatewayError => (isGatewayError(thrown)

@@ -14,6 +14,7 @@ import type { Plan } from '../plan/plan.js';
 import { answerHeaders } from './answer-headers.js';
 import { asGatewayError, Attempts, type AttemptsEnd } from './attempts.js';
 import type { PipelineServices } from './services.js';
+import { answerStored, loadStored, ownIdIn, usesStored } from './stored-responses.js';
 
 /** What the client is told to have left before the answer ended (as nginx logs it). */
 const clientGoneStatus = 499;
@@ -31,6 +32,7 @@ export class Pipeline implements AttemptsEnd {
     try {
       if (this.open > this.services.settings.requestsMax) throw fail('OVERLOADED', { maximum: this.services.settings.requestsMax });
       this.#identify(exchange);
+      if (exchange.route.name === 'responses' && this.#ownResponse(exchange)) return;
       const plan = this.services.plans.find(exchange);
       if (plan instanceof Promise) {
         plan.then((compiled) => this.#route(exchange, compiled), (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0));
@@ -67,6 +69,25 @@ export class Pipeline implements AttemptsEnd {
     }
   }
 
+  /** A response that was kept here needs no provider and no routing. False: it is a provider's. */
+  #ownResponse(exchange: Exchange): boolean {
+    const id = ownIdIn(exchange.suffix);
+    if (id === undefined) return false;
+    answerStored(id, exchange, this.services.responses).then(
+      (body) => exchange.clientBody.drain(() => {
+        if (exchange.isFinished) return;
+        exchange.status = 200;
+        exchange.firstByteAt = performance.now();
+        const headers = answerHeaders(exchange, 0, null);
+        headers.push('content-type', 'application/json');
+        exchange.responder.send(200, headers, JSON.stringify(body));
+        this.finish(exchange);
+      }),
+      (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),
+    );
+    return true;
+  }
+
   #route(exchange: Exchange, plan: Plan): void {
     if (exchange.isFinished || exchange.isRefused) return;
     try {
@@ -94,6 +115,22 @@ export class Pipeline implements AttemptsEnd {
     exchange.requestBytes = bytes.length;
     try {
       this.#check(exchange, attempts.plan);
+      if (exchange.route.name === 'responses' && usesStored(exchange.json())) {
+        loadStored(exchange, this.services.responses).then(
+          () => this.#begin(exchange, attempts),
+          (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),
+        );
+      } else {
+        attempts.begin(null);
+      }
+    } catch (thrown) {
+      this.refuse(exchange, asGatewayError(thrown), 0);
+    }
+  }
+
+  #begin(exchange: Exchange, attempts: Attempts): void {
+    if (exchange.isFinished || exchange.isRefused) return;
+    try {
       attempts.begin(null);
     } catch (thrown) {
       this.refuse(exchange, asGatewayError(thrown), 0);
@@ -142,8 +179,8 @@ export class Pipeline implements AttemptsEnd {
       const headers = answerHeaders(exchange, retryCount, null);
       headers.push('content-type', 'application/json');
       if (error.status === 503) headers.push('retry-after', '1');
-      const told = error.code === 'INTERNAL' ? fail('INTERNAL', { id: exchange.id }, error.cause) : error;
-      exchange.responder.send(error.status, headers, errorBody(told, exchange.route.dialect));
+      const shown = error.code === 'INTERNAL' ? fail('INTERNAL', { id: exchange.id }, error.cause) : error;
+      exchange.responder.send(error.status, headers, errorBody(shown, exchange.route.dialect));
       this.finish(exchange);
     });
   }

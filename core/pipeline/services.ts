@@ -3,6 +3,7 @@
 import type { Host, LogRecord } from '@gateway/plugin-sdk';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { PlanCache } from '../plan/plan-cache.js';
+import type { ResponseStore } from '../storage/response-store.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Breakers } from '../upstream/breaker.js';
@@ -24,4 +25,6 @@ export interface PipelineServices {
   /** False: the queue was full and the record is lost (and counted). */
   readonly record: (record: LogRecord) => boolean;
   readonly hostOf: (pluginId: string) => Host;
+  /** Responses kept for providers that keep none. */
+  readonly responses: ResponseStore;
 }

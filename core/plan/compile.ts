@@ -2,7 +2,7 @@
 // config that could never work is refused with the place named.
 
 import {
-  ParameterError, type EndpointName, type EndpointSpec, type Host, type ObjectSchema, type Strategy, type StrategyPlugin,
+  ParameterError, type Host, type ObjectSchema, type Strategy, type StrategyPlugin,
 } from '@gateway/plugin-sdk';
 import type { BodyEdit } from '../body/splice.js';
 import { parseDropPath } from '../body/splice.js';
@@ -11,10 +11,11 @@ import { inherit, noInheritance, type Inherited } from '../config/parameters.js'
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import type { Registry } from '../registry/registry.js';
 import type { BreakerPolicy, Breakers } from '../upstream/breaker.js';
-import type { UpstreamClient } from '../upstream/client.js';
+import type { Trust, UpstreamClient } from '../upstream/client.js';
 import { parseCustomHost } from '../upstream/custom-host.js';
 import { loadProvider } from './load-provider.js';
-import type { EndpointParams, Group, Leaf, LoadedProvider, Plan, PlanNode, RetryPolicy } from './plan.js';
+import { parameterPath } from './parameter-path.js';
+import type { Base, Group, Leaf, LoadedProvider, Plan, PlanNode, RetryPolicy } from './plan.js';
 
 export interface CompileServices {
   readonly registry: Registry;
@@ -36,6 +37,9 @@ export interface CompileContext {
 
 const defaultRetryCodes: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
 const noRetry: RetryPolicy = Object.freeze({ attempts: 0, onStatusCodes: defaultRetryCodes, usesRetryAfter: false });
+
+/** Addresses that a target remembers. */
+const basesMax = 64;
 
 export async function compilePlan(config: Config, context: CompileContext, services: CompileServices): Promise<Plan> {
   const compiler = new Compiler(context, services);
@@ -111,7 +115,8 @@ class Compiler {
     const provider = await loadProvider(services.registry, named);
     const credentials = credentialsOf(config, provider);
     const customHost = context.customHost || inherited.custom_host || undefined;
-    const base = baseUrl(provider, customHost, credentials);
+    const baseOf = this.#bases(provider, customHost, path);
+    const base = baseIfKnown(baseOf, credentials, provider);
     const retry = retryPolicy(inherited);
     if (retry.attempts > 0) this.canRepeat = true;
     const edits = [...editsOf('default', inherited.default_params), ...editsOf('set', inherited.override_params)];
@@ -120,20 +125,20 @@ class Compiler {
       if (parsed === undefined) throw fail('CONFIG_INVALID', { path: `${path}.drop_params[${index}]`, param: `${path}.drop_params[${index}]`, reason: 'must be a dotted path such as tools[*].function.strict' });
       return parsed;
     });
-    const paramsByEndpoint = endpointParams(provider);
     // Parameter rules of endpoints touch JSON bodies only, which unified routes collect anyway.
     // An in-process provider takes its body whole.
-    if (edits.length + dropPaths.length > 0 || provider.transport !== null) this.needsBytes = true;
+    const { auth } = provider.plugin;
+    // A path may need the model, which is a field of the body.
+    if ([...provider.endpoints.values()].some((entry) => typeof entry === 'function' || entry.path.includes('{model}'))) this.needsBytes = true;
+    if (edits.length + dropPaths.length > 0 || provider.transport !== null || (auth.type === 'signed' && auth.covers === 'body')) this.needsBytes = true;
     const breaker = breakerPolicy(inherited);
     this.leafCount += 1;
     return Object.freeze({
       kind: 'leaf',
       path,
       provider,
-      // A host name that a credential completes was written by the request, too.
-      origin: services.upstream.origin(base, customHost === undefined && !provider.plugin.baseUrl.includes('{') ? 'operator' : 'request'),
-      originUrl: base.origin,
-      basePath: base.pathname === '/' ? '' : base.pathname.replace(/\/$/, ''),
+      base,
+      baseOf,
       credentials,
       apiKey: config.api_key ?? null,
       needsApiKey: customHost === undefined,
@@ -144,11 +149,37 @@ class Compiler {
       edits,
       fieldEdits: edits.flatMap((edit) => fieldEdit(edit)),
       dropPaths,
-      paramsByEndpoint,
       breakerSlot: breaker === null ? -1 : services.breakers.slot(`${context.workspaceId} ${context.digest} ${path}`),
       breaker,
       isStrict: inherited.strict_reference_compliance ?? true,
     });
+  }
+
+  #bases(provider: LoadedProvider, customHost: string | undefined, path: string): Leaf['baseOf'] {
+    const { upstream } = this.services;
+    const known = new Map<string, Base>();
+    const make = (url: URL, trust: Trust): Base => {
+      const base = known.get(url.href) ?? Object.freeze({
+        origin: upstream.origin(url, trust), originUrl: url.origin, path: url.pathname === '/' ? '' : url.pathname.replace(/\/$/, ''),
+      });
+      // Credentials in headers make addresses; a plan must not keep all of them.
+      if (known.size < basesMax) known.set(url.href, base);
+      return base;
+    };
+    if (customHost !== undefined) {
+      const base = make(parseCustomHost(customHost), 'request');
+      return () => base;
+    }
+    if (provider.transport !== null) {
+      const base = make(new URL('http://in-process.invalid'), 'operator');
+      return () => base;
+    }
+    return (template, credentials) => {
+      const text = baseText(provider, template, credentials);
+      if (!URL.canParse(text)) throw fail('CONFIG_INVALID', { path, param: path, reason: `the address of ${provider.id} that its credentials make is no URL` });
+      // A host name that a credential completes was written by the request, too.
+      return make(new URL(text), text === (template ?? provider.plugin.baseUrl) ? 'operator' : 'request');
+    };
   }
 }
 
@@ -186,9 +217,10 @@ async function createStrategy(
     return await plugin.create(params, host, targets);
   } catch (thrown) {
     if (isGatewayError(thrown)) throw thrown;
-    if (thrown instanceof ParameterError || (thrown instanceof Error && thrown.name === 'ParameterError' && 'path' in thrown)) {
-      const path = join(place, String(thrown.path));
-      throw fail('CONFIG_INVALID', { path, param: path, reason: thrown.message });
+    const named = parameterPath(thrown);
+    if (named !== undefined) {
+      const path = join(place, named);
+      throw fail('CONFIG_INVALID', { path, param: path, reason: reasonOf(thrown) });
     }
     throw fail('PLUGIN_FAILED', { plugin: `strategy/${mode}`, reason: reasonOf(thrown) }, thrown);
   }
@@ -206,17 +238,39 @@ function credentialsOf(config: Config, provider: LoadedProvider): Readonly<Recor
   return Object.freeze(credentials);
 }
 
-function baseUrl(provider: LoadedProvider, customHost: string | undefined, credentials: Readonly<Record<string, unknown>>): URL {
-  if (customHost !== undefined) return parseCustomHost(customHost);
-  if (provider.transport !== null) return new URL('http://in-process.invalid');
-  const text = provider.plugin.baseUrl;
-  if (text === '') throw fail('CUSTOM_HOST_MISSING', { provider: provider.id, param: 'custom_host' });
-  return new URL(text.replace(/\{(\w+)\}/g, (_, name: string) => {
+/** Null when a credential is missing that a header of the request may bring; every call then asks anew. */
+function baseIfKnown(baseOf: Leaf['baseOf'], credentials: Readonly<Record<string, unknown>>, provider: LoadedProvider): Base | null {
+  try {
+    return baseOf(null, credentials);
+  } catch (thrown) {
+    if (isGatewayError(thrown) && (thrown.code === 'CREDENTIAL_MISSING' || thrown.code === 'CREDENTIAL_INVALID') && thrown.param !== null && credentials[thrown.param] === undefined && provider.credentialNames.includes(thrown.param)) return null;
+    throw thrown;
+  }
+}
+
+function baseText(provider: LoadedProvider, template: string | null, credentials: Readonly<Record<string, unknown>>): string {
+  const given = template ?? provider.plugin.baseUrl;
+  if (typeof given !== 'string') {
+    try {
+      const text = given(credentials);
+      // As in a template: what becomes part of the address can neither end nor extend a host name.
+      for (const [name, value] of Object.entries(credentials)) {
+        if (typeof value === 'string' && /[^\w.-]/.test(value) && text.includes(value)) throw new ParameterError(name, 'becomes part of an address: letters, digits, dots and dashes only');
+      }
+      return text;
+    } catch (thrown) {
+      const place = parameterPath(thrown);
+      if (place === undefined) throw fail('PLUGIN_FAILED', { plugin: `provider/${provider.id}`, reason: 'its baseUrl function failed' }, thrown);
+      throw fail('CREDENTIAL_INVALID', { provider: provider.id, param: place, reason: reasonOf(thrown) });
+    }
+  }
+  if (given === '') throw fail('CUSTOM_HOST_MISSING', { provider: provider.id, param: 'custom_host' });
+  return given.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = credentials[name];
     // The value becomes part of a host name: nothing that could end or extend it.
     if (typeof value !== 'string' || !/^[\w.-]+$/.test(value)) throw fail('CREDENTIAL_MISSING', { provider: provider.id, name, param: name });
     return value;
-  }));
+  });
 }
 
 function headersOf(provider: LoadedProvider, credentials: Readonly<Record<string, unknown>>, userAgent: string): readonly string[] {
@@ -263,25 +317,4 @@ function fieldEdit(edit: BodyEdit): Leaf['fieldEdits'][number][] {
   if (edit.kind !== 'set' && edit.kind !== 'default') return [];
   const value: unknown = JSON.parse(new TextDecoder().decode(edit.value));
   return [{ kind: edit.kind, name: edit.name, value: typeof value === 'string' ? value : JSON.stringify(value) }];
-}
-
-function endpointParams(provider: LoadedProvider): ReadonlyMap<EndpointName, EndpointParams> {
-  const byEndpoint = new Map<EndpointName, EndpointParams>();
-  for (const [endpoint, spec] of provider.endpoints) {
-    const params = paramsOf(spec);
-    if (params !== undefined) byEndpoint.set(endpoint, params);
-  }
-  return byEndpoint;
-}
-
-function paramsOf(spec: EndpointSpec): EndpointParams | undefined {
-  if (spec.params === undefined) return undefined;
-  const edits: BodyEdit[] = [];
-  const checks: EndpointParams['checks'][number][] = [];
-  for (const [name, rule] of Object.entries(spec.params)) {
-    if (rule.refuse !== undefined || rule.min !== undefined || rule.max !== undefined) checks.push({ name, rule });
-    if (rule.default !== undefined) edits.push({ kind: 'default', name, value: encoder.encode(JSON.stringify(rule.default)) });
-    if (rule.rename !== undefined) edits.push({ kind: 'rename', from: name, to: rule.rename });
-  }
-  return { edits, checks };
 }

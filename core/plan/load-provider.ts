@@ -1,9 +1,9 @@
 // A provider folder, loaded on first use and spelled out for the call path.
 
-import type { EndpointName, EndpointSpec } from '@gateway/plugin-sdk';
+import type { EndpointName, ObjectSchema } from '@gateway/plugin-sdk';
 import { fail } from '../errors/gateway-error.js';
 import type { Registry } from '../registry/registry.js';
-import type { LoadedProvider } from './plan.js';
+import type { EndpointEntry, LoadedProvider } from './plan.js';
 
 const loaded = new WeakMap<Registry, Map<string, Promise<LoadedProvider>>>();
 
@@ -25,15 +25,17 @@ export function loadProvider(registry: Registry, id: string): Promise<LoadedProv
 async function load(registry: Registry, id: string): Promise<LoadedProvider> {
   const plugin = await registry.find('provider', id);
   if (plugin === undefined) throw fail('PROVIDER_UNKNOWN', { provider: id.slice(0, 64), param: 'provider' });
-  const endpoints = new Map<EndpointName, EndpointSpec>();
+  const endpoints = new Map<EndpointName, EndpointEntry>();
   for (const [name, spec] of Object.entries(plugin.endpoints)) {
     if (spec !== undefined) endpoints.set(name as EndpointName, typeof spec === 'string' ? { path: spec } : spec);
   }
+  const properties: ObjectSchema['properties'] = plugin.params.properties ?? {};
   return Object.freeze({
     id,
     plugin,
     endpoints,
     transport: plugin.transport === undefined ? null : await plugin.transport(registry.host(`provider/${id}`)),
-    credentialNames: Object.keys(plugin.params.properties ?? {}).filter((name) => name !== 'api_key'),
+    credentialNames: Object.keys(properties).filter((name) => name !== 'api_key'),
+    structuredNames: new Set(Object.entries(properties).filter(([, schema]) => schema.type === 'object' || schema.type === 'array').map(([name]) => name)),
   });
 }

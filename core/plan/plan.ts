@@ -1,7 +1,7 @@
 // A config, compiled: what a call walks. Everything is frozen or owned by one thread, built once by compile.ts and looked up by
 // plan-cache.ts; a call reads it and changes nothing but the counters of use.
 
-import type { EndpointName, EndpointSpec, ParamRule, ProviderPlugin, Strategy, Target, Transport } from '@gateway/plugin-sdk';
+import type { EndpointName, EndpointSpec, ParamRule, ProviderCall, ProviderPlugin, Strategy, Target, Transport } from '@gateway/plugin-sdk';
 import type { BodyEdit, DropPath } from '../body/splice.js';
 import type { BreakerPolicy } from '../upstream/breaker.js';
 import type { UpstreamOrigin } from '../upstream/client.js';
@@ -28,32 +28,46 @@ export interface RetryPolicy {
   readonly usesRetryAfter: boolean;
 }
 
+/** What a provider has under an endpoint: its spec, or a function that chooses one for a call. */
+export type EndpointEntry = EndpointSpec | ((call: ProviderCall) => EndpointSpec | string | undefined);
+
 /** A provider of the catalogue with its endpoints spelled out. */
 export interface LoadedProvider {
   readonly id: string;
   readonly plugin: ProviderPlugin;
-  readonly endpoints: ReadonlyMap<EndpointName, EndpointSpec>;
+  readonly endpoints: ReadonlyMap<EndpointName, EndpointEntry>;
   /** Present for providers that are not reached over HTTP. */
   readonly transport: Transport | null;
   /** Names of its credentials and settings beside `api_key`. */
   readonly credentialNames: readonly string[];
+  /** Those of them that are objects or lists: given in a header, they are JSON. */
+  readonly structuredNames: ReadonlySet<string>;
 }
 
+/** The `params` of an endpoint, compiled. */
 export interface EndpointParams {
   readonly edits: readonly BodyEdit[];
   /** Rules that look at a value before it goes up. */
   readonly checks: readonly { readonly name: string; readonly rule: ParamRule }[];
 }
 
-export interface Leaf {
-  readonly kind: 'leaf';
-  readonly path: string;
-  readonly provider: LoadedProvider;
+/** Where a target's calls go. */
+export interface Base {
   readonly origin: UpstreamOrigin;
   /** Scheme, host and port, for signing. */
   readonly originUrl: string;
   /** Path of the base URL, without a trailing slash. */
-  readonly basePath: string;
+  readonly path: string;
+}
+
+export interface Leaf {
+  readonly kind: 'leaf';
+  readonly path: string;
+  readonly provider: LoadedProvider;
+  /** Null when a credential that completes the address is not in the config; it may be in the request's headers. */
+  readonly base: Base | null;
+  /** The base for a template of an endpoint's own (null: the provider's) and credentials. Throws what names the missing one. */
+  readonly baseOf: (template: string | null, credentials: Readonly<Record<string, unknown>>) => Base;
   /** Values of the provider's parameters given in the config. */
   readonly credentials: Readonly<Record<string, unknown>>;
   /** The API key of the config; null: the client's Authorization is the provider key. */
@@ -71,7 +85,6 @@ export interface Leaf {
   /** The same for a multipart body, as text. */
   readonly fieldEdits: readonly { readonly kind: 'set' | 'default' | 'remove'; readonly name: string; readonly value: string }[];
   readonly dropPaths: readonly DropPath[];
-  readonly paramsByEndpoint: ReadonlyMap<EndpointName, EndpointParams>;
   readonly breakerSlot: number;
   readonly breaker: BreakerPolicy | null;
   readonly isStrict: boolean;

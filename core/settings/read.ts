@@ -49,6 +49,7 @@ export interface Settings {
   readonly connectionsMax: number;
   readonly requestsMax: number;
   readonly spinUs: number;
+  readonly responsesDays: number;
   readonly logStoreBytesMax: number;
   readonly logStoreDays: number;
 }
@@ -106,6 +107,7 @@ function freeze(given: CheckedSettings, cwd: string): Settings {
     requestsMax: given.requests_max,
     spinUs: given.spin_us,
     logStoreBytesMax: given.log_store_bytes_max,
+    responsesDays: given.responses_days,
     logStoreDays: given.log_store_days,
   });
 }

@@ -81,6 +81,7 @@ export const settingProperties = {
   connections_max: count(10_000, 1_000_000, 'Most open connections to one upstream origin, for each thread.'),
   requests_max: count(20_000, 1_000_000, 'Most open requests for each thread; beyond it 503.'),
   spin_us: { type: 'integer', default: 200, minimum: 0, maximum: 10_000, description: 'Microseconds an idle thread stays awake for the next event while that pays (back-to-back calls to a fast upstream); 0 switches it off.' },
+  responses_days: { type: 'integer', default: 30, minimum: 0, maximum: 36_500, description: 'Days a response is kept for GET and previous_response_id when its provider has no Responses API; 0 keeps none.' },
   log_store_bytes_max: bytes(GiB, MiB, 1024 * GiB, 'Most bytes the stored log may take; the oldest records go first.'),
   log_store_days: count(30, 36_500, 'Days a log record is kept.'),
 } as const satisfies Readonly<Record<string, SettingSchema>>;
@@ -133,6 +134,7 @@ export interface CheckedSettings {
   connections_max: number;
   requests_max: number;
   spin_us: number;
+  responses_days: number;
   log_store_bytes_max: number;
   log_store_days: number;
 }

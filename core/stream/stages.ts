@@ -3,20 +3,27 @@
 // buffer for each upstream chunk. The first error, thrown by a stage or told by it, ends the stream: what came out before it is written,
 // `fail` is called once, and nothing happens after it.
 
-import type { EventSink, EventStage, SseEvent } from '@gateway/plugin-sdk';
+import type { AnswerEvent, EventSink, EventStage, FrameDecoder, SseEvent } from '@gateway/plugin-sdk';
 import { SseParser } from './sse-parser.js';
 import { writeEvent } from './sse-writer.js';
 
 export class StageChain {
-  readonly #parser: SseParser;
+  readonly #parser: Decoder;
   readonly #first: EventSink;
   #text = '';
   #error: Error | null = null;
   #isPushing = false;
   #isOver = false;
 
-  /** `write` gets the bytes, `fail` the error that ends the stream instead of the last of them. */
-  constructor(stages: readonly EventStage[], readonly write: (bytes: Uint8Array) => void, readonly fail: (error: Error) => void) {
+  /** `write` gets the bytes, `fail` the error that ends the stream instead of the last of them. Without `decoder` the bytes are server-sent events. */
+  constructor(
+    stages: readonly EventStage<AnswerEvent>[],
+    readonly write: (bytes: Uint8Array) => void,
+    readonly fail: (error: Error) => void,
+    decoder: FrameDecoder | null = null,
+    /** Written when all went well. */
+    readonly closing = '',
+  ) {
     const onError = (error: Error): void => this.#onError(error);
     let sink: EventSink = new Outlet((event) => this.#onEvent(event), onError);
     for (let index = stages.length - 1; index >= 0; index -= 1) {
@@ -25,7 +32,8 @@ export class StageChain {
     }
     const first = sink;
     this.#first = first;
-    this.#parser = new SseParser((event) => { if (!this.#isOver) first.write(event); });
+    const emit = (event: SseEvent): void => { if (!this.#isOver) first.write(event); };
+    this.#parser = decoder === null ? new SseParser(emit) : new Framed(decoder, emit);
   }
 
   push(chunk: Uint8Array): void {
@@ -47,6 +55,7 @@ export class StageChain {
     try {
       this.#parser.end();
       if (!this.#isOver) this.#first.end();
+      if (!this.#isOver) this.#text += this.closing;
     } catch (thrown) {
       this.#onError(asError(thrown));
     }
@@ -56,7 +65,7 @@ export class StageChain {
     this.#flush();
   }
 
-  #onEvent(event: SseEvent): void {
+  #onEvent(event: AnswerEvent): void {
     if (this.#isOver) return;
     this.#text += writeEvent(event);
     // Written by a stage on its own time.
@@ -84,13 +93,25 @@ export class StageChain {
   }
 }
 
+/** The provider's own framing in the place of the parser. */
+class Framed implements Decoder {
+  constructor(readonly decoder: FrameDecoder, readonly emit: (event: SseEvent) => void) {}
+  push(chunk: Uint8Array): void { this.decoder.push(chunk, this.emit); }
+  end(): void { this.decoder.end(this.emit); }
+}
+
+interface Decoder {
+  push(chunk: Uint8Array): void;
+  end(): void;
+}
+
 /** What the stage before writes into, or the parser: hands events to `stage` until one of them ends. */
 class StageInlet implements EventSink {
   #isEnded = false;
 
-  constructor(readonly stage: EventStage, readonly out: EventSink, readonly onError: (error: Error) => void) {}
+  constructor(readonly stage: EventStage<AnswerEvent>, readonly out: EventSink, readonly onError: (error: Error) => void) {}
 
-  write(event: SseEvent): void {
+  write(event: AnswerEvent): void {
     if (this.#isEnded) return;
     try {
       this.stage.push(event, this.out);
@@ -121,9 +142,9 @@ class StageInlet implements EventSink {
 class Outlet implements EventSink {
   #isEnded = false;
 
-  constructor(readonly onEvent: (event: SseEvent) => void, readonly onError: (error: Error) => void) {}
+  constructor(readonly onEvent: (event: AnswerEvent) => void, readonly onError: (error: Error) => void) {}
 
-  write(event: SseEvent): void {
+  write(event: AnswerEvent): void {
     if (!this.#isEnded) this.onEvent(event);
   }
 

@@ -2,7 +2,7 @@ import type { CachePlugin } from './kinds/cache.js';
 import type { ExporterPlugin } from './kinds/exporter.js';
 import type { GuardrailPlugin } from './kinds/guardrail.js';
 import type { HookPlugin } from './kinds/hook.js';
-import type { EndpointSpec, ProviderPlugin } from './kinds/provider.js';
+import type { Endpoint, ProviderPlugin } from './kinds/provider.js';
 import type { StoragePlugin } from './kinds/storage.js';
 import type { StrategyPlugin } from './kinds/strategy.js';
 import type { SurfacePlugin } from './kinds/surface.js';
@@ -63,12 +63,12 @@ export interface CompatibleProvider {
   /** Credentials and settings; default: one `api_key`. */
   readonly params?: ObjectSchema;
   /** `true` takes OpenAI's own path. */
-  readonly endpoints: { readonly [E in Exclude<EndpointName, 'proxy'>]?: (E extends keyof typeof openaiPaths ? true : never) | string | EndpointSpec };
+  readonly endpoints: { readonly [E in Exclude<EndpointName, 'proxy'>]?: (E extends keyof typeof openaiPaths ? true : never) | Endpoint };
 }
 
 /** An OpenAI-compatible provider as pure data: bearer auth, one `api_key`, and the paths of OpenAI unless told otherwise. */
 export const defineCompatible = (provider: CompatibleProvider): ProviderPlugin => {
-  const endpoints: Record<string, EndpointSpec | string> = {};
+  const endpoints: Record<string, Endpoint> = {};
   for (const [name, spec] of Object.entries(provider.endpoints)) {
     endpoints[name] = spec === true ? openaiPaths[name as keyof typeof openaiPaths] : spec;
   }

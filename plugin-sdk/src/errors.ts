@@ -10,3 +10,26 @@ export class ParameterError extends Error {
     this.path = path;
   }
 }
+
+const providerErrorMarker: unique symbol = Symbol.for('gateway.provider-error');
+
+/**
+ * What a provider says in the middle of a stream, for `EventSink.fail`. Its message is the provider's own and shown to the client.
+ * `status` is the HTTP status that the provider would have answered with (default 502).
+ */
+export class ProviderError extends Error {
+  readonly [providerErrorMarker] = true;
+  readonly status: number;
+  readonly type: string | undefined;
+  readonly code: string | undefined;
+  constructor(message: string, details: { readonly status?: number | undefined; readonly type?: string | undefined; readonly code?: string | undefined } = {}) {
+    super(message);
+    this.name = 'ProviderError';
+    this.status = details.status ?? 502;
+    this.type = details.type;
+    this.code = details.code;
+  }
+}
+
+/** Known by its marker: two copies of this package agree. */
+export const isProviderError = (value: unknown): value is ProviderError => typeof value === 'object' && value !== null && providerErrorMarker in value;

@@ -1,6 +1,11 @@
+export * from './answer.js';
+export * from './chat/read.js';
+export type * from './chat/types.js';
+export * from './chat/write.js';
 export * from './define.js';
 export * from './errors.js';
 export type * from './exchange.js';
+export * from './framing.js';
 export type * from './host.js';
 export type * from './kinds/cache.js';
 export type * from './kinds/exporter.js';

@@ -16,7 +16,7 @@ const built = join(here, '../..');
 const sourceRoot = findRoot(here);
 
 /** Members a plugin of each kind must have beside the common ones, and their types. */
-const members: { readonly [K in PluginKind]: Readonly<Record<string, 'function' | 'object' | 'string'>> } = {
+const members: { readonly [K in PluginKind]: Readonly<Record<string, string>> } = {
   strategy: { create: 'function' },
   cache: { create: 'function' },
   guardrail: { create: 'function' },
@@ -24,7 +24,7 @@ const members: { readonly [K in PluginKind]: Readonly<Record<string, 'function' 
   storage: { create: 'function' },
   exporter: { create: 'function' },
   surface: {},
-  provider: { auth: 'object', endpoints: 'object', baseUrl: 'string' },
+  provider: { auth: 'object', endpoints: 'object', baseUrl: 'string | function' },
 };
 
 function findRoot(from: string): string {
@@ -88,7 +88,7 @@ function shapeFaults(kind: PluginKind, plugin: unknown): string[] {
   }
   const describe = given.get('describe');
   if (typeof describe === 'string' && !/[.]$/.test(describe)) faults.push('describe must be sentences');
-  for (const [name, type] of Object.entries(members[kind])) if (typeof given.get(name) !== type || given.get(name) === null) faults.push(`${name} must be of type ${type}`);
+  for (const [name, type] of Object.entries(members[kind])) if (!type.split(' | ').includes(typeof given.get(name)) || given.get(name) === null) faults.push(`${name} must be of type ${type}`);
   faults.push(...schemaFaults(given.get('params')));
   return faults;
 }

@@ -133,6 +133,23 @@ for (const [trace, begins] of [['left-stream', true], ['left-early', false]] as 
   await leave(trace, begins ? (text) => text.includes('"content":"a"') : () => true, arrived, closed);
 }
 
+// Answers that are translated: counts are read where their shape is known.
+upstream.answer = answerChat;
+await call('as-message', config({ provider: 'ovhcloud' }), { max_tokens: 5 }, '/v1/messages');
+await call('as-response', config({ provider: 'ovhcloud' }), { messages: undefined, input: 'x', store: false }, '/v1/responses');
+upstream.answer = (_, response) => sendJson(response, 200, {
+  candidates: [{ content: { role: 'model', parts: [{ text: 'a' }] }, finishReason: 'STOP' }],
+  usageMetadata: { promptTokenCount: 11, cachedContentTokenCount: 4, candidatesTokenCount: 3, thoughtsTokenCount: 2, totalTokenCount: 16 }, modelVersion: 'gemini-x',
+});
+await call('translated', config({ provider: 'google' }));
+upstream.answer = (_, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.end('data: {"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":11,"candidatesTokenCount":3,"totalTokenCount":14},"modelVersion":"gemini-x"}\n\n');
+};
+await call('translated-stream', config({ provider: 'google' }), { stream: true });
+upstream.answer = (_, response) => sendJson(response, 400, { error: { code: 400, message: secrets.body, status: 'INVALID_ARGUMENT' } });
+await call('translated-error', config({ provider: 'google' }));
+
 for (const path of ['/health', '/v1/proxy/a%2f..%2fb', '/nowhere']) await (await fetch(gateway.url + path)).arrayBuffer();
 
 await gateway.stop(2000);
@@ -308,5 +325,19 @@ describe('secrets', () => {
   it('are in nothing that was printed', () => {
     const text = printed.join('');
     for (const [name, secret] of Object.entries(secrets)) assert.ok(!text.includes(secret), `${name} was printed`);
+  });
+});
+
+describe('the records of translated calls', () => {
+  it('count tokens as the provider told them', () => {
+    const counts = (trace: string): unknown[] => {
+      const record = records.find(({ traceId }) => traceId === trace);
+      return [record?.status, record?.inputTokens, record?.outputTokens, record?.totalTokens, record?.finishReason, record?.isStream];
+    };
+    assert.deepEqual(counts('as-message'), [200, 9, 3, 12, 'end_turn', false]);
+    assert.deepEqual(counts('as-response').slice(0, 4), [200, 9, 3, 12]);
+    assert.deepEqual(counts('translated'), [200, 11, 5, 16, 'stop', false]);
+    assert.deepEqual(counts('translated-stream'), [200, 11, 3, 14, 'stop', true]);
+    assert.equal(counts('translated-error')[0], 400);
   });
 });

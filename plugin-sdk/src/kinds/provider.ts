@@ -1,3 +1,5 @@
+import type { BinaryAnswer } from '../answer.js';
+import type { JsonObject } from '../chat/types.js';
 import type { Exchange } from '../exchange.js';
 import type { Host } from '../host.js';
 import type { FromSchema, ObjectSchema } from '../schema.js';
@@ -11,40 +13,111 @@ export interface ProviderPlugin<S extends ObjectSchema = any> extends Common<'pr
   /**
    * Absolute URL without a trailing slash, up to and including the version segment. `{name}` stands for a credential of that name:
    * `https://{region}.example.com/v1`. Empty when the provider has no address of its own and a custom host is required.
+   * A function may throw `ParameterError` to name the credential that is missing.
    */
-  readonly baseUrl: string;
+  readonly baseUrl: string | ((credentials: FromSchema<S>) => string);
   readonly auth: Auth;
   /** Added to every upstream request. A value may be a credential (`{vendor_organization}`); the header is left out when it is absent. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the provider offers; a bare string is the path. An endpoint that is absent is refused with 400 before anything is sent. */
-  readonly endpoints: { readonly [E in Exclude<EndpointName, 'proxy'>]?: EndpointSpec | string };
-  /** Reads the message out of an error body that is not shaped like OpenAI's. */
-  readonly error?: (body: Json, status: number) => { readonly message: string; readonly type?: string; readonly code?: string };
-  /** Signs the finished request; called for each attempt anew. Auth type `signed` only. */
-  sign?(outgoing: Outgoing, credentials: FromSchema<S>, host: Host): Maybe<void>;
+  /**
+   * What the provider offers; a bare string is the path. An endpoint that is absent is refused with 400 before anything is sent, except
+   * `messages`, `countTokens` and `responses`, which are then translated by way of `chatCompletions`.
+   * A function decides by model and credentials, for each attempt; undefined: not for this call.
+   */
+  readonly endpoints: { readonly [E in Exclude<EndpointName, 'proxy'>]?: Endpoint<FromSchema<S>> };
+  /** Reads what a provider says in an error body that is not shaped like OpenAI's; undefined: not a shape it knows. */
+  readonly error?: (body: Json, status: number) => ProviderFault | undefined;
+  /** Signs the finished request, or gets a token for it; called for each attempt anew. Auth type `signed` only. */
+  sign?(outgoing: Outgoing, keys: SigningKeys<FromSchema<S>>, host: Host): Maybe<void>;
   /** Answers in place of an upstream server: for providers that are not reached over HTTP. Created once in each thread. */
   transport?(host: Host): Maybe<Transport>;
 }
 
+export type Endpoint<C = any> = string | EndpointSpec<C> | ((call: ProviderCall<C>) => EndpointSpec<C> | string | undefined);
+
 export type Auth =
   | { readonly type: 'bearer' }
   | { readonly type: 'none' }
-  | { readonly type: 'signed' }
+  /** `covers` `body`: the signature is over the body too, which is therefore collected on every route. */
+  | { readonly type: 'signed'; readonly covers?: 'head' | 'body' }
   /** The API key in a header of its own; `prefix` goes before the key, its blank included. */
   | { readonly type: 'header'; readonly name: string; readonly prefix?: string }
   | { readonly type: 'query'; readonly name: string };
 
-export interface EndpointSpec {
-  /** Appended to the base URL; what the client's path has behind the endpoint (`/{id}/content`) and the query follow. `{model}` is the body's model. */
+export interface SigningKeys<C = any> {
+  /** `api_key` of the config, else the key that the client sent in Authorization. */
+  readonly apiKey: string | undefined;
+  readonly credentials: C;
+}
+
+export interface EndpointSpec<C = any> {
+  /**
+   * Appended to the base URL; what the client's path has behind the endpoint (`/{id}/content`) and the query follow. `{model}` is the
+   * body's model, any other `{name}` a credential; both are percent-encoded. May end in a query.
+   */
   readonly path: string;
-  /** Changes to top-level body fields, as data. */
+  /** The path of streamed calls, when it is another one. */
+  readonly streamPath?: string;
+  /** Another base URL than the provider's, for this endpoint; templates as there. A custom host wins over both. */
+  readonly baseUrl?: string;
+  /** Changes to top-level body fields, as data; applied before `request`. */
   readonly params?: Readonly<Record<string, ParamRule>>;
-  /** Absent: the client's bytes go up as they came. */
-  readonly request?: (body: Json, exchange: Exchange) => Json;
-  /** Absent: the provider's bytes go down as they came. */
-  readonly response?: (body: Json, exchange: Exchange) => Json;
-  /** Absent: chunks of a stream are relayed unread. */
-  readonly stream?: (exchange: Exchange) => EventStage;
+  /** What `chatCompletions` takes beyond OpenAI's API. What is not listed never reaches `request` when a call was translated. */
+  readonly accepts?: readonly ChatExtension[];
+  /** Sent with the request beside the provider's own; these win. */
+  readonly headers?: Readonly<Record<string, string>> | ((call: ProviderCall<C>) => Readonly<Record<string, string>>);
+  /** For `countTokens` and `responses`: `request` takes a chat body, into which the host translates the client's. */
+  readonly from?: 'chat';
+  /** `request` gives a list of bodies, each sent as a call of its own; `response` gets the list of answers in the same order. */
+  readonly isFanOut?: true;
+  /** Absent: the client's bytes go up as they came. Also for calls without a JSON body, never. */
+  readonly request?: (body: JsonObject, call: ProviderCall<C>) => Json;
+  /** Absent: the provider's bytes go down as they came. Answers with a status of 2xx that are no stream. */
+  readonly response?: (body: Json, call: ProviderCall<C>) => Json | BinaryAnswer;
+  /** How streamed answers are cut into events. Default: server-sent events, content type `text/event-stream`. */
+  readonly framing?: Framing;
+  /** Absent: chunks of a stream are relayed unread. For `chatCompletions` the stage writes chunks, and the host `[DONE]`. */
+  readonly stream?: (call: ProviderCall<C>) => EventStage;
+}
+
+/**
+ * `thinking`: the request member and `content_blocks` of messages. `cache_control`: on parts, messages and tools. `top_k`: the member.
+ * `thought_signature`: on tool calls. `is_error`: on tool messages.
+ */
+export type ChatExtension = 'thinking' | 'cache_control' | 'top_k' | 'thought_signature' | 'is_error';
+
+/** One attempt at a provider. */
+export interface ProviderCall<C = any> {
+  readonly exchange: Exchange;
+  /** The provider's endpoint that is called: `chatCompletions` also when the client sent messages or responses. */
+  readonly endpoint: EndpointName;
+  /** The model that goes up; empty when the body names none. */
+  readonly model: string;
+  readonly isStream: boolean;
+  /** `strict_reference_compliance`: the answer holds nothing that OpenAI's API does not have. False for translated calls. */
+  readonly isStrict: boolean;
+  /** The client wants usage in a chunk of its own (`stream_options.include_usage`). */
+  readonly includesUsage: boolean;
+  readonly credentials: C;
+  /** What `request` gets; empty when the call has no JSON body. */
+  readonly body: JsonObject;
+  /** Seconds since the Unix epoch, for `created`. */
+  readonly createdAt: number;
+  /** Text that no other call of this function gives in this exchange: `prefix`, the id of the exchange without its dashes, a count. */
+  newId(prefix: string): string;
+  /** A header of the client, by its name in lower case. */
+  header(name: string): string | undefined;
+  /** Ends the attempt with 400: the provider cannot do what `param` asks for, and without it the answer would mean something else. */
+  refuse(param: string, reason: string): never;
+  /** `param` is left out, which changes no meaning (a hint, a tuning knob); the client reads of it in `x-gateway-unsupported-params`. */
+  report(param: string): void;
+}
+
+export interface ProviderFault {
+  readonly message: string;
+  readonly type?: string;
+  readonly code?: string;
+  readonly param?: string;
 }
 
 /** What becomes of one body field. A value out of range is refused with 400, never clamped. */
@@ -59,7 +132,7 @@ export interface ParamRule {
   readonly refuse?: string;
 }
 
-/** A request on its way to the provider. `headers` is a flat list: name, value, name, value; names in lower case. */
+/** A request on its way to the provider. `headers` is a flat list: name, value, name, value; names in lower case. Both may be changed in `sign`. */
 export interface Outgoing {
   readonly method: string;
   readonly url: URL;
@@ -89,9 +162,26 @@ export interface UpstreamCall {
   cancel(): void;
 }
 
-/** One for each streamed answer. `push` returns at once; a stage may keep events and write them later, at the latest in `end`. */
-export interface EventStage {
-  push(event: SseEvent, out: EventSink): void;
+/** How a provider cuts its streams, when not by server-sent events. */
+export interface Framing {
+  /** Beginning of the content type that says that an answer is such a stream. */
+  readonly contentType: string;
+  readonly decoder: () => FrameDecoder;
+}
+
+/** One for each streamed answer. Both throw when the bytes are corrupt or end in the middle of a frame: the stream fails there. */
+export interface FrameDecoder {
+  push(chunk: Uint8Array, emit: (event: SseEvent) => void): void;
+  end(emit: (event: SseEvent) => void): void;
+}
+
+/**
+ * One for each streamed answer. `push` returns at once; a stage may keep events and write them later, at the latest in `end`, which is
+ * called when the provider's stream has ended without a fault of the network. A stage that sees that the provider broke off, or told of an
+ * error inside the stream, calls `out.fail`: the client must never take it for a whole answer.
+ */
+export interface EventStage<E = SseEvent> {
+  push(event: E, out: EventSink): void;
   end(out: EventSink): void;
 }
 
@@ -100,8 +190,15 @@ export interface SseEvent {
   readonly data: string;
 }
 
+/** An event on its way to the client; data that is no text is written as JSON. */
+export interface AnswerEvent {
+  readonly event: string | undefined;
+  readonly data: string | JsonObject;
+}
+
 export interface EventSink {
-  write(event: SseEvent): void;
+  write(event: AnswerEvent): void;
   end(): void;
+  /** Ends the stream with an error event in the client's dialect. The message of a `ProviderError` is shown, others are for the log. */
   fail(error: Error): void;
 }

@@ -30,7 +30,7 @@ describe('an error as a body', () => {
       [bodyFault, 'invalid_request_error'], [fail('KEY_INVALID'), 'authentication_error'], [fail('SCOPE_MISSING', { scope: 'x' }), 'permission_error'],
       [fail('ROUTE_UNKNOWN', { method: 'GET', path: '/' }), 'not_found_error'], [fail('BODY_TOO_LARGE', { maximum: 1 }), 'request_too_large'],
       [fail('OVERLOADED', { maximum: 1 }), 'overloaded_error'], [fail('ATTEMPT_TIMEOUT', { timeoutMs: 1 }), 'invalid_request_error'],
-      [fail('UPSTREAM_BROKE', { provider: 'p', reason: 'x' }), 'api_error'], [fail('UPSTREAM_IDLE', { provider: 'p', timeoutMs: 1 }), 'api_error'],
+      [fail('UPSTREAM_BROKE', { provider: 'p', reason: 'x' }), 'api_error'], [fail('UPSTREAM_IDLE', { provider: 'p', timeoutMs: 1 }), 'timeout_error'],
     ] as const;
     for (const [error, type] of cases) assert.deepEqual(JSON.parse(errorBody(error, 'messages')), { type: 'error', error: { type, message: error.message } });
   });

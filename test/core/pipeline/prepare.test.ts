@@ -17,7 +17,7 @@ export default defineProvider({ title: 'P', describe: 'P.', baseUrl: 'https://p.
   endpoints: { chatCompletions: '/chat/completions' }, ${members} });`;
 
 const folder = writePackage(temporaryFolder(), {
-  gateway: { namespace: 'acme', contract: { provider: 1 }, plugins: { provider: ['bearer', 'keyHeader', 'prefixed', 'query', 'none', 'signed', 'inPath', 'versioned', 'ruled', 'shaped'] } },
+  gateway: { namespace: 'acme', contract: { provider: 1 }, plugins: { provider: ['bearer', 'keyHeader', 'prefixed', 'query', 'none', 'signed', 'inPath', 'versioned', 'ruled', 'shaped', 'placed'] } },
   files: {
     'provider/bearer.js': provider("auth: { type: 'bearer' }"),
     'provider/keyHeader.js': provider("auth: { type: 'header', name: 'X-Acme-Key' }"),
@@ -29,7 +29,11 @@ const folder = writePackage(temporaryFolder(), {
     'provider/versioned.js': provider("auth: { type: 'none' }, headers: { 'Acme-Version': '2024-01-01', 'X-Project': '{vendor_project}' }, params: { type: 'object', properties: { vendor_project: { type: 'string' } } }"),
     'provider/ruled.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', params: {
       temperature: { min: 0, max: 1 }, logit_bias: { refuse: 'it knows no tokens' }, max_completion_tokens: { rename: 'max_tokens' }, top_k: { default: 40 } } } }`),
-    'provider/shaped.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', request: (body, exchange) => ({ asked: body.messages, of: body.model, by: exchange.metadata.user ?? 'nobody' }) } }`),
+    'provider/placed.js': provider(`auth: { type: 'none' }, baseUrl: ({ cloud1_region: region = 'us-1' }) => 'https://' + region + '.models.example/v1',
+      params: { type: 'object', properties: { cloud1_region: { type: 'string' }, cloud2_service_account_json: { type: 'object', properties: {} } } },
+      endpoints: (() => { const chat = { path: '/c', streamPath: '/c/{cloud1_region}?alt=sse', headers: (call) => ({ 'x-region': String(call.credentials.cloud1_region) }) };
+        return { chatCompletions: (call) => (call.model === 'none' ? undefined : chat), embeddings: { path: '/e', baseUrl: 'https://{cloud1_region}.embed.example' } }; })()`),
+    'provider/shaped.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', request: (body, call) => ({ asked: body.messages, of: body.model, by: call.exchange.metadata.user ?? 'nobody' }) } }`),
   },
 });
 
@@ -262,5 +266,41 @@ describe('the body', () => {
     assert.equal(headersOf(prepared)['content-length'], '1');
     assert.equal(headersOf(prepare(proxied({ headers: { 'content-length': 'unknown', 'transfer-encoding': 'chunked' } }), leaf, upload))['content-length'], undefined);
     upload.destroy();
+  });
+});
+
+describe('credentials in headers', () => {
+  const region = { 'x-gateway-cloud1-region': 'eu-2' };
+
+  it('complete the address, the path and the headers of the call', async () => {
+    const leaf = await leafOf({ provider: 'acme.placed' });
+    assert.equal(prepare(unified(), leaf, null).base.originUrl, 'https://us-1.models.example');
+    const prepared = prepare(unified({ headers: region, body: JSON.stringify({ model: 'm', stream: true, messages: [] }) }), leaf, null);
+    assert.equal(prepared.base.originUrl, 'https://eu-2.models.example');
+    assert.equal(prepared.request.path, '/v1/c/eu-2?alt=sse');
+    assert.equal(headersOf(prepared)['x-region'], 'eu-2');
+    assert.equal(prepare(proxied({ headers: region }), leaf, null).base.originUrl, 'https://eu-2.models.example');
+  });
+
+  it('lose to those of the config', async () => {
+    const leaf = await leafOf({ provider: 'acme.placed', cloud1_region: 'ap-3' });
+    assert.equal(prepare(unified({ headers: region }), leaf, null).base.originUrl, 'https://ap-3.models.example');
+  });
+
+  it('that are objects have to be JSON', async () => {
+    const leaf = await leafOf({ provider: 'acme.placed' });
+    assert.throws(() => prepare(unified({ headers: { 'x-gateway-cloud2-service-account-json': '{"secret' } }), leaf, null), (error: Error) => /must be JSON/.test(error.message) && !error.message.includes('secret'));
+  });
+
+  it('cannot lead a host name elsewhere', async () => {
+    const leaf = await leafOf({ provider: 'acme.placed' });
+    assert.throws(() => prepare(unified({ headers: { 'x-gateway-cloud1-region': 'evil.example/' } }), leaf, null));
+  });
+});
+
+describe('an endpoint that is a function', () => {
+  it('may leave a call to nobody', async () => {
+    const leaf = await leafOf({ provider: 'acme.placed' });
+    assert.throws(() => prepare(unified({ body: JSON.stringify({ model: 'none', messages: [] }) }), leaf, null), { code: 'ENDPOINT_UNSUPPORTED' });
   });
 });

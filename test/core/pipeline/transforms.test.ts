@@ -23,18 +23,18 @@ export default defineProvider({
         if (body.user === 'break') throw new Error('secret words of the body');
         return { lines: body.messages.map((message) => message.content), live: body.stream === true };
       },
-      response(body, exchange) {
+      response(body, call) {
         if (body.said === undefined) throw new TypeError('no words');
-        return { object: 'chat.completion', choices: [{ message: { role: 'assistant', content: body.said } }], asked_at: exchange.request.path };
+        return { object: 'chat.completion', choices: [{ message: { role: 'assistant', content: body.said } }], asked_at: call.exchange.request.path };
       },
-      stream(exchange) {
-        if (exchange.metadata.refuse === true) throw new Error('secret words of the body');
+      stream(call) {
+        if (call.exchange.metadata.refuse === true) throw new Error('secret words of the body');
         let count = 0;
         return {
           push(event, out) {
             if (event.event === 'broken') throw new Error('cannot read this');
             if (event.event === 'refused') { out.fail(new Error('will not read this')); return; }
-            if (event.event === 'stop') { out.write({ event: undefined, data: '[DONE]' }); out.end(); return; }
+            if (event.event === 'stop') { out.end(); return; }
             count += 1;
             for (const word of JSON.parse(event.data).words) out.write({ event: undefined, data: JSON.stringify({ object: 'chat.completion.chunk', n: count, word }) });
           },
@@ -48,10 +48,10 @@ export default defineProvider({
 import { createHmac } from 'node:crypto';
 let turn = 0;
 export default defineProvider({
-  title: 'Signed', describe: 'Signs what it sends.', baseUrl: '', auth: { type: 'signed' },
+  title: 'Signed', describe: 'Signs what it sends.', baseUrl: '', auth: { type: 'signed', covers: 'body' },
   params: { type: 'object', properties: { cloud1_access_key_id: { type: 'string' }, cloud1_secret_access_key: { type: 'string' } } },
   endpoints: { chatCompletions: '/chat' },
-  async sign(outgoing, credentials, host) {
+  async sign(outgoing, { credentials }, host) {
     turn += 1;
     await Promise.resolve();
     outgoing.url.searchParams.set('turn', String(turn));
@@ -95,7 +95,7 @@ const dataOf = (text: string): string[] => text.split('\n').filter((line) => lin
 
 describe('a provider with its own dialect', () => {
   it('gets its own request and gives the client\'s answer', async () => {
-    upstream.answer = (_, response) => sendJson(response, 200, { said: 'Grüße 👋' }, { 'x-request-id': 'r-1', 'content-encoding': 'identity-of-nobody' });
+    upstream.answer = (_, response) => sendJson(response, 200, { said: 'Grüße 👋' }, { 'x-request-id': 'r-1' });
     const answer = await chat(dialect, { model: 'org/m', messages: [{ role: 'user', content: 'hi' }, { role: 'user', content: 'ä' }] });
     assert.equal(answer.status, 200);
     assert.equal(answer.json().choices[0]?.message.content, 'Grüße 👋');
@@ -117,6 +117,12 @@ describe('a provider with its own dialect', () => {
       next(0);
     };
     assert.equal((await chat(dialect)).json().choices[0]?.message.content, 'zwölf €');
+  });
+
+  it('that compresses what it must not is a plain error', async () => {
+    upstream.answer = (_, response) => sendJson(response, 200, { said: 'x' }, { 'content-encoding': 'br' });
+    const answer = await chat(dialect);
+    assert.deepEqual([answer.status, answer.json().error.code], [502, 'upstream_invalid']);
   });
 
   it('has its errors relayed as they are', async () => {
@@ -200,7 +206,7 @@ describe('a stream of another dialect', () => {
 
   it('gets a word at its end, too', async () => {
     answerEvents(': nothing\n\n');
-    assert.deepEqual(dataOf((await chat(dialect, streamed)).text), ['{"empty":true}']);
+    assert.deepEqual(dataOf((await chat(dialect, streamed)).text), ['{"empty":true}', '[DONE]']);
   });
 
   it('reaches the client while the provider is still speaking', async () => {

@@ -4,6 +4,7 @@ import type { BodyEdit } from '../../../core/body/splice.js';
 import type { Config } from '../../../core/config/config.js';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import { compilePlan, type CompileContext } from '../../../core/plan/compile.js';
+import { endpointParams } from '../../../core/plan/endpoint-params.js';
 import type { Group, Leaf, Plan, PlanNode } from '../../../core/plan/plan.js';
 import { temporaryFolder, writePackage } from '../registry/plugin-package.js';
 import { planServices } from './plan-services.js';
@@ -71,9 +72,9 @@ describe('a leaf', () => {
     const leaf = leafAt(plan.root);
     assert.equal(leaf.path, 'config');
     assert.equal(leaf.provider.id, 'openai');
-    assert.equal(leaf.originUrl, 'https://api.openai.com');
-    assert.equal(leaf.basePath, '/v1');
-    assert.equal(leaf.origin, services.upstream.origins.get('operator https://api.openai.com'));
+    assert.equal(leaf.base!.originUrl, 'https://api.openai.com');
+    assert.equal(leaf.base!.path, '/v1');
+    assert.equal(leaf.base!.origin, services.upstream.origins.get('operator https://api.openai.com'));
     assert.deepEqual([leaf.apiKey, leaf.needsApiKey, leaf.credentials], ['sk-1', true, {}]);
     assert.deepEqual(leaf.headers, ['user-agent', 'gateway/test']);
     assert.deepEqual([leaf.retry.attempts, leaf.requestTimeoutMs, leaf.forwardHeaders, leaf.edits, leaf.dropPaths, leaf.breaker, leaf.breakerSlot, leaf.isStrict], [0, 0, [], [], [], null, -1, true]);
@@ -102,8 +103,10 @@ describe('a leaf', () => {
 
   it('spells out the parameter rules of its endpoints', async () => {
     const leaf = await leafOf({ provider: 'acme.keyed', api_key: 'k' });
-    assert.deepEqual([...leaf.paramsByEndpoint.keys()], ['chatCompletions']);
-    const params = leaf.paramsByEndpoint.get('chatCompletions');
+    const spec = leaf.provider.endpoints.get('chatCompletions');
+    assert.ok(typeof spec === 'object');
+    const params = endpointParams(spec);
+    assert.equal(endpointParams(spec), params, 'compiled once');
     assert.deepEqual(params?.checks.map(({ name, rule }) => [name, rule]), [['a', { min: 1, max: 2 }], ['b', { refuse: 'no' }]]);
     assert.deepEqual(editText(params.edits), ['default c [1]', 'rename d e', 'default f 1', 'rename f g']);
     assert.deepEqual([...leaf.provider.endpoints.keys()], ['chatCompletions', 'embeddings']);
@@ -113,24 +116,24 @@ describe('a leaf', () => {
 describe('the address of a leaf', () => {
   it('that a request names is reached with the trust of a request and needs no key', async () => {
     const leaf = await leafOf({ provider: 'openai', custom_host: 'http://10.1.2.3:8080/some/v1/' });
-    assert.deepEqual([leaf.originUrl, leaf.basePath, leaf.needsApiKey], ['http://10.1.2.3:8080', '/some/v1', false]);
-    assert.equal(leaf.origin, services.upstream.origins.get('request http://10.1.2.3:8080'));
+    assert.deepEqual([leaf.base!.originUrl, leaf.base!.path, leaf.needsApiKey], ['http://10.1.2.3:8080', '/some/v1', false]);
+    assert.equal(leaf.base!.origin, services.upstream.origins.get('request http://10.1.2.3:8080'));
   });
 
   it('is the header\'s before the config\'s, for every target', async () => {
     const plan = await compile({ strategy: { mode: 'fallback' }, targets: [{ ...target, custom_host: 'http://one.example' }, target] }, { customHost: 'http://header.example/x' });
-    for (const index of [0, 1]) assert.deepEqual([leafAt(plan.root, index).originUrl, leafAt(plan.root, index).basePath], ['http://header.example', '/x']);
-    assert.equal((await leafOf({ ...target, custom_host: 'http://one.example' }, { customHost: '' })).originUrl, 'http://one.example');
+    for (const index of [0, 1]) assert.deepEqual([leafAt(plan.root, index).base!.originUrl, leafAt(plan.root, index).base!.path], ['http://header.example', '/x']);
+    assert.equal((await leafOf({ ...target, custom_host: 'http://one.example' }, { customHost: '' })).base!.originUrl, 'http://one.example');
   });
 
   it('without a path has an empty base path', async () => {
-    assert.equal((await leafOf({ ...target, custom_host: 'http://one.example/' })).basePath, '');
-    assert.equal((await leafOf({ ...target, custom_host: 'http://one.example' })).basePath, '');
+    assert.equal((await leafOf({ ...target, custom_host: 'http://one.example/' })).base!.path, '');
+    assert.equal((await leafOf({ ...target, custom_host: 'http://one.example' })).base!.path, '');
   });
 
   it('must be given for a provider without one', async () => {
-    assert.deepEqual(await faultOf({ provider: 'ollama' }).then(({ code, param }) => [code, param]), ['CUSTOM_HOST_MISSING', 'custom_host']);
-    assert.equal((await leafOf({ provider: 'ollama', custom_host: 'http://h.example' })).originUrl, 'http://h.example');
+    assert.deepEqual(await faultOf({ provider: 'milvus' }).then(({ code, param }) => [code, param]), ['CUSTOM_HOST_MISSING', 'custom_host']);
+    assert.equal((await leafOf({ provider: 'milvus', custom_host: 'http://h.example' })).base!.originUrl, 'http://h.example');
   });
 
   it('that is malformed is refused', async () => {
@@ -139,16 +142,20 @@ describe('the address of a leaf', () => {
 
   it('that a credential completes has the trust of a request, and the credential cannot leave its label', async () => {
     const leaf = await leafOf({ provider: 'acme.regional', api_key: 'k', cloud1_region: 'eu-1' });
-    assert.equal(leaf.originUrl, 'https://eu-1.models.example');
-    assert.equal(leaf.origin, services.upstream.origins.get('request https://eu-1.models.example'));
+    assert.equal(leaf.base!.originUrl, 'https://eu-1.models.example');
+    assert.equal(leaf.base!.origin, services.upstream.origins.get('request https://eu-1.models.example'));
     for (const region of ['evil.example/', 'x@evil', 'x#', 'x?', 'a b', '', 'x\\']) assert.equal((await faultOf({ provider: 'acme.regional', cloud1_region: region })).code, 'CREDENTIAL_MISSING', region);
-    assert.equal((await faultOf({ provider: 'acme.regional' })).message, 'provider acme.regional needs cloud1_region; give it in the config target');
+    const open = await leafOf({ provider: 'acme.regional' });
+    assert.equal(open.base, null, 'a header of the request may bring it');
+    assert.throws(() => open.baseOf(null, {}), { message: 'provider acme.regional needs cloud1_region; give it in the config target' });
+    assert.equal(open.baseOf(null, { cloud1_region: 'eu-2' }).originUrl, 'https://eu-2.models.example');
+    assert.equal(open.baseOf('https://{cloud1_region}.other.example/v2', { cloud1_region: 'eu-2' }).path, '/v2');
   });
 
   it('of a provider with its own transport is nowhere', async () => {
     const leaf = await leafOf({ provider: 'acme.inside' });
     assert.notEqual(leaf.provider.transport, null);
-    assert.equal(leaf.originUrl, 'http://in-process.invalid');
+    assert.equal(leaf.base!.originUrl, 'http://in-process.invalid');
   });
 });
 
@@ -165,7 +172,7 @@ describe('what targets inherit', () => {
     const [first, second] = [leafAt(plan.root, 0), leafAt(plan.root, 1)];
     assert.deepEqual([first.path, second.path], ['config.targets[0]', 'config.targets[1]']);
     assert.deepEqual([first.apiKey, second.apiKey], [null, null]);
-    assert.deepEqual([first.originUrl, second.originUrl], ['http://parent.example', 'http://own.example']);
+    assert.deepEqual([first.base!.originUrl, second.base!.originUrl], ['http://parent.example', 'http://own.example']);
     assert.deepEqual([first.requestTimeoutMs, second.requestTimeoutMs], [5000, 100]);
     assert.deepEqual([first.retry.attempts, second.retry.attempts], [2, 0]);
     assert.deepEqual([editText(first.edits), editText(second.edits)], [['set a 1', 'set b 1'], ['default c "x"', 'set a 1', 'set b 2']]);

@@ -1,0 +1,105 @@
+// How an answer ended and what it cost, in the words of the Messages API.
+// Runs once for a plain answer; for each chunk with usage and once at the end of a streamed one. Pure.
+
+import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
+
+export const messageId = (exchangeId: string): string => `msg_${exchangeId.replaceAll('-', '')}`;
+
+const nativeReasons: ReadonlySet<string> = new Set([
+  'end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'pause_turn', 'refusal', 'model_context_window_exceeded',
+]);
+
+export interface Ending {
+  /** `finish_reason` of the choice. */
+  readonly finish: string;
+  /** The provider's own word for it. */
+  readonly native: string;
+  readonly stopSequence: string | null;
+  readonly hasToolUse: boolean;
+  /** The model's own text of a refusal, when it gave it apart from the answer. */
+  readonly refusal: string;
+}
+
+/** The members of `message_delta.delta`, and of a whole message. */
+export function endingMembers(ending: Ending): JsonObject {
+  const reason = stopReason(ending);
+  return {
+    stop_reason: reason,
+    stop_sequence: reason === 'stop_sequence' ? ending.stopSequence : null,
+    ...(reason === 'refusal' ? { stop_details: { type: 'refusal', category: null, explanation: ending.refusal === '' ? null : ending.refusal } } : {}),
+  };
+}
+
+/** `tool_use` if and only if there is a tool to use: agents act on this word alone, and some providers say `stop` beside tool calls. */
+function stopReason(ending: Ending): string {
+  const { finish, native, hasToolUse } = ending;
+  if (ending.refusal !== '' && !hasToolUse && finish !== 'length') return 'refusal';
+  if (finish === 'length') return native === 'model_context_window_exceeded' ? native : 'max_tokens';
+  if (finish === 'content_filter') return 'refusal';
+  if (hasToolUse) return 'tool_use';
+  if (ending.stopSequence !== null && (finish === 'stop' || native === 'stop_sequence')) return 'stop_sequence';
+  return nativeReasons.has(native) && native !== 'tool_use' ? native : 'end_turn';
+}
+
+export interface MessageUsage {
+  readonly input_tokens: number;
+  readonly cache_creation_input_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly output_tokens: number;
+  readonly output_tokens_details?: { readonly thinking_tokens: number };
+}
+
+export const noUsage: MessageUsage = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
+
+const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
+
+/** `prompt_tokens` counts all input, `input_tokens` only what no cache was read or written for. */
+export function messageUsage(usage: Json | undefined): MessageUsage {
+  if (!isObject(usage)) return noUsage;
+  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
+  const read = count(usage.cache_read_input_tokens ?? prompt.cached_tokens ?? usage.prompt_cache_hit_tokens);
+  const written = count(usage.cache_creation_input_tokens ?? prompt.cache_write_tokens);
+  return {
+    input_tokens: Math.max(0, count(usage.prompt_tokens) - read - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: read,
+    output_tokens: count(usage.completion_tokens),
+    ...(typeof completion.reasoning_tokens === 'number' ? { output_tokens_details: { thinking_tokens: completion.reasoning_tokens } } : {}),
+  };
+}
+
+/** The Messages API takes arguments that are no JSON object in this wrapping, which models know. */
+export function toolInput(text: string): JsonObject {
+  const trimmed = text.trim();
+  if (trimmed === '' || trimmed === 'null') return {};
+  let value: Json;
+  try {
+    value = JSON.parse(trimmed);
+  } catch {
+    // Cut off by the token limit, or never JSON: nothing is lost, and no tool takes it for its input.
+    return { INVALID_JSON: text };
+  }
+  return isObject(value) ? value : { INVALID_JSON: text };
+}
+
+/** Ids of the tool calls of one message, each of which is there and unlike the others. */
+export class ToolIds {
+  readonly #given = new Set<string>();
+  #count = 0;
+  readonly #base: string;
+
+  constructor(exchangeId: string) {
+    this.#base = `toolu_${exchangeId.replaceAll('-', '')}`;
+  }
+
+  take(id: string): string {
+    let taken = id;
+    while (taken === '' || this.#given.has(taken)) {
+      this.#count += 1;
+      taken = `${this.#base}_${this.#count}`;
+    }
+    this.#given.add(taken);
+    return taken;
+  }
+}

@@ -1,0 +1,98 @@
+// The Response object around the output items: the client's parameters echoed with their defaults, status, usage.
+// Runs once for a plain answer, three times for a streamed one (created, in progress, final). May not look at a clock of its own.
+
+import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
+
+export interface ResponseContext {
+  /** Begins with `resp_`. */
+  readonly id: string;
+  /** Seconds since the Unix epoch. */
+  readonly createdAt: number;
+  readonly model: string;
+  /** The client's body. */
+  readonly request: JsonObject;
+  readonly isStored: boolean;
+  /** Seconds since the Unix epoch, for `completed_at`; absent: it is not told. */
+  readonly now?: () => number;
+}
+
+export interface Outcome {
+  readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+  readonly output: readonly Json[];
+  readonly incomplete?: 'max_output_tokens' | 'content_filter' | undefined;
+  readonly error?: { readonly code: string; readonly message: string };
+  /** As a chat completion tells it. */
+  readonly usage?: Json | undefined;
+  readonly serviceTier?: string | undefined;
+}
+
+export function responseObject(context: ResponseContext, outcome: Outcome): JsonObject {
+  const { request } = context;
+  const reasoning = isObject(request.reasoning) ? request.reasoning : {};
+  const text = isObject(request.text) ? request.text : {};
+  const response: Record<string, Json> = {
+    id: context.id,
+    object: 'response',
+    created_at: context.createdAt,
+    status: outcome.status,
+    background: false,
+    error: outcome.error ?? null,
+    incomplete_details: outcome.incomplete === undefined ? null : { reason: outcome.incomplete },
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    max_tool_calls: request.max_tool_calls ?? null,
+    metadata: request.metadata ?? {},
+    model: context.model,
+    output: outcome.output,
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    previous_response_id: request.previous_response_id ?? null,
+    reasoning: { effort: reasoning.effort ?? null, summary: reasoning.summary ?? reasoning.generate_summary ?? null },
+    safety_identifier: request.safety_identifier ?? null,
+    prompt_cache_key: request.prompt_cache_key ?? null,
+    store: context.isStored,
+    temperature: request.temperature ?? 1,
+    text: { ...text, format: text.format ?? { type: 'text' } },
+    tool_choice: request.tool_choice ?? 'auto',
+    tools: Array.isArray(request.tools) ? request.tools.map(echoedTool) : [],
+    top_logprobs: request.top_logprobs ?? 0,
+    top_p: request.top_p ?? 1,
+    truncation: request.truncation ?? 'disabled',
+  };
+  // Left out when the provider did not say: no counts are not counts of zero.
+  if (isObject(outcome.usage)) response.usage = usageOf(outcome.usage);
+  if (typeof request.user === 'string') response.user = request.user;
+  if (outcome.serviceTier !== undefined) response.service_tier = outcome.serviceTier;
+  if (outcome.status === 'completed' && context.now !== undefined) response.completed_at = context.now();
+  return response;
+}
+
+/** A function tool with the members that clients expect in every answer. */
+function echoedTool(tool: Json): Json {
+  if (!isObject(tool) || tool.type !== 'function') return tool;
+  return { ...tool, description: tool.description ?? null, parameters: tool.parameters ?? null, strict: tool.strict ?? null };
+}
+
+const countOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+
+function usageOf(usage: JsonObject): JsonObject {
+  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
+  const input = countOf(usage.prompt_tokens) ?? 0;
+  const output = countOf(usage.completion_tokens) ?? 0;
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: countOf(prompt.cached_tokens) ?? countOf(usage.cache_read_input_tokens) ?? countOf(usage.prompt_cache_hit_tokens) ?? 0,
+      cache_write_tokens: countOf(usage.cache_creation_input_tokens) ?? countOf(prompt.cache_write_tokens) ?? 0,
+    },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: countOf(completion.reasoning_tokens) ?? 0 },
+    total_tokens: countOf(usage.total_tokens) ?? input + output,
+  };
+}
+
+/** Why an answer that ended with this finish reason is not whole; undefined: it is. */
+export function incompleteReason(finish: string): 'max_output_tokens' | 'content_filter' | undefined {
+  if (finish === 'length') return 'max_output_tokens';
+  return finish === 'content_filter' ? 'content_filter' : undefined;
+}

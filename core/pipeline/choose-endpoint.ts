@@ -1,0 +1,145 @@
+// Hot: runs for each target tried.
+// Which of the provider's endpoints takes the call, and whether the client's dialect has to be translated by way of chat. Decided for each
+// target by itself, so that a fallback may go from a provider that speaks the dialect to one that does not.
+
+import type { ChatExtension, EndpointName, EndpointSpec, Json, JsonObject } from '@gateway/plugin-sdk';
+import type { TranslateContext } from '../dialect/context.js';
+import { estimateTokens } from '../dialect/messages/count-tokens.js';
+import { messagesToChat } from '../dialect/messages/request.js';
+import { responsesToChat } from '../dialect/responses/request.js';
+import { responseIdOf, withReferences } from '../dialect/responses/stored.js';
+import { fail } from '../errors/gateway-error.js';
+import type { Exchange } from '../exchange/exchange.js';
+import type { EndpointEntry, Leaf } from '../plan/plan.js';
+import type { ProviderCall } from './provider-call.js';
+
+/** The dialect that an answer in chat form is turned into. */
+export type Translation = 'messages' | 'responses';
+
+export interface EndpointChoice {
+  readonly spec: EndpointSpec;
+  /** Null: the client's own. */
+  readonly body: JsonObject | null;
+  /** The body that goes up is not the client's bytes. */
+  readonly isRewritten: boolean;
+  readonly translation: Translation | null;
+  readonly ownAnswer: string | null;
+}
+
+/** What is known of the request while it is prepared; parsed when asked. */
+export interface EndpointDraft {
+  readonly exchange: Exchange;
+  readonly leaf: Leaf;
+  readonly client: JsonObject;
+  readonly call: ProviderCall;
+}
+
+const nothingAccepted: ReadonlySet<ChatExtension> = new Set();
+const accepted = new WeakMap<EndpointSpec, ReadonlySet<ChatExtension>>();
+const noSpec: EndpointSpec = Object.freeze({ path: '' });
+
+/** Throws ENDPOINT_UNSUPPORTED, or what the translation refuses. */
+export function chooseEndpoint(draft: EndpointDraft): EndpointChoice {
+  const { route } = draft.exchange;
+  const spec = specOf(draft, route.name);
+  if (spec !== null) {
+    if (spec.from === 'chat') return viaChat(draft, spec, null);
+    if (route.name === 'responses' && (draft.exchange.history !== null || draft.exchange.references !== null)) return withHistory(draft, spec);
+    return { spec, body: null, isRewritten: spec.request !== undefined, translation: null, ownAnswer: null };
+  }
+  if (route.name === 'messages' || (route.name === 'responses' && route.body === 'json')) {
+    const chat = specOf(draft, 'chatCompletions');
+    if (chat !== null) return viaChat(draft, chat, route.name);
+  }
+  if (route.name === 'countTokens' && draft.leaf.provider.endpoints.has('chatCompletions')) {
+    draft.call.report('exact count');
+    return { spec: noSpec, body: {}, isRewritten: true, translation: null, ownAnswer: JSON.stringify({ input_tokens: estimateTokens(draft.client) }) };
+  }
+  throw unsupported(draft);
+}
+
+function specOf(draft: EndpointDraft, endpoint: EndpointName): EndpointSpec | null {
+  const entry: EndpointEntry | undefined = draft.leaf.provider.endpoints.get(endpoint);
+  if (entry === undefined) return null;
+  if (typeof entry !== 'function') return entry;
+  const chosen = entry(draft.call);
+  if (chosen === undefined) return null;
+  return typeof chosen === 'string' ? { path: chosen } : chosen;
+}
+
+function viaChat(draft: EndpointDraft, spec: EndpointSpec, translation: Translation | null): EndpointChoice {
+  const { call, exchange } = draft;
+  const context: TranslateContext = {
+    accepts: acceptedBy(spec),
+    refuse: (param, reason) => call.refuse(param, reason),
+    report: (param) => call.report(param),
+  };
+  const body = exchange.route.dialect === 'responses'
+    ? responsesToChat(responsesBody(draft), exchange.history ?? [], foreignHistoryRefused(draft, context))
+    : messagesToChat(draft.client, context);
+  if (translation !== null) {
+    call.endpoint = 'chatCompletions';
+    call.isStrict = false;
+  }
+  call.take(body);
+  return { spec, body, isRewritten: true, translation, ownAnswer: null };
+}
+
+function responsesBody(draft: EndpointDraft): JsonObject {
+  const input = inputOf(draft);
+  return input === undefined || input === draft.client.input ? draft.client : { ...draft.client, input };
+}
+
+/** A response that this gateway keeps none of cannot be gone on from at a provider without the API. */
+function foreignHistoryRefused(draft: EndpointDraft, context: TranslateContext): TranslateContext {
+  const { previous_response_id: previous } = draft.client;
+  if (typeof previous === 'string' && draft.exchange.history === null) {
+    return context.refuse('previous_response_id', `no stored response ${previous.slice(0, 100)}; it was made elsewhere, was not stored, or is too old`);
+  }
+  return context;
+}
+
+/** The provider keeps responses of its own, but this conversation began at another one: it gets the whole of it. */
+function withHistory(draft: EndpointDraft, spec: EndpointSpec): EndpointChoice {
+  const { history } = draft.exchange;
+  const { previous_response_id: previous, ...rest } = draft.client;
+  const input = inputOf(draft);
+  const items = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : Array.isArray(input) ? input.map(withoutId) : [];
+  // Ids of items are known only where they were made.
+  const earlier = (history ?? []).map(withoutId);
+  const body: JsonObject = {
+    ...rest,
+    ...(history === null && previous !== undefined ? { previous_response_id: previous } : {}),
+    input: [...earlier, ...items].filter((item) => !isOwnReasoning(item)),
+  };
+  return { spec, body, isRewritten: true, translation: null, ownAnswer: null };
+}
+
+/** The client's input, with what is kept here in the place of what only names it. */
+function inputOf(draft: EndpointDraft): Json | undefined {
+  const { references } = draft.exchange;
+  return references === null ? draft.client.input : withReferences(draft.client.input, references);
+}
+
+function withoutId(item: Json): Json {
+  if (!isObject(item) || item.type === 'item_reference' || typeof item.id !== 'string' || responseIdOf(item.id) === undefined) return item;
+  const { id: _, status: __, ...rest } = item;
+  return rest;
+}
+
+const isObject = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Sealed by us: nobody else can read it. */
+const isOwnReasoning = (item: Json): boolean =>
+  isObject(item) && item.type === 'reasoning' && (typeof item.encrypted_content !== 'string' || item.encrypted_content.startsWith('gateway.'));
+
+function acceptedBy(spec: EndpointSpec): ReadonlySet<ChatExtension> {
+  if (spec.accepts === undefined) return nothingAccepted;
+  let set = accepted.get(spec);
+  if (set === undefined) accepted.set(spec, set = new Set(spec.accepts));
+  return set;
+}
+
+function unsupported(draft: EndpointDraft): Error {
+  const { exchange, leaf } = draft;
+  return fail('ENDPOINT_UNSUPPORTED', { provider: leaf.provider.id, endpoint: exchange.route.name, path: exchange.head.path.slice(3), param: 'provider' });
+}

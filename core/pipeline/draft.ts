@@ -1,0 +1,135 @@
+// Hot: runs for each target tried.
+// The body on its way from the client's bytes to the provider's: what the config edits, the rules of the endpoint, the provider's own
+// function. Parsed only when one of them looks into it.
+
+import type { EndpointSpec, Json, JsonObject } from '@gateway/plugin-sdk';
+import { editMultipart, multipartBoundary, multipartField } from '../body/multipart.js';
+import { dropPaths, spliceObject } from '../body/splice.js';
+import { fail, isGatewayError } from '../errors/gateway-error.js';
+import type { Exchange } from '../exchange/exchange.js';
+import { endpointParams } from '../plan/endpoint-params.js';
+import type { EndpointParams, Leaf } from '../plan/plan.js';
+import type { EndpointChoice, EndpointDraft } from './choose-endpoint.js';
+import { ProviderCall } from './provider-call.js';
+
+export function editedMultipart(exchange: Exchange, leaf: Leaf, bytes: Uint8Array): Uint8Array {
+  if (leaf.fieldEdits.length === 0) return bytes;
+  const boundary = multipartBoundary(exchange.head.contentType);
+  return boundary === undefined ? bytes : editMultipart(bytes, boundary, leaf.fieldEdits);
+}
+
+/** What the config says about the body; the same bytes when it says nothing. */
+export function editedJson(leaf: Leaf, bytes: Uint8Array): Uint8Array {
+  const edited = leaf.edits.length > 0 ? spliceObject(bytes, leaf.edits) : bytes;
+  return leaf.dropPaths.length > 0 ? dropPaths(edited, leaf.dropPaths) : edited;
+}
+
+export class Draft implements EndpointDraft {
+  /** The client's body after the config's edits; null when there is none. */
+  readonly edited: Uint8Array | null;
+  #client: JsonObject | null = null;
+  #call: ProviderCall | null = null;
+
+  constructor(readonly exchange: Exchange, readonly leaf: Leaf, readonly credentials: Readonly<Record<string, unknown>>) {
+    const { bytes } = exchange;
+    if (bytes.length === 0) this.edited = null;
+    else if (exchange.isJson) this.edited = withoutProviderPrefix(exchange, leaf, editedJson(leaf, bytes));
+    else this.edited = editedMultipart(exchange, leaf, bytes);
+  }
+
+  /** The client's body as an object; empty when it is no JSON. */
+  get client(): JsonObject {
+    return this.#client ??= this.edited === null || !this.exchange.isJson
+      ? {}
+      // JSON.parse gives nothing but JSON.
+      : (this.edited === this.exchange.bytes ? this.exchange.json() : this.exchange.reader.parse(this.edited)) as JsonObject;
+  }
+
+  get call(): ProviderCall {
+    if (this.#call === null) {
+      const { exchange, leaf } = this;
+      const { strict } = exchange.head;
+      const call = new ProviderCall(exchange, this.credentials, strict === undefined ? leaf.isStrict : strict !== 'false');
+      call.take(this.client);
+      if (call.model === '') call.model = this.multipartModel();
+      this.#call = call;
+    }
+    return this.#call;
+  }
+
+  get madeCall(): ProviderCall | null {
+    return this.#call;
+  }
+
+  get model(): string {
+    if (this.#call !== null) return this.#call.model;
+    const { model } = this.client;
+    return typeof model === 'string' ? model : this.multipartModel();
+  }
+
+  get isStream(): boolean {
+    return this.client.stream === true;
+  }
+
+  multipartModel(): string {
+    if (this.edited === null || this.exchange.isJson) return '';
+    const boundary = multipartBoundary(this.exchange.head.contentType);
+    return boundary === undefined ? '' : multipartField(this.edited, boundary, 'model') ?? '';
+  }
+
+  /** What goes up: null without a body, several for a fan-out. */
+  bodies(choice: EndpointChoice): readonly Uint8Array[] | null {
+    const { spec } = choice;
+    if (this.edited === null) return null;
+    if (!this.exchange.isJson) return [this.edited];
+    const params = endpointParams(spec);
+    let bytes = choice.body === null ? this.edited : null;
+    if (bytes !== null && params === null && spec.request === undefined) return [bytes];
+    let body = choice.body;
+    if (params !== null) {
+      checkParams(params, this.leaf.provider.id, body ?? this.client);
+      if (params.edits.length > 0) {
+        bytes = spliceObject(bytes ?? Buffer.from(JSON.stringify(body)), params.edits);
+        body = spec.request === undefined ? body : this.exchange.reader.parse(bytes) as JsonObject;
+      }
+    }
+    if (spec.request === undefined) return [bytes ?? Buffer.from(JSON.stringify(body))];
+    const { call } = this;
+    call.take(body ?? this.client);
+    const made = this.#ask(spec.request, call);
+    if (spec.isFanOut !== true) return [Buffer.from(JSON.stringify(made))];
+    if (!Array.isArray(made) || made.length === 0) throw fail('PLUGIN_FAILED', { plugin: `provider/${this.leaf.provider.id}`, reason: 'its request function gave no list of bodies' });
+    return made.map((part) => Buffer.from(JSON.stringify(part)));
+  }
+
+  #ask(request: NonNullable<EndpointSpec['request']>, call: ProviderCall): Json {
+    try {
+      return request(call.body, call);
+    } catch (thrown) {
+      if (isGatewayError(thrown)) throw thrown;
+      // Its own message may quote the body; the log has it.
+      throw fail('PLUGIN_FAILED', { plugin: `provider/${this.leaf.provider.id}`, reason: 'its request function could not take this body' }, thrown);
+    }
+  }
+}
+
+/** `cohere.rerank-v3.5` at the provider `cohere` is its `rerank-v3.5`. */
+function withoutProviderPrefix(exchange: Exchange, leaf: Leaf, bytes: Uint8Array): Uint8Array {
+  if (exchange.route.name !== 'rerank') return bytes;
+  const model = exchange.reader.field(bytes, 'model');
+  const prefix = `${leaf.provider.id}.`;
+  if (typeof model !== 'string' || !model.startsWith(prefix)) return bytes;
+  return spliceObject(bytes, [{ kind: 'set', name: 'model', value: Buffer.from(JSON.stringify(model.slice(prefix.length))) }]);
+}
+
+function checkParams(params: EndpointParams, provider: string, body: JsonObject): void {
+  for (const { name, rule } of params.checks) {
+    const value = body[name];
+    if (value === undefined || value === null) continue;
+    const place = { provider, param: name };
+    if (rule.refuse !== undefined) throw fail('BODY_INVALID', { ...place, reason: `${provider} does not take it: ${rule.refuse}` });
+    if (typeof value !== 'number') continue;
+    if (rule.min !== undefined && value < rule.min) throw fail('BODY_INVALID', { ...place, reason: `${provider} takes ${rule.min} or more` });
+    if (rule.max !== undefined && value > rule.max) throw fail('BODY_INVALID', { ...place, reason: `${provider} takes ${rule.max} or less` });
+  }
+}

@@ -1,0 +1,76 @@
+// Responses kept for providers that have no Responses API, so that a client may read them and go on from them. Written beside the call;
+// what is not yet on disk is read from memory. Rows older than the age limit are swept away, and are not found before they are.
+
+import type { Maybe, Store } from '@gateway/plugin-sdk';
+import { Packr } from 'msgpackr';
+import { newResponseId, type StoredResponse } from '../dialect/responses/stored.js';
+
+/** Answers that one conversation may go back. */
+const chainMax = 1_000;
+const sweepRows = 1_000;
+
+export class ResponseStore {
+  /** Rows that are being written. */
+  readonly #pending = new Map<string, StoredResponse>();
+  // Rows stand for themselves: no shared record structures.
+  readonly #packr = new Packr({ useRecords: false });
+
+  constructor(readonly store: Store, readonly ageMs: number, readonly onFault: (thrown: unknown) => void) {}
+
+  get keeps(): boolean {
+    return this.ageMs > 0;
+  }
+
+  put(id: string, row: StoredResponse): void {
+    this.#pending.set(id, row);
+    this.store.write([{ op: 'put', key: id, value: this.#packr.pack(row) }])
+      .catch(this.onFault)
+      .finally(() => this.#pending.delete(id));
+  }
+
+  /** Undefined: there is none, it is too old, or it belongs to another workspace. */
+  async get(id: string, workspaceId: string): Promise<StoredResponse | undefined> {
+    const row = this.#pending.get(id) ?? this.#unpacked(await this.#row(id));
+    return row === undefined || row.workspaceId !== workspaceId || row.expiresAtMs <= Date.now() ? undefined : row;
+  }
+
+  /** The response `id` and all that it went on from, oldest first; undefined when one of them is gone. */
+  async chain(id: string, workspaceId: string): Promise<StoredResponse[] | undefined> {
+    const rows: StoredResponse[] = [];
+    for (let next: string | null = id; next !== null;) {
+      const row = await this.get(next, workspaceId);
+      if (row === undefined || rows.length >= chainMax) return undefined;
+      rows.push(row);
+      next = row.previous;
+    }
+    return rows.reverse();
+  }
+
+  async remove(id: string, workspaceId: string): Promise<boolean> {
+    if (await this.get(id, workspaceId) === undefined) return false;
+    await this.store.write([{ op: 'remove', key: id }]);
+    this.#pending.delete(id);
+    return true;
+  }
+
+  /** Removes what is too old; keys begin with the time. */
+  async sweep(nowMs: number): Promise<void> {
+    const to = newResponseId(Math.max(0, nowMs - this.ageMs), '');
+    for (;;) {
+      const keys: string[] = [];
+      for await (const row of this.store.range({ from: newResponseId(0, ''), to, limit: sweepRows })) keys.push(row.key);
+      if (keys.length > 0) await this.store.write(keys.map((key) => ({ op: 'remove', key })));
+      if (keys.length < sweepRows) return;
+    }
+  }
+
+  async #row(id: string): Promise<Uint8Array | undefined> {
+    const row: Maybe<{ value: Uint8Array } | undefined> = this.store.get(id);
+    return (await row)?.value;
+  }
+
+  #unpacked(bytes: Uint8Array | undefined): StoredResponse | undefined {
+    // Written by put() alone.
+    return bytes === undefined ? undefined : this.#packr.unpack(bytes) as StoredResponse;
+  }
+}

@@ -1,0 +1,68 @@
+import { Buffer } from 'node:buffer';
+import type { Exchange } from '../src/exchange.js';
+import type { JsonObject } from '../src/chat/types.js';
+import type { ProviderCall } from '../src/kinds/provider.js';
+import type { EndpointName } from '../src/shared.js';
+
+export interface FakeCallOptions {
+  readonly endpoint?: EndpointName;
+  readonly credentials?: Readonly<Record<string, unknown>>;
+  readonly isStrict?: boolean;
+  /** Of the client; names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What a fake call throws from `refuse`; the host answers 400. */
+export class Refusal extends Error {
+  constructor(readonly param: string, readonly reason: string) {
+    super(`${param}: ${reason}`);
+  }
+}
+
+/** A provider call without a host. Ids count up from 1; the exchange is `exchange`, created at 1700000000. */
+export interface FakeCall extends ProviderCall {
+  /** What was given to `report`, in order. */
+  readonly reported: readonly string[];
+}
+
+export function fakeCall(body: JsonObject = {}, options: FakeCallOptions = {}): FakeCall {
+  const reported: string[] = [];
+  const endpoint = options.endpoint ?? 'chatCompletions';
+  let ids = 0;
+  const options_ = body.stream_options;
+  const exchange: Exchange = {
+    id: 'exchange',
+    traceId: 'trace',
+    endpoint,
+    startedAtMs: 1_700_000_000_000,
+    principal: { keyId: 'key', workspaceId: 'workspace', organisationId: 'organisation' },
+    metadata: {},
+    target: { provider: 'provider', attempt: 1 },
+    request: {
+      method: 'POST',
+      path: '/v1/',
+      header: (name) => options.headers?.[name],
+      field: (name) => { const value = body[name]; return typeof value === 'object' || value === null ? undefined : value; },
+      bytes: () => Buffer.from(JSON.stringify(body)),
+      json: () => body,
+    },
+    signal: new AbortController().signal,
+    notes: new Map(),
+  };
+  return {
+    exchange,
+    endpoint,
+    model: typeof body.model === 'string' ? body.model : '',
+    isStream: body.stream === true,
+    isStrict: options.isStrict ?? true,
+    includesUsage: typeof options_ === 'object' && options_ !== null && 'include_usage' in options_ && options_.include_usage === true,
+    credentials: options.credentials ?? {},
+    body,
+    createdAt: 1_700_000_000,
+    newId: (prefix) => { ids += 1; return `${prefix}exchange${ids}`; },
+    header: (name) => options.headers?.[name],
+    refuse: (param, reason) => { throw new Refusal(param, reason); },
+    report: (param) => { if (!reported.includes(param)) reported.push(param); },
+    reported,
+  };
+}
