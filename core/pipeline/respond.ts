@@ -4,7 +4,7 @@
 // has read.
 
 import {
-  isBinaryAnswer, isProviderError, type AnswerEvent, type EventStage, type Json, type JsonObject, type UpstreamCall,
+  isBinaryAnswer, isProviderError, type AnswerEvent, type EndpointName, type EventStage, type Json, type JsonObject, type UpstreamCall,
 } from '@gateway/plugin-sdk';
 import { chatToMessages } from '../dialect/messages/answer.js';
 import { MessagesStage } from '../dialect/messages/stream.js';
@@ -25,6 +25,13 @@ import { keepResponse, responseContext } from './stored-responses.js';
 
 /** What becomes of the answer; settled at its head. */
 type Mode = 'relay' | 'collect' | 'error' | 'stages';
+
+/** What the end of a stream has in it, by endpoint; an error event of the provider's own is an end, too. */
+const lastEvents: ReadonlyMap<EndpointName, RegExp> = new Map([
+  ['chatCompletions', /\[DONE\]|"finish_reason": ?"|"error"/],
+  ['messages', /message_stop|"type": ?"error"/],
+  ['responses', /response\.(?:completed|incomplete|failed)|"type": ?"error"/],
+]);
 
 /** Of an error body so much is read; what is longer is no error message. */
 const errorBytesMax = 256 * 1024;
@@ -151,9 +158,25 @@ export class Respond {
       return;
     }
     if (this.#stages !== null) this.#stages.end();
+    else if (this.#isEventStream && this.#isCutShort()) this.onError(fail('UPSTREAM_BROKE', { provider: exchange.provider, reason: 'its stream ended without its last event' }));
     if (exchange.isFinished) return;
     exchange.responder.end();
     this.end.finish(exchange);
+  }
+
+  /** A relayed stream whose connection closed in good order, though the provider had not finished: nothing of what ends one has come. */
+  #isCutShort(): boolean {
+    const { prepared } = this.attempt;
+    if (prepared.spec === null || this.#status !== 200 || this.#tap === null || this.exchange.suffix !== '') return false;
+    const marks = lastEvents.get(this.exchange.route.name);
+    if (marks === undefined) return false;
+    const last = this.#lastChunk;
+    const text = last === null ? '' : Buffer.from(last.buffer, last.byteOffset, last.byteLength).toString('latin1');
+    // The mark may be cut in two; then, and only then, all that was kept is looked at.
+    if (marks.test(text) || marks.test(this.#tap.kept().toString('latin1'))) return false;
+    const usage = this.#tap.read();
+    // A response names no reason when it is complete; Anthropic's streams count tokens from their beginning.
+    return usage.finishReason === '' && (this.exchange.route.name !== 'responses' || usage.outputTokens === -1);
   }
 
   /** The upstream broke off. Bytes may be on their way, so the status stands: the client has to be told inside the answer. */

@@ -48,6 +48,11 @@ export class UsageTap {
     else if (latest.length >= chunksMax) this.#latest = [Buffer.concat(latest)];
   }
 
+  /** The bytes that were kept: all of a short answer, the end of a long one. */
+  kept(): Buffer {
+    return joined(this.#earlier, this.#latest);
+  }
+
   /** Called once, after the last chunk. */
   read(): Usage {
     const isWhole = this.#head === null;

@@ -318,11 +318,11 @@ describe('a request time-out', { concurrency: true }, () => {
     slow.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"n":1}\n\n');
-      setTimeout(() => { response.end('data: {"n":2}\n\n'); }, 300);
+      setTimeout(() => { response.end('data: {"n":2}\n\ndata: [DONE]\n\n'); }, 300);
     };
     const result = await call(target(slow, { request_timeout: 120 }));
     assert.equal(result.status, 200);
-    assert.equal(result.body, 'data: {"n":1}\n\ndata: {"n":2}\n\n');
+    assert.equal(result.body, 'data: {"n":1}\n\ndata: {"n":2}\n\ndata: [DONE]\n\n');
   });
 
   it('that is no number is refused', async () => {

@@ -140,6 +140,38 @@ describe('a streamed answer', () => {
     }
   });
 
+  it('ends with an error event when the upstream closes in good order, but had not finished', async () => {
+    const delta = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n';
+    const started = 'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":3,"output_tokens":1}}}\n\n';
+    const created = 'event: response.created\ndata: {"type":"response.created","response":{"status":"in_progress","usage":null}}\n\n';
+    for (const [path, provider, text, isWhole] of [
+      ['/v1/chat/completions', 'openai', delta, false],
+      ['/v1/chat/completions', 'openai', `${delta}data: [DONE]\n\n`, true],
+      ['/v1/chat/completions', 'openai', 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n', true],
+      ['/v1/chat/completions', 'openai', 'data: {"error":{"message":"own words"}}\n\n', true],
+      ['/v1/messages', 'anthropic', started, false],
+      ['/v1/messages', 'anthropic', `${started}event: message_stop\ndata: {"type":"message_stop"}\n\n`, true],
+      ['/v1/responses', 'openai', created, false],
+      ['/v1/responses', 'openai', `${created}event: response.completed\ndata: {"type":"response.completed","response":{"usage":{"input_tokens":1,"output_tokens":2}}}\n\n`, true],
+      ['/v1/proxy/chat/completions', 'openai', delta, true],
+    ] as const) {
+      for (const size of [text.length, 5]) {
+        upstream.answer = (_, response) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          for (let at = 0; at < text.length; at += size) response.write(text.slice(at, at + size));
+          response.end();
+        };
+        const response = await fetch(gateway.url + path, {
+          method: 'POST', headers: { 'content-type': 'application/json', ...routed(upstream.url, { provider }) },
+          body: JSON.stringify({ model: 'm', max_tokens: 5, stream: true, messages: [{ role: 'user', content: 'x' }], input: 'x' }),
+        });
+        const got = await response.text();
+        assert.equal(got.slice(0, text.length), text);
+        assert.equal(got.length > text.length, !isWhole, `${path} ${text} in pieces of ${size} gave ${got}`);
+        if (!isWhole) assert.match(got, /ended without its last event/);
+      }
+    }
+  });
   it('makes the openai client throw when the upstream breaks off', async () => {
     upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
