@@ -3,15 +3,16 @@
 
 import type { Json, JsonObject, ProviderFault, ProviderPlugin } from '@gateway/plugin-sdk';
 import type { Dialect, ToldError } from '../errors/to-response.js';
+import { headerOf } from './answer-headers.js';
 
 const messageCharactersMax = 4_000;
 
 /** Null: the body is what the dialect's clients expect; it goes to them as it is. */
-export function providerError(bytes: Buffer, status: number, plugin: ProviderPlugin, dialect: Dialect): ToldError | null {
+export function providerError(bytes: Buffer, status: number, headers: readonly string[], plugin: ProviderPlugin, dialect: Dialect): ToldError | null {
   const text = bytes.toString('utf8');
   const body = parsed(text);
   if (body !== undefined && isOfDialect(body, dialect)) return null;
-  const fault = (body === undefined ? undefined : plugin.error?.(body, status)) ?? (body === undefined ? undefined : usualFault(body)) ?? textFault(text, status);
+  const fault = (body === undefined ? undefined : plugin.error?.(body, status, (name) => headerOf(headers, name))) ?? (body === undefined ? undefined : usualFault(body)) ?? textFault(text, status);
   return {
     status,
     message: fault.message.slice(0, messageCharactersMax),

@@ -304,7 +304,7 @@ export class Respond {
   #answerError(): void {
     const { exchange } = this;
     const bytes = Buffer.concat(this.#collected ?? []);
-    const error = providerError(bytes, this.#status, this.attempt.leaf.provider.plugin, exchange.route.dialect);
+    const error = providerError(bytes, this.#status, this.#headers, this.attempt.leaf.provider.plugin, exchange.route.dialect);
     if (error !== null) {
       this.#refuseAsProvider(error);
       return;

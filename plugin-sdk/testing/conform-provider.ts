@@ -73,7 +73,7 @@ function errorFaults(plugin: ProviderPlugin, fixture: Fixture): string[] {
   const expected = response.body;
   // Told in the provider's own words when the client's dialect is the provider's.
   if (isDeepStrictEqual(expected, body)) return [];
-  const fault = plugin.error?.(body, fixture.upstream.status);
+  const fault = plugin.error?.(body, fixture.upstream.status, (name) => fixture.upstream.headers[name]);
   const told = typeof expected === 'object' && expected !== null && 'error' in expected ? expected.error : null;
   if (typeof told !== 'object' || told === null || !('message' in told)) return ['the error of response.json has no message'];
   return fault !== undefined && fault.message === told.message ? [] : [`error() tells ${JSON.stringify(fault)}, not ${JSON.stringify(told)}`];

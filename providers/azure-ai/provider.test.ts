@@ -68,6 +68,6 @@ test('each place has its own key header and scope', async () => {
 });
 
 test('errors of claude and of azure', () => {
-  assert.deepEqual(provider.error?.({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 529), { message: 'Overloaded', type: 'overloaded_error' });
-  assert.deepEqual(provider.error?.({ error: { code: 'unauthorized', message: 'No' } }, 401), { message: 'No', code: 'unauthorized' });
+  assert.deepEqual(provider.error?.({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 529, () => undefined), { message: 'Overloaded', type: 'overloaded_error' });
+  assert.deepEqual(provider.error?.({ error: { code: 'unauthorized', message: 'No' } }, 401, () => undefined), { message: 'No', code: 'unauthorized' });
 });

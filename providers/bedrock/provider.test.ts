@@ -294,9 +294,10 @@ describe('answers', () => {
   });
 
   test('errors are read in each of their shapes', () => {
-    assert.deepEqual(provider.error?.({ message: 'a' }, 400), { message: 'a' });
-    assert.deepEqual(provider.error?.({ Message: 'a', __type: 'x#ThrottlingException' }, 429), { message: 'a', type: 'ThrottlingException' });
-    for (const body of [{}, null, 'text', { message: 4 }, []]) assert.equal(provider.error?.(body, 500), undefined);
+    assert.deepEqual(provider.error?.({ message: 'a' }, 400, () => undefined), { message: 'a' });
+    assert.deepEqual(provider.error?.({ message: 'a' }, 429, (name) => (name === 'x-amzn-errortype' ? 'ThrottlingException:http://internal' : undefined)), { message: 'a', type: 'ThrottlingException' });
+    assert.deepEqual(provider.error?.({ Message: 'a', __type: 'x#ThrottlingException' }, 429, () => undefined), { message: 'a', type: 'ThrottlingException' });
+    for (const body of [{}, null, 'text', { message: 4 }, []]) assert.equal(provider.error?.(body, 500, () => undefined), undefined);
   });
 });
 

@@ -26,11 +26,13 @@ function countTokensSpec(call: ProviderCall): EndpointSpec {
   return { path, from: 'chat', accepts: chatExtensions, request: converseTokensRequest, response: tokensAnswer };
 }
 
-function fault(body: unknown): ProviderFault | undefined {
+/** The kind of an error is in a header, and in some answers in the body: `aws.protocoltests#ThrottlingException`, `ThrottlingException:http://...`. */
+function fault(body: unknown, _status: number, header: (name: string) => string | undefined): ProviderFault | undefined {
   if (!isObject(body)) return undefined;
   const message = body.message ?? body.Message;
   if (typeof message !== 'string') return undefined;
-  const type = typeof body.__type === 'string' ? body.__type.slice(body.__type.lastIndexOf('#') + 1) : undefined;
+  const kind = header('x-amzn-errortype') ?? body.__type;
+  const [, type] = /^(?:[^#]*#)?(\w+)/.exec(typeof kind === 'string' ? kind : '') ?? [];
   return { message, ...(type === undefined ? {} : { type }) };
 }
 

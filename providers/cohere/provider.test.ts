@@ -197,7 +197,7 @@ test('the models of a page, and one model', () => {
 });
 
 test('errors', () => {
-  assert.deepEqual(provider.error?.({ message: 'invalid api token' }, 401), { message: 'invalid api token' });
-  assert.deepEqual(provider.error?.({ data: 'too many tokens' }, 400), { message: 'too many tokens' });
-  assert.equal(provider.error?.({ other: 1 }, 400), undefined);
+  assert.deepEqual(provider.error?.({ message: 'invalid api token' }, 401, () => undefined), { message: 'invalid api token' });
+  assert.deepEqual(provider.error?.({ data: 'too many tokens' }, 400, () => undefined), { message: 'too many tokens' });
+  assert.equal(provider.error?.({ other: 1 }, 400, () => undefined), undefined);
 });

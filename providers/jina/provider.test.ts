@@ -22,7 +22,7 @@ test('rerank takes images, and reports what it leaves out', () => {
 });
 
 test('errors', () => {
-  assert.deepEqual(provider.error?.({ detail: 'no' }, 400), { message: 'no' });
-  assert.deepEqual(provider.error?.({ detail: [{ msg: 'a' }] }, 422), { message: 'a' });
-  assert.equal(provider.error?.({ message: 'other' }, 400), undefined);
+  assert.deepEqual(provider.error?.({ detail: 'no' }, 400, () => undefined), { message: 'no' });
+  assert.deepEqual(provider.error?.({ detail: [{ msg: 'a' }] }, 422, () => undefined), { message: 'a' });
+  assert.equal(provider.error?.({ message: 'other' }, 400, () => undefined), undefined);
 });

@@ -77,6 +77,6 @@ test('one model is asked for at the path that has it', () => {
 });
 
 test('errors are a text', () => {
-  assert.deepEqual(provider.error?.({ error: 'no such model' }, 404), { message: 'no such model' });
-  assert.equal(provider.error?.({ message: 'x' }, 404), undefined);
+  assert.deepEqual(provider.error?.({ error: 'no such model' }, 404, () => undefined), { message: 'no such model' });
+  assert.equal(provider.error?.({ message: 'x' }, 404, () => undefined), undefined);
 });

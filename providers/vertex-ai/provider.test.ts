@@ -162,9 +162,9 @@ describe('errors', () => {
   test('are Google\'s, in a list or alone, or Anthropic\'s', () => {
     const error = { error: { code: 403, message: 'denied', status: 'PERMISSION_DENIED' } };
     const fault = { message: 'denied', type: 'PERMISSION_DENIED', code: '403' };
-    assert.deepEqual(provider.error?.(error, 403), fault);
-    assert.deepEqual(provider.error?.([error], 403), fault);
-    assert.equal(provider.error?.({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } }, 529)?.message, 'busy');
-    assert.equal(provider.error?.({ unknown: true }, 500), undefined);
+    assert.deepEqual(provider.error?.(error, 403, () => undefined), fault);
+    assert.deepEqual(provider.error?.([error], 403, () => undefined), fault);
+    assert.equal(provider.error?.({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } }, 529, () => undefined)?.message, 'busy');
+    assert.equal(provider.error?.({ unknown: true }, 500, () => undefined), undefined);
   });
 });

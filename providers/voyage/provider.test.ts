@@ -33,7 +33,7 @@ test('rerank reports what it leaves out', () => {
 });
 
 test('errors', () => {
-  assert.deepEqual(provider.error?.({ detail: 'no' }, 400), { message: 'no' });
-  assert.deepEqual(provider.error?.({ detail: [{ msg: 'a' }, { msg: 'b' }] }, 422), { message: 'a; b' });
-  assert.equal(provider.error?.({ message: 'other' }, 400), undefined);
+  assert.deepEqual(provider.error?.({ detail: 'no' }, 400, () => undefined), { message: 'no' });
+  assert.deepEqual(provider.error?.({ detail: [{ msg: 'a' }, { msg: 'b' }] }, 422, () => undefined), { message: 'a; b' });
+  assert.equal(provider.error?.({ message: 'other' }, 400, () => undefined), undefined);
 });

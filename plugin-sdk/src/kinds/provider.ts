@@ -25,8 +25,8 @@ export interface ProviderPlugin<S extends ObjectSchema = any> extends Common<'pr
    * A function decides by model and credentials, for each attempt; undefined: not for this call.
    */
   readonly endpoints: { readonly [E in Exclude<EndpointName, 'proxy'>]?: Endpoint<FromSchema<S>> };
-  /** Reads what a provider says in an error body that is not shaped like OpenAI's; undefined: not a shape it knows. */
-  readonly error?: (body: Json, status: number) => ProviderFault | undefined;
+  /** Reads what a provider says in an error body that is not shaped like OpenAI's; undefined: not a shape it knows. `header`: of the answer, by its name in lower case. */
+  readonly error?: (body: Json, status: number, header: (name: string) => string | undefined) => ProviderFault | undefined;
   /** Signs the finished request, or gets a token for it; called for each attempt anew. Auth type `signed` only. */
   sign?(outgoing: Outgoing, keys: SigningKeys<FromSchema<S>>, host: Host): Maybe<void>;
   /** Answers in place of an upstream server: for providers that are not reached over HTTP. Created once in each thread. */
