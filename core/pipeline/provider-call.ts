@@ -5,6 +5,9 @@ import type { EndpointName, JsonObject, ProviderCall as Call } from '@gateway/pl
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 
+/** Of the header that lists what was left out. */
+const namesMax = 32;
+const nameCharactersMax = 64;
 const nothing: JsonObject = Object.freeze({});
 
 export class ProviderCall implements Call {
@@ -47,6 +50,8 @@ export class ProviderCall implements Call {
 
   report(param: string): void {
     const { unsupported } = this.exchange;
-    if (!unsupported.includes(param)) unsupported.push(param);
+    // A name of the client's choosing becomes part of a header: nothing that could end it, and not without limit.
+    const name = param.slice(0, nameCharactersMax).replace(/[^\x20-\x2b\x2d-\x7e]/g, '?');
+    if (unsupported.length < namesMax && !unsupported.includes(name)) unsupported.push(name);
   }
 }

@@ -121,7 +121,7 @@ export class Pipeline implements AttemptsEnd {
           (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),
         );
       } else {
-        attempts.begin(null);
+        this.#begin(exchange, attempts);
       }
     } catch (thrown) {
       this.refuse(exchange, asGatewayError(thrown), 0);

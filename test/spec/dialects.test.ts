@@ -44,6 +44,16 @@ describe('messages over a chat provider', () => {
     assert.equal(response.headers.get('x-gateway-unsupported-params'), 'top_k');
   });
 
+  it('lists what was left out so that no name can forge a header', async () => {
+    const response = await post('/v1/messages', { ...hello, 'a\r\nx-forged: 1': 1, 'b,c': 2, [`long${'g'.repeat(500)}`]: 3, ...Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`n${index}`, 1])) });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('x-forged'), null);
+    const names = response.headers.get('x-gateway-unsupported-params')?.split(',') ?? [];
+    assert.deepEqual(names.slice(0, 2), ['a??x-forged: 1', 'b?c']);
+    assert.equal(names[2]?.length, 64);
+    assert.equal(names.length, 32);
+  });
+
   it('streams the documented events', async () => {
     upstream.answer = answerStream(['Hel', 'lo']);
     const response = await post('/v1/messages', { ...hello, stream: true });

@@ -62,7 +62,8 @@ function applyMember(name: string, value: Json, chat: Open, context: TranslateCo
       );
     case 'container':
       return context.refuse('container', "this provider has no containers for skills or code: call a provider that has Anthropic's messages API");
-    // diagnostics, context_management, inference_geo, user_profile_id, workspace_id, betas, and what is unknown: other providers have no such thing.
+    case 'inference_geo': return context.refuse('inference_geo', "this provider cannot be told where to run: call a provider that has Anthropic's messages API");
+    // diagnostics, context_management, user_profile_id, workspace_id, betas, and what is unknown: other providers have no such thing.
     default: context.report(name);
   }
 }

@@ -51,7 +51,7 @@ describe('messages request', () => {
     { name: 'effort', body: { output_config: { effort: 'high', task_budget: {} } }, chat: { reasoning_effort: 'high' }, reported: ['output_config.task_budget'] },
     { name: 'metadata', body: { metadata: { user_id: 'u', team: 't' } }, chat: { user: 'u' }, reported: ['metadata.team'] },
     { name: 'defaults', body: { service_tier: 'auto', speed: 'standard', container: null, mcp_servers: [], cache_control: null, inference_geo: null }, chat: {} },
-    { name: 'hints', body: { service_tier: 'standard_only', speed: 'fast', context_management: {}, inference_geo: 'us', unheard: 1 }, chat: {}, reported: ['service_tier', 'speed', 'context_management', 'inference_geo', 'unheard'] },
+    { name: 'hints', body: { service_tier: 'standard_only', speed: 'fast', context_management: {}, unheard: 1 }, chat: {}, reported: ['service_tier', 'speed', 'context_management', 'unheard'] },
     {
       name: 'a closed format is strict', body: { output_config: { format: { type: 'json_schema', schema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false } } } },
       chat: { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }, strict: true } } },
@@ -167,6 +167,7 @@ describe('messages request', () => {
     ['a server tool', { messages: user, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools[0]', /web_search_20250305/],
     ['a client tool of Anthropic', { messages: user, tools: [{ name: 'f', input_schema: {} }, { type: 'bash_20250124', name: 'bash' }] }, 'tools[1]', /bash_20250124/],
     ['MCP servers', { messages: user, mcp_servers: [{ type: 'url', url: 'https://x', name: 'docs' }] }, 'mcp_servers', /docs/],
+    ['a place to run', { messages: user, inference_geo: 'us' }, 'inference_geo', /where to run/],
     ['a container', { messages: user, container: 'c' }, 'container', /containers/],
     ['what a server tool left', { messages: [{ role: 'assistant', content: [{ type: 'server_tool_use', id: 's', name: 'web_search', input: {} }] }] }, 'messages[0].content[0]', /server_tool_use \(web_search\)/],
     ['an upload for a container', { messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }] }, 'messages[0].content[0]', /container_upload/],
