@@ -9,6 +9,7 @@ import { field } from './body/scan.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
 import { Pipeline } from './pipeline/run.js';
+import { closeProviders } from './plan/load-provider.js';
 import { PlanCache } from './plan/plan-cache.js';
 import { PluginHosts } from './registry/host.js';
 import { isPluginKind, places } from './registry/ids.js';
@@ -196,6 +197,7 @@ export class DataThread {
     await Promise.all(this.queues.map((queue) => queue.close(flushTimeoutMs)));
     for (const exporter of this.exporters) await exporter.close?.();
     this.plans.clear();
+    await closeProviders(this.ground.registry).catch((thrown: unknown) => this.ground.logger.error('a provider could not be closed', { reason: reasonOf(thrown) }));
     await this.ground.close();
   }
 }

@@ -8,6 +8,7 @@ import { parseJsonObject } from '../body/parse.js';
 import { multipartBoundary } from '../body/multipart.js';
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import { errorBody } from '../errors/to-response.js';
+import type { BodyFault, EndpointDefinition } from '../exchange/endpoint.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Usage } from '../exchange/usage.js';
 import type { Plan } from '../plan/plan.js';
@@ -145,7 +146,7 @@ export class Pipeline implements AttemptsEnd {
     if (!exchange.isJson) throw fail('CONTENT_TYPE_INVALID', { expected: 'application/json', param: 'content-type' });
     const body = parseJsonObject(exchange.bytes);
     exchange.parsed = body;
-    const fault = route.validate === null ? undefined : route.validate(body);
+    const fault = route.validate === null ? undefined : faultOf(route.validate, body, plan.root);
     if (fault !== undefined) throw fail('BODY_INVALID', { param: fault.param, reason: fault.reason });
     // By header or on every target: a target that hides thinking would drop what the client asked for.
     if (body.thinking !== undefined && route.name === 'chatCompletions' && head.strict !== 'false' && !isEveryLeafLoose(plan.root)) {
@@ -196,6 +197,29 @@ export class Pipeline implements AttemptsEnd {
     this.open -= 1;
     if (this.open === 0 && this.onIdle !== null) this.onIdle();
   }
+}
+
+/** What the client left out and every target fills in is no fault. */
+function faultOf(validate: NonNullable<EndpointDefinition['validate']>, body: Readonly<Record<string, unknown>>, root: Plan['root']): BodyFault | undefined {
+  let fault = validate(body);
+  for (let given = body; fault !== undefined && given[fault.param] === undefined;) {
+    const value = filledIn(root, fault.param);
+    if (value === undefined) return fault;
+    given = { ...given, [fault.param]: value };
+    fault = validate(given);
+  }
+  return fault;
+}
+
+/** What default_params or override_params of every target set for a member; undefined when one of them sets nothing. */
+function filledIn(node: Plan['root'], name: string): unknown {
+  if (node.kind === 'leaf') return node.fills.get(name);
+  let value: unknown;
+  for (const child of node.children) {
+    value = filledIn(child, name);
+    if (value === undefined) return undefined;
+  }
+  return value;
 }
 
 const isEveryLeafLoose = (node: Plan['root']): boolean =>

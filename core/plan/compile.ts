@@ -148,6 +148,7 @@ class Compiler {
       forwardHeaders: (inherited.forward_headers ?? []).map((name) => name.trim().toLowerCase()),
       edits,
       fieldEdits: edits.flatMap((edit) => fieldEdit(edit)),
+      fills: new Map(Object.entries({ ...inherited.default_params, ...inherited.override_params })),
       dropPaths,
       breakerSlot: breaker === null ? -1 : services.breakers.slot(`${context.workspaceId} ${context.digest} ${path}`),
       breaker,

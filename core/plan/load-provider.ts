@@ -22,6 +22,16 @@ export function loadProvider(registry: Registry, id: string): Promise<LoadedProv
   return provider;
 }
 
+/** Closes the transports of a thread's providers, when its last call is over. */
+export async function closeProviders(registry: Registry): Promise<void> {
+  const providers = loaded.get(registry);
+  loaded.delete(registry);
+  for (const loading of providers?.values() ?? []) {
+    const provider = await loading.catch(() => undefined);
+    await provider?.transport?.close?.();
+  }
+}
+
 async function load(registry: Registry, id: string): Promise<LoadedProvider> {
   const plugin = await registry.find('provider', id);
   if (plugin === undefined) throw fail('PROVIDER_UNKNOWN', { provider: id.slice(0, 64), param: 'provider' });

@@ -84,6 +84,8 @@ export interface Leaf {
   readonly edits: readonly BodyEdit[];
   /** The same for a multipart body, as text. */
   readonly fieldEdits: readonly { readonly kind: 'set' | 'default' | 'remove'; readonly name: string; readonly value: string }[];
+  /** What default_params and override_params put in, by member. */
+  readonly fills: ReadonlyMap<string, unknown>;
   readonly dropPaths: readonly DropPath[];
   readonly breakerSlot: number;
   readonly breaker: BreakerPolicy | null;

@@ -277,6 +277,18 @@ describe('the body that the provider gets', () => {
     assert.deepEqual(bare.tools, [{ type: 'function', function: { name: 'a' } }, { type: 'function', function: { name: 'b' } }]);
   });
 
+  it('may leave a required member to the config, when every target fills it in', async () => {
+    const bare = JSON.stringify({ messages: [{ role: 'user', content: 'x' }] });
+    assert.equal(JSON.parse(await sentBody({ ...target, override_params: { model: 'from-config' } }, bare)).model, 'from-config');
+    assert.equal(JSON.parse(await sentBody({ ...target, default_params: { model: 'by-default' } }, bare)).model, 'by-default');
+    const both = fallback({ ...target, override_params: { model: 'a' } }, { ...target, default_params: { model: 'b' } });
+    assert.equal(JSON.parse(await sentBody(both, bare)).model, 'a');
+    for (const config of [target, fallback({ ...target, override_params: { model: 'a' } }, target), { ...target, override_params: { model: 5 } }]) {
+      const response = await call(withConfig(config), bare);
+      assert.deepEqual([response.status, (await response.json() as { error: { param: string } }).error.param], [400, 'model']);
+    }
+  });
+
   it('has a value overridden that default_params sets as well', async () => {
     const body = await sentBody({ ...target, default_params: { max_tokens: 7 }, override_params: { max_tokens: 9 } }, chat);
     assert.equal(JSON.parse(body).max_tokens, 9);
