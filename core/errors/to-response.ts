@@ -28,16 +28,16 @@ export function errorBody(given: GatewayError | ToldError, dialect: Dialect): st
 
 /**
  * An error event for a stream that has begun: what the dialect's own clients understand as a failure. `isMidEvent`: the bytes sent so far
- * end inside an event, which is closed first.
+ * end inside an event, which is closed first. `sequence` numbers the event where events are numbered, as far as that is known.
  */
-export function errorEvent(given: GatewayError | ToldError, dialect: Dialect, isMidEvent: boolean): string {
+export function errorEvent(given: GatewayError | ToldError, dialect: Dialect, isMidEvent: boolean, sequence = 0): string {
   const error = told(given);
   const close = isMidEvent ? '\n\n' : '';
   switch (dialect) {
     case 'chat': return `${close}data: ${errorBody(error, dialect)}\n\n`;
     case 'messages': return `${close}event: error\ndata: ${errorBody(error, dialect)}\n\n`;
     case 'responses': {
-      const data = { type: 'error', code: error.code, message: error.message, param: error.param, sequence_number: 0 };
+      const data = { type: 'error', code: error.code, message: error.message, param: error.param, sequence_number: sequence };
       return `${close}event: error\ndata: ${JSON.stringify(data)}\n\n`;
     }
   }

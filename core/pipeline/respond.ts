@@ -41,6 +41,7 @@ export class Respond {
   #call: UpstreamCall | null = null;
   #tap: UsageTap | null = null;
   #stages: StageChain | null = null;
+  #responses: ResponsesStage | null = null;
   #collected: Uint8Array[] | null = null;
   #collectedBytes = 0;
   #isPaused = false;
@@ -131,7 +132,8 @@ export class Respond {
     const model = prepared.call === null ? '' : prepared.call.model;
     if (translation === 'messages') return new MessagesStage({ id: exchange.id, model });
     const context = responseContext(exchange, model, this.services.responses);
-    return new ResponsesStage(context, context.isStored ? (response) => keepResponse(exchange, response, this.services.responses) : undefined);
+    this.#responses = new ResponsesStage(context, context.isStored ? (response) => keepResponse(exchange, response, this.services.responses) : undefined);
+    return this.#responses;
   }
 
   onChunk(chunk: Uint8Array): void {
@@ -212,7 +214,7 @@ export class Respond {
     exchange.errorCode = error.code;
     this.#call?.cancel();
     if (this.#isEventStream) {
-      exchange.responder.write(Buffer.from(errorEvent(toClient, exchange.route.dialect, this.#isMidEvent())));
+      exchange.responder.write(Buffer.from(errorEvent(toClient, exchange.route.dialect, this.#isMidEvent(), this.#responses === null ? 0 : this.#responses.nextSequence)));
       exchange.responder.end();
     } else {
       exchange.responder.abort();

@@ -147,6 +147,17 @@ describe('responses over a chat provider', () => {
     assert.deepEqual(await read.json(), final);
   });
 
+  it('that break off end with an error event that is numbered on', async () => {
+    upstream.answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`${chatChunks(['Hel', 'lo']).slice(0, 2).join('\n\n')}\n\ndata: {"error":{"message":"own words","type":"server_error","code":"c1"}}\n\n`);
+    };
+    const events = await eventsOf(await post('/v1/responses', { model: 'm', input: 'Hello', stream: true }));
+    const last = events.at(-1)?.data;
+    assert.deepEqual([last.type, last.message, last.code], ['error', 'own words', 'c1']);
+    assert.deepEqual(events.map(({ data }) => data.sequence_number), events.map((_, index) => index));
+  });
+
   it('name a built-in tool that the provider does not have', async () => {
     const response = await post('/v1/responses', { model: 'm', input: 'Hello', tools: [{ type: 'web_search' }] });
     assert.equal(response.status, 400);

@@ -31,6 +31,11 @@ export class ResponsesStage implements EventStage<AnswerEvent> {
     this.#output = new ResponseOutput(context.id, this.#emit);
   }
 
+  /** The number that the next event has, for an error that ends the stream from outside. */
+  get nextSequence(): number {
+    return this.#sequence;
+  }
+
   push(event: AnswerEvent, out: EventSink): void {
     if (this.#isOver) return;
     let chunk: unknown = event.data;
