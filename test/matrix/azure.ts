@@ -1,5 +1,5 @@
 import { need, type Family } from './family.js';
-import { answerOpenai, noThinking, openaiFeatures, parseOpenai } from './openai.js';
+import { answerOpenai, noThinking, openaiFeatures, ownMember, parseOpenai } from './openai.js';
 
 const key = 'azure-matrix-key';
 const common = {
@@ -23,7 +23,7 @@ export const azureOpenai: Family = {
 
 /** The model inference API of a Foundry resource. */
 export const azureAi: Family = {
-  ...common, name: 'azure-ai', model: 'DeepSeek-R1-0528', thinkingIn: new Set(['messages', 'responses']),
+  ...common, name: 'azure-ai', model: 'DeepSeek-R1-0528', thinkingIn: new Set(['messages', 'responses']), lacks: { thinking: ownMember },
   answer: (reply, seen) => answerOpenai(reply, seen, 'reasoning_content'),
   target: (origin) => ({ provider: 'azure-ai', api_key: key, custom_host: `${origin}/models`, cloud3_api_version: '2024-05-01-preview' }),
   parse(call) {

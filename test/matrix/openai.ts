@@ -3,6 +3,7 @@ import { bodyOf, need, type Call, type Family, type Feature, type Reply, type Se
 import { answerResponses, parseResponses } from './responses-wire.js';
 
 export const noThinking = 'its chat completions take no thinking and show none';
+export const ownMember = 'its chat completions take no thinking; the reasoning they show in a member of their own is relayed as it is';
 
 export const parseOpenai = (call: Call): Seen => {
   const path = call.url.replace(/\?.*/, '');
@@ -17,7 +18,7 @@ export const openaiFeatures: ReadonlySet<Feature> = new Set(['plain', 'stream', 
 const key = 'sk-matrix';
 
 const compatible = (name: string, provider: string, base: string, model: string, thinkingIn: NonNullable<Family['thinkingIn']>, reasoningMember?: string): Family => ({
-  name, features: openaiFeatures, lacks: { thinking: noThinking }, thinkingIn, model,
+  name, features: openaiFeatures, lacks: { thinking: reasoningMember === undefined ? noThinking : ownMember }, thinkingIn, model,
   usageParts: new Set(['cached', 'reasoning']), hasSignature: false, hasBudget: false, hasToolChoice: true,
   target: (origin) => ({ provider, api_key: key, custom_host: origin + base }),
   parse(call) {
