@@ -110,8 +110,13 @@ function* variations(text: string): Generator<[string, string]> {
   yield ['with CR', plain.replace(/\n/g, '\r')];
   yield ['with comments', `: hello\n\n${plain.replace(/\n\n/g, '\n\n: keep-alive\n\n')}`];
   yield ['without the last line ends', plain.replace(/\n+$/, '')];
+  yield ['with data over several lines', plain.replace(/^data: ?(\{.*\})$/gm, (_, data: string) => severalLines(data))];
+  yield ['with escapes for what is not ASCII', plain.replace(/[^\x00-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)];
   yield ['with a byte order mark', `\ufeff${plain}`];
 }
+
+/** The same JSON, broken between its members. */
+const severalLines = (data: string): string => JSON.stringify(JSON.parse(data), null, 1).split('\n').map((line) => `data: ${line}`).join('\n');
 
 /** The events of a stream, `{ fail }` at its end when it failed. Without a stage of the provider's: the parsed upstream events. */
 function replay(call: ProviderCall, spec: EndpointSpec, chunks: readonly Uint8Array[]): FixtureEvent[] {
