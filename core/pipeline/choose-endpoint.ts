@@ -104,13 +104,11 @@ function withHistory(draft: EndpointDraft, spec: EndpointSpec): EndpointChoice {
   const { history } = draft.exchange;
   const { previous_response_id: previous, ...rest } = draft.client;
   const input = inputOf(draft);
-  const items = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : Array.isArray(input) ? input.map(withoutId) : [];
-  // Ids of items are known only where they were made.
-  const earlier = (history ?? []).map(withoutId);
+  const items: readonly Json[] = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : Array.isArray(input) ? input : [];
   const body: JsonObject = {
     ...rest,
     ...(history === null && previous !== undefined ? { previous_response_id: previous } : {}),
-    input: [...earlier, ...items].filter((item) => !isOwnReasoning(item)),
+    input: [...(history ?? []), ...items].filter((item) => !isOwnReasoning(item)).map(withoutOwnId),
   };
   return { spec, body, isRewritten: true, translation: null, ownAnswer: null };
 }
@@ -121,16 +119,17 @@ function inputOf(draft: EndpointDraft): Json | undefined {
   return references === null ? draft.client.input : withReferences(draft.client.input, references);
 }
 
-function withoutId(item: Json): Json {
-  if (!isObject(item) || item.type === 'item_reference' || typeof item.id !== 'string' || responseIdOf(item.id) === undefined) return item;
+/** Our ids are known here alone. */
+function withoutOwnId(item: Json): Json {
+  if (!isObject(item) || item.type === 'item_reference' || !isOwnItem(item)) return item;
   const { id: _, status: __, ...rest } = item;
   return rest;
 }
 
 const isObject = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
-/** Sealed by us: nobody else can read it. */
-const isOwnReasoning = (item: Json): boolean =>
-  isObject(item) && item.type === 'reasoning' && (typeof item.encrypted_content !== 'string' || item.encrypted_content.startsWith('gateway.'));
+const isOwnItem = (item: JsonObject): boolean => typeof item.id === 'string' && responseIdOf(item.id) !== undefined;
+/** Made here out of another provider's thinking: nobody else can read it. */
+const isOwnReasoning = (item: Json): boolean => isObject(item) && item.type === 'reasoning' && isOwnItem(item);
 
 function acceptedBy(spec: EndpointSpec): ReadonlySet<ChatExtension> {
   if (spec.accepts === undefined) return nothingAccepted;

@@ -12,6 +12,9 @@ import type { EndpointParams, Leaf } from '../plan/plan.js';
 import type { EndpointChoice, EndpointDraft } from './choose-endpoint.js';
 import { ProviderCall } from './provider-call.js';
 
+/** Calls that one request may become. */
+const fanOutMax = 2_048;
+
 export function editedMultipart(exchange: Exchange, leaf: Leaf, bytes: Uint8Array): Uint8Array {
   if (leaf.fieldEdits.length === 0) return bytes;
   const boundary = multipartBoundary(exchange.head.contentType);
@@ -99,6 +102,7 @@ export class Draft implements EndpointDraft {
     const made = this.#ask(spec.request, call);
     if (spec.isFanOut !== true) return [Buffer.from(JSON.stringify(made))];
     if (!Array.isArray(made) || made.length === 0) throw fail('PLUGIN_FAILED', { plugin: `provider/${this.leaf.provider.id}`, reason: 'its request function gave no list of bodies' });
+    if (made.length > fanOutMax) throw fail('BODY_INVALID', { param: 'input', reason: `${this.leaf.provider.id} would have to be asked ${made.length} times; at most ${fanOutMax}` });
     return made.map((part) => Buffer.from(JSON.stringify(part)));
   }
 

@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '@gateway/plugin-sdk';
 import type { ResponseContext } from '../dialect/responses/answer.js';
 import {
-  deletedResponse, historyOf, inputItemsPage, isOwnId, isPageFault, itemsOf, newResponseId, referencesOf, responseIdOf,
+  deletedResponse, historyOf, inputItemsPage, isOwnId, isPageFault, itemsOf, newResponseId, referencesOf, responseIdOf, withReferences,
 } from '../dialect/responses/stored.js';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
@@ -33,7 +33,8 @@ export function keepResponse(exchange: Exchange, response: JsonObject, responses
   const { previous_response_id: previous } = request;
   responses.put(id, {
     response,
-    input: itemsOf(request.input, id),
+    // Whole: what an item only names may be gone before this response is.
+    input: itemsOf(exchange.references === null ? request.input : withReferences(request.input, exchange.references), id),
     previous: typeof previous === 'string' && isOwnId(previous) ? previous : null,
     workspaceId: exchange.principal.workspaceId,
     expiresAtMs: Date.now() + responses.ageMs,

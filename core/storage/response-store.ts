@@ -3,10 +3,14 @@
 
 import type { Maybe, Store } from '@gateway/plugin-sdk';
 import { Packr } from 'msgpackr';
+import { fail } from '../errors/gateway-error.js';
 import { newResponseId, type StoredResponse } from '../dialect/responses/stored.js';
 
-/** Answers that one conversation may go back. */
+/** Answers that one conversation may go back, and their stored bytes. */
 const chainMax = 1_000;
+const chainBytesMax = 64 * 1024 * 1024;
+/** Rows that may wait for the disk; beyond it a response is told as lost instead of held. */
+export const pendingMax = 10_000;
 const sweepRows = 1_000;
 
 export class ResponseStore {
@@ -22,6 +26,10 @@ export class ResponseStore {
   }
 
   put(id: string, row: StoredResponse): void {
+    if (this.#pending.size >= pendingMax) {
+      this.onFault(new Error(`more than ${pendingMax} responses wait to be written`));
+      return;
+    }
     this.#pending.set(id, row);
     this.store.write([{ op: 'put', key: id, value: this.#packr.pack(row) }])
       .catch(this.onFault)
@@ -30,15 +38,18 @@ export class ResponseStore {
 
   /** Undefined: there is none, it is too old, or it belongs to another workspace. */
   async get(id: string, workspaceId: string): Promise<StoredResponse | undefined> {
-    const row = this.#pending.get(id) ?? this.#unpacked(await this.#row(id));
-    return row === undefined || row.workspaceId !== workspaceId || row.expiresAtMs <= Date.now() ? undefined : row;
+    return this.#visible(this.#pending.get(id) ?? this.#unpacked(await this.#row(id)), workspaceId);
   }
 
-  /** The response `id` and all that it went on from, oldest first; undefined when one of them is gone. */
+  /** The response `id` and all that it went on from, oldest first; undefined when one of them is gone. Rejects when they are too much to hold. */
   async chain(id: string, workspaceId: string): Promise<StoredResponse[] | undefined> {
     const rows: StoredResponse[] = [];
+    let bytes = 0;
     for (let next: string | null = id; next !== null;) {
-      const row = await this.get(next, workspaceId);
+      const packed = this.#pending.has(next) ? undefined : await this.#row(next);
+      bytes += packed?.length ?? 0;
+      if (bytes > chainBytesMax) throw fail('BODY_TOO_LARGE', { maximum: chainBytesMax, param: 'previous_response_id' });
+      const row = this.#visible(this.#pending.get(next) ?? this.#unpacked(packed), workspaceId);
       if (row === undefined || rows.length >= chainMax) return undefined;
       rows.push(row);
       next = row.previous;
@@ -62,6 +73,10 @@ export class ResponseStore {
       if (keys.length > 0) await this.store.write(keys.map((key) => ({ op: 'remove', key })));
       if (keys.length < sweepRows) return;
     }
+  }
+
+  #visible(row: StoredResponse | undefined, workspaceId: string): StoredResponse | undefined {
+    return row === undefined || row.workspaceId !== workspaceId || row.expiresAtMs <= Date.now() ? undefined : row;
   }
 
   async #row(id: string): Promise<Uint8Array | undefined> {

@@ -90,6 +90,31 @@ export function rerankAnswer(call: ProviderCall, answer: RerankAnswer): JsonObje
   return wire;
 }
 
+const translated: ReadonlySet<string> = new Set(['documents', 'top_n', 'max_chunks_per_doc', 'max_tokens_per_doc', 'rank_fields', 'priority', 'return_documents']);
+
+/** What goes up as it came, for rerankers that know nothing of chunks and priorities: these are reported. */
+export function restOfRerank(body: JsonObject, call: ProviderCall): Record<string, Json> {
+  const wire: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(body)) {
+    if (!translated.has(name) && value !== null) wire[name] = value;
+  }
+  for (const name of ['max_chunks_per_doc', 'max_tokens_per_doc', 'priority']) {
+    if (body[name] !== undefined && body[name] !== null) call.report(name);
+  }
+  return wire;
+}
+
+/** The answer of rerankers that are paid by the token: `usage.total_tokens` are its search units. */
+export function tokenRerankAnswer(call: ProviderCall, body: Json, results: Json | undefined): JsonObject {
+  const given = isObject(body) ? body : {};
+  const tokens = isObject(given.usage) ? given.usage.total_tokens : undefined;
+  return rerankAnswer(call, {
+    model: typeof given.model === 'string' ? given.model : undefined,
+    hits: readHits(results),
+    searchUnits: typeof tokens === 'number' ? tokens : undefined,
+  });
+}
+
 /** An object with `text`; the client's metadata comes back with it. */
 function shownDocument(document: Json, index: number, call: ProviderCall): JsonObject | undefined {
   if (typeof document === 'string') return { text: document };

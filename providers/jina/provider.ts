@@ -1,4 +1,5 @@
-import { defineProvider, isObject, type Json } from '@gateway/plugin-sdk';
+import { defineProvider } from '@gateway/plugin-sdk';
+import { detailFault } from '../common/detail-fault.js';
 import { embeddings } from './embeddings.js';
 import { rerank } from './rerank.js';
 
@@ -12,11 +13,5 @@ export default defineProvider({
     properties: { api_key: { type: 'string', secret: true, description: 'API key of the provider.' } },
   },
   endpoints: { embeddings, rerank },
-  error: (body) => {
-    const detail = isObject(body) ? body.detail : undefined;
-    if (typeof detail === 'string') return { message: detail };
-    if (!Array.isArray(detail)) return undefined;
-    const messages = (detail as readonly Json[]).flatMap((entry) => (isObject(entry) && typeof entry.msg === 'string' ? [entry.msg] : []));
-    return messages.length === 0 ? undefined : { message: messages.join('; ') };
-  },
+  error: detailFault,
 });

@@ -171,6 +171,26 @@ describe('responses over a chat provider', () => {
     assert.equal((await fetch(`${gateway.url}/v1/responses/resp_gw_${'0'.repeat(32)}`)).status, 401);
   });
 
+  it('whose items are only named keep the items themselves', async () => {
+    const first = await client.responses.create({ model: 'm', input: 'My name is Ada.' });
+    const [said] = first.output;
+    const second = await client.responses.create({ model: 'm', input: [{ type: 'item_reference', id: said?.id ?? '' }, { role: 'user', content: 'And mine?' }] });
+    await client.responses.delete(first.id);
+    await client.responses.create({ model: 'm', input: 'Go on.', previous_response_id: second.id });
+    const sent = upstream.received.at(-1)?.json() as { messages: { role: string; content: string }[] };
+    assert.deepEqual(sent.messages.map(({ role, content }) => [role, content]), [['assistant', 'Hello there.'], ['user', 'And mine?'], ['assistant', 'Hello there.'], ['user', 'Go on.']]);
+  });
+
+  it('leave reasoning that another provider made where it is', async () => {
+    const first = await client.responses.create({ model: 'm', input: 'Hello' });
+    upstream.answer = (_, response) => sendJson(response, 200, { id: 'resp_native', object: 'response', output: [] });
+    const reasoning = { type: 'reasoning', id: 'rs_native', summary: [] };
+    await post('/v1/responses', { model: 'm', input: [{ type: 'item_reference', id: first.output[0]?.id }, reasoning, { role: 'user', content: 'x' }] }, routed(upstream.url));
+    const sent = upstream.received.at(-1)?.json() as { input: { type?: string; id?: string }[] };
+    assert.deepEqual(sent.input[1], reasoning);
+    assert.deepEqual([sent.input[0]?.type, sent.input[0]?.id], ['message', undefined]);
+  });
+
   it('made here go to a provider that keeps its own with their whole history', async () => {
     const first = await client.responses.create({ model: 'm', input: 'My name is Ada.' });
     upstream.answer = (_, response) => sendJson(response, 200, { id: 'resp_native', object: 'response', output: [] });

@@ -79,6 +79,12 @@ describe('a signed request', () => {
     for (const received of upstream.received) await verify(received);
   });
 
+  it('of a list is refused when it would be too many calls', async () => {
+    const response = await post('/v1/embeddings', { model: 'amazon.titan-embed-text-v2:0', input: Array.from({ length: 2_049 }, () => 'a') }, target);
+    assert.equal(response.status, 400);
+    assert.equal(upstream.received.length, 0);
+  });
+
   it('of a list fails as a whole with the first fault', async () => {
     upstream.answer = (received, response) => (received.json().inputText === 'bad' ? sendJson(response, 429, { message: 'slow down' }) : sendJson(response, 200, { embedding: [1], inputTextTokenCount: 1 }));
     const response = await post('/v1/embeddings', { model: 'amazon.titan-embed-text-v2:0', input: ['a', 'bad', 'c'] }, target);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fakeHost } from '@gateway/plugin-sdk/testing';
 import { newResponseId, type StoredResponse } from '../../../core/dialect/responses/stored.js';
-import { ResponseStore } from '../../../core/storage/response-store.js';
+import { pendingMax, ResponseStore } from '../../../core/storage/response-store.js';
 
 const dayMs = 86_400_000;
 const faults: unknown[] = [];
@@ -58,6 +58,18 @@ describe('the store of responses', () => {
     await settled();
     await store.remove(ids[0] ?? '', 'w');
     assert.equal(await store.chain(ids[2] ?? '', 'w'), undefined);
+  });
+
+  it('holds no more rows for a disk that does not write than its limit', async () => {
+    const told: unknown[] = [];
+    const stuck = { ...await fakeHost().store('x'), get: () => undefined, write: () => new Promise<boolean>(() => {}) };
+    const store = new ResponseStore(stuck as never, dayMs, (thrown) => told.push(thrown));
+    const ids = Array.from({ length: pendingMax + 1 }, (_, index) => idAt(index, 'a'));
+    for (const id of ids) store.put(id, row(id));
+    assert.match(String(told), /wait to be written/);
+    assert.equal(told.length, 1);
+    assert.notEqual(await store.get(ids[0] ?? '', 'w'), undefined);
+    assert.equal(await store.get(ids.at(-1) ?? '', 'w'), undefined);
   });
 
   it('tells of a write that failed, and forgets the row', async () => {
