@@ -5,13 +5,15 @@ import { mkdirSync, accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
+import { catalogueOf, type Catalogue } from './registry/catalogue.js';
+import { Registry } from './registry/registry.js';
 import { reservePort } from './server/listener.js';
 import { loadUws } from './server/uws.js';
 import { loadMasterKey } from './settings/master-key.js';
 import type { Settings } from './settings/read.js';
 import { RevisionSignal } from './storage/snapshot.js';
 import { Breakers } from './upstream/breaker.js';
-import { DataThread, type SharedMemory } from './thread.js';
+import { DataThread, gatewayVersion, type SharedMemory } from './thread.js';
 import type { ThreadData, ThreadMessage } from './thread-entry.js';
 
 /** A thread that needs longer to close its app, at an exit without a stop, is stuck. */
@@ -75,6 +77,12 @@ export async function checkGateway(settings: Settings): Promise<readonly { reado
   await attempt(`data directory ${settings.dataDir}`, () => prepareDataDir(settings.dataDir));
   results.push(...await DataThread.checkPlugins(settings));
   return results;
+}
+
+/** Everything installed, for `gateway plugins`: nothing is opened, started or written. */
+export function listPlugins(settings: Settings, cwd: string): Promise<Catalogue> {
+  const hostOf = (plugin: string): never => { throw fail('PLUGIN_FAILED', { plugin, reason: 'nothing is started while plugins are listed' }); };
+  return catalogueOf(new Registry({ packages: settings.plugins, fromFolder: cwd, hostOf }), gatewayVersion);
 }
 
 function prepareDataDir(dataDir: string): void {

@@ -8,12 +8,16 @@ import { parseJsonObject } from './body/parse.js';
 import { field } from './body/scan.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
+import { InFlight } from './pipeline/in-flight.js';
 import { Pipeline } from './pipeline/run.js';
-import { closeProviders } from './plan/load-provider.js';
+import { CacheInstances } from './plan/compile-cache.js';
+import { closeProviders, forgetProviders } from './plan/load-provider.js';
 import { PlanCache } from './plan/plan-cache.js';
 import { PluginHosts } from './registry/host.js';
 import { isPluginKind, places } from './registry/ids.js';
+import { PackageVersions } from './registry/package-versions.js';
 import { Registry } from './registry/registry.js';
+import { PluginReloader } from './registry/reloader.js';
 import { Listener } from './server/listener.js';
 import { loadUws } from './server/uws.js';
 import type { Settings } from './settings/read.js';
@@ -27,6 +31,7 @@ import { AddressPolicy } from './upstream/address-policy.js';
 import { Breakers } from './upstream/breaker.js';
 import { Egress } from './upstream/egress.js';
 import { UndiciClient } from './upstream/undici-client.js';
+import { PoolCheck } from './workers/check-runner.js';
 import { WorkerPool } from './workers/pool.js';
 
 /** Memory that all threads share. */
@@ -62,26 +67,33 @@ class Ground {
   readonly workers: WorkerPool;
   readonly hosts: PluginHosts;
   readonly registry: Registry;
+  readonly #versions: PackageVersions | undefined;
   storage: Storage | undefined = undefined;
 
   constructor(readonly settings: Settings) {
     this.logger = new Logger(settings.logLevel);
     for (const secret of [settings.adminKey, settings.apiKey, settings.masterKey]) if (secret !== undefined) this.logger.hide(secret);
     this.workers = new WorkerPool(settings.threads);
+    const egress = new Egress({ policy: new AddressPolicy(settings.trustedHosts), connectTimeoutMs: settings.connectTimeoutMs });
     this.upstream = new UndiciClient({
-      egress: new Egress({ policy: new AddressPolicy(settings.trustedHosts), connectTimeoutMs: settings.connectTimeoutMs }),
+      egress,
       connectionsMax: settings.connectionsMax,
       firstByteTimeoutMs: settings.firstByteTimeoutMs,
       idleTimeoutMs: settings.idleTimeoutMs,
     });
     this.hosts = new PluginHosts({
       logger: this.logger, metrics: this.metrics, upstream: this.upstream, workers: this.workers, environment: process.env,
+      resolve: (name) => egress.addresses(name),
       openStore: async (name) => {
         if (this.storage === undefined) throw fail('PLUGIN_FAILED', { plugin: name, reason: 'storage is not open' });
         return this.storage.open(name);
       },
     });
-    this.registry = new Registry({ packages: settings.plugins, fromFolder: process.cwd(), hostOf: (id) => this.hosts.hostOf(id) });
+    this.#versions = settings.pluginsReload ? new PackageVersions() : undefined;
+    this.registry = new Registry({
+      packages: settings.plugins, fromFolder: process.cwd(), hostOf: (id) => this.hosts.hostOf(id), dropHost: (id) => this.hosts.drop(id),
+      ...(this.#versions === undefined ? {} : { versions: this.#versions }),
+    });
   }
 
   async openStorage(): Promise<Storage> {
@@ -108,6 +120,7 @@ class Ground {
     await this.upstream.close();
     await this.workers.close();
     await this.storage?.close?.();
+    this.#versions?.close();
   }
 }
 
@@ -120,8 +133,10 @@ export class DataThread {
     readonly ground: Ground,
     readonly pipeline: Pipeline,
     readonly plans: PlanCache,
+    readonly caches: CacheInstances,
     readonly queues: readonly LogQueue[],
     readonly exporters: readonly Exporter[],
+    readonly reloader: PluginReloader,
     listener: Listener,
   ) {
     this.#listener = listener;
@@ -139,7 +154,11 @@ export class DataThread {
     // The signal reaches the threads of this process; another process can only be noticed by looking.
     ground.hosts.hostOf('gateway').every(refreshMs, () => snapshot.refreshIfMoved());
     const breakers = new Breakers(shared.breakers);
-    const plans = new PlanCache({ registry: ground.registry, upstream: ground.upstream, breakers, userAgent: `gateway/${gatewayVersion}` });
+    const caches = new CacheInstances({ memoryBytesMax: settings.cacheMemoryBytes, diskBytesMax: settings.cacheDiskBytes });
+    const plans = new PlanCache({
+      registry: ground.registry, upstream: ground.upstream, breakers, userAgent: `gateway/${gatewayVersion}`, caches,
+      poolCheck: (module, params, timeoutMs) => new PoolCheck(ground.workers, module, params, timeoutMs),
+    });
     const exporters = await createExporters(ground);
     const queues = exporters.map(({ exporter, plugin }) => new LogQueue(exporter, {
       logger: ground.logger,
@@ -156,6 +175,7 @@ export class DataThread {
       metrics: ground.metrics,
       record: (record) => pushAll(queues, record),
       hostOf: (id) => ground.registry.host(id),
+      inFlight: new InFlight(),
       responses,
     });
     const listener = new Listener(loadUws(settings.headerBytesMax), {
@@ -165,8 +185,18 @@ export class DataThread {
       spinMs: settings.spinUs / 1000,
     }, pipeline, bodyReader);
     if (index === 0) for (const entry of ground.registry.packages) if (entry.fault !== undefined) ground.logger.error('plugin package refused', { package: entry.named, reason: entry.fault });
+    const reloader = new PluginReloader({
+      registry: ground.registry, logger: ground.logger, isReporting: index === 0,
+      onSwitch: (plugins) => {
+        const idsOf = (kind: string): string[] => [...plugins].flatMap((plugin) => (plugin.startsWith(`${kind}/`) ? [plugin.slice(kind.length + 1)] : []));
+        forgetProviders(ground.registry, idsOf('provider'));
+        for (const mode of idsOf('cache')) caches.retire(mode);
+        plans.dropUsing(plugins);
+      },
+    });
     await listener.listen(settings.host, port);
-    return new DataThread(generatedKeys, ground, pipeline, plans, queues, exporters.map(({ exporter }) => exporter), listener);
+    if (index === 0) void reportFaults(ground);
+    return new DataThread(generatedKeys, ground, pipeline, plans, caches, queues, exporters.map(({ exporter }) => exporter), reloader, listener);
   }
 
   /** Opens the storage and loads every plugin that is installed, built-in or listed. */
@@ -190,6 +220,7 @@ export class DataThread {
   async stop(deadlineMs: number): Promise<void> {
     const listener = this.#listener;
     listener.stopListening();
+    await this.reloader.close();
     await untilIdle(listener, deadlineMs);
     // The last bytes of ended answers may still be in the library's hands.
     await new Promise((resolve) => { setTimeout(resolve, Math.min(lingerMs, deadlineMs)); });
@@ -197,8 +228,18 @@ export class DataThread {
     await Promise.all(this.queues.map((queue) => queue.close(flushTimeoutMs)));
     for (const exporter of this.exporters) await exporter.close?.();
     this.plans.clear();
+    await this.caches.close();
     await closeProviders(this.ground.registry).catch((thrown: unknown) => this.ground.logger.error('a provider could not be closed', { reason: reasonOf(thrown) }));
     await this.ground.close();
+  }
+}
+
+/** Loads what packages bring, so that a fault is told before a call meets it. */
+async function reportFaults({ registry, logger }: Ground): Promise<void> {
+  for (const { named, plugins } of registry.packages) {
+    for (const { kind, id } of plugins) {
+      await registry.find(kind, id).catch((thrown: unknown) => logger.error('plugin refused', { package: named, reason: reasonOf(thrown) }));
+    }
   }
 }
 

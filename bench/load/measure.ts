@@ -9,27 +9,39 @@ import { residentMib } from './process-figures.js';
 import { gatewayKey, subjectCpuUs, subjectPids, type Subject, type Surroundings } from './subjects.js';
 
 const path = '/v1/chat/completions';
+
+/** What is asked for: the model says what the provider answers, `config` what the gateway does with it. */
+export interface Load {
+  readonly model: string;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+const plainLoad: Load = { model: 'bench', config: {} };
 const marginMs = 15_000;
 const rampStepMs = 10;
 const warmupSeconds = 0.5;
 
 export class Measure {
   readonly around: Surroundings;
-  readonly #headers: Record<string, string>;
+  readonly #config: Readonly<Record<string, unknown>>;
   readonly #wrk = findProgram('wrk');
 
   constructor(around: Surroundings) {
     this.around = around;
-    const config = {
+    this.#config = {
       provider: 'openai',
       api_key: 'sk-bench',
       custom_host: `http://127.0.0.1:${around.upstreamPort}/v1`,
       retry: { attempts: 2 },
     };
-    this.#headers = {
+  }
+
+  /** `config`: members of the gateway's config beside the usual ones; other subjects do not look at it. */
+  #headers(config: Readonly<Record<string, unknown>> = {}): Record<string, string> {
+    return {
       'content-type': 'application/json',
       'x-gateway-api-key': gatewayKey,
-      'x-gateway-config': JSON.stringify(config),
+      'x-gateway-config': JSON.stringify({ ...this.#config, ...config }),
     };
   }
 
@@ -41,7 +53,7 @@ export class Measure {
   async probe(subject: Subject): Promise<void> {
     const response = await fetch(`http://127.0.0.1:${subject.port}${path}`, {
       method: 'POST',
-      headers: this.#headers,
+      headers: this.#headers(),
       body: chatBody('bench', false).replace(fillerMark, ''),
       signal: AbortSignal.timeout(10_000),
     });
@@ -52,18 +64,20 @@ export class Measure {
   }
 
   /** Requests per second over `connections`, and what each cost the subject's processes in CPU time. */
-  async rate(subject: Subject, connections: number, seconds: number): Promise<Figures> {
+  async rate(subject: Subject, connections: number, seconds: number, load: Load = plainLoad): Promise<Figures> {
     const cpuBeforeUs = subjectCpuUs(subject);
-    const figures = this.#wrk === null ? await this.loop(subject, connections, seconds, false) : await this.#runWrk(this.#wrk, subject, connections, seconds);
+    const figures = this.#wrk === null ? await this.loop(subject, connections, seconds, false, load) : await this.#runWrk(this.#wrk, subject, connections, seconds, load);
     const cpuUs = (subjectCpuUs(subject) - cpuBeforeUs) / (figures['requests'] ?? NaN);
     return { ...figures, cpuUs, capacity: 1e6 / cpuUs };
   }
 
   /** Without warm-up every request counts, which the CPU time of a whole run is divided by. */
-  async loop(subject: Subject, connections: number, seconds: number, hasWarmup: boolean): Promise<Figures> {
+  async loop(subject: Subject, connections: number, seconds: number, hasWarmup: boolean, load: Load = plainLoad): Promise<Figures> {
     return this.#generate(subject, {
       mode: 'loop',
       connections,
+      headers: this.#headers(load.config),
+      body: chatBody(load.model, false),
       warmupMs: hasWarmup ? warmupSeconds * 1000 : 0,
       durationMs: seconds * 1000,
       deadlineMs: seconds * 1000 + marginMs,
@@ -99,13 +113,14 @@ export class Measure {
     });
   }
 
-  async streams(subject: Subject, streams: number, eventsPerSecond: number, seconds: number, perRampStep: number): Promise<Figures> {
+  async streams(subject: Subject, streams: number, eventsPerSecond: number, seconds: number, perRampStep: number, config: Load['config'] = {}): Promise<Figures> {
     const events = Math.ceil(eventsPerSecond * seconds);
     const rampMs = Math.ceil(streams / perRampStep) * rampStepMs;
     const cpuBeforeUs = subjectCpuUs(subject);
     const figures = await this.#generate(subject, {
       mode: 'streams',
       connections: streams,
+      headers: this.#headers(config),
       body: chatBody(`bench-events${events}-rate${eventsPerSecond}`, true),
       connectionsPerRampStep: perRampStep,
       eventsExpected: events,
@@ -139,7 +154,7 @@ export class Measure {
     const whole: GeneratorTask = {
       port: subject.port,
       path,
-      headers: this.#headers,
+      headers: this.#headers(),
       body: chatBody('bench', false),
       fillerBytes: 0,
       warmupMs: 0,
@@ -155,10 +170,10 @@ export class Measure {
     return parseFigures(await child.finish(whole.deadlineMs + marginMs));
   }
 
-  async #runWrk(program: string, subject: Subject, connections: number, seconds: number): Promise<Figures> {
+  async #runWrk(program: string, subject: Subject, connections: number, seconds: number, load: Load): Promise<Figures> {
     const script = join(this.around.temporaryDirectory, 'request.lua');
-    const headers = Object.entries(this.#headers).map(([name, value]) => `wrk.headers["${name}"] = [==[${value}]==]`);
-    writeFileSync(script, ['wrk.method = "POST"', `wrk.body = [==[${chatBody('bench', false).replace(fillerMark, '')}]==]`, ...headers].join('\n'));
+    const headers = Object.entries(this.#headers(load.config)).map(([name, value]) => `wrk.headers["${name}"] = [==[${value}]==]`);
+    writeFileSync(script, ['wrk.method = "POST"', `wrk.body = [==[${chatBody(load.model, false).replace(fillerMark, '')}]==]`, ...headers].join('\n'));
     const wholeSeconds = Math.max(1, Math.round(seconds));
     const child = new Child(
       program,

@@ -61,7 +61,8 @@ function plainAnswer(status: number, body: string): string | Buffer {
   return answer.length > stringAnswerBytesMax ? Buffer.from(answer, 'latin1') : answer;
 }
 
-function chatBody(sizeBytes: number): string {
+/** `isJson`: the answer is a JSON object of that size, for checks that look for one. */
+function chatBody(sizeBytes: number, isJson: boolean): string {
   const make = (content: string): string =>
     JSON.stringify({
       id: 'chatcmpl-bench',
@@ -71,6 +72,7 @@ function chatBody(sizeBytes: number): string {
       choices: [{ index: 0, message: { role: 'assistant', content }, logprobs: null, finish_reason: 'stop' }],
       usage: { prompt_tokens: 16, completion_tokens: 32, total_tokens: 48 },
     });
+  if (isJson) return make(JSON.stringify({ title: 'gateways', year: 2024, tags: ['proxy', 'model'], text: 'word '.repeat(Math.ceil(sizeBytes / 5)).slice(0, Math.max(1, sizeBytes - make('').length - 90)) }));
   return make('word '.repeat(Math.ceil(sizeBytes / 5)).slice(0, Math.max(1, sizeBytes - make('').length)));
 }
 
@@ -100,7 +102,7 @@ export function makeRecipe(kind: AnswerKind, model: string): Recipe {
   let opening: string | Buffer;
   if (status !== 200) opening = plainAnswer(status, errorBody(status));
   else if (events > 0) opening = streamHead + frame(`${chunkPrefix}{"role":"assistant","content":""},"finish_reason":null}]}\n\n`);
-  else if (kind === 'chat') opening = plainAnswer(200, chatBody(size));
+  else if (kind === 'chat') opening = plainAnswer(200, chatBody(size, knob('json', 0) === 1));
   else if (kind === 'embeddings') opening = plainAnswer(200, embeddingsBody(Math.min(knob('dimensions', 256), 8192)));
   else opening = plainAnswer(200, modelsBody);
   return {

@@ -68,6 +68,62 @@ const rate: Scenario = {
   ],
 };
 
+/** Four checks that a careful operator has on: two on the way in, two on the way out, all of them passing. */
+const fourChecks = {
+  input_guardrails: [{ 'default.regexMatch': { rule: '(?i)\\b(password|api[_-]?key)\\s*[:=]', not: true }, 'default.wordCount': { maxWords: 2000 }, deny: true }],
+  output_guardrails: [{
+    'default.jsonSchema': { schema: { type: 'object', required: ['title', 'year'], properties: { title: { type: 'string' }, year: { type: 'integer' }, tags: { type: 'array', items: { type: 'string' } } } } },
+    'default.pii': { redact: true }, deny: true,
+  }],
+};
+/** A check that holds nothing back: the events carry marks of the bench, which have to arrive as they were sent. */
+const streamChecks = { output_guardrails: [{ 'default.wordCount': { maxWords: 1_000_000 }, deny: true }] };
+
+const checks: Scenario = {
+  name: 'checks',
+  title: () => `requests with four checks (regex, word count, JSON schema, personal data redacted), one core, ${rateConnections} connections`,
+  needsDirect: false,
+  roundsMax: Infinity,
+  quickRoundsMax: 2,
+  measure: (measure, subject, scale) => measure.rate(subject, rateConnections, scale.seconds, { model: 'bench-json1', config: fourChecks }),
+  rows: [
+    { figure: 'requestsPerSecond', label: 'requests/s measured', unit: '/s', better: 'higher', ratio: 'checks_requests_ratio' },
+    { figure: 'cpuUs', label: 'CPU per request', unit: 'µs', better: 'lower', ratio: 'checks_cpu_ratio' },
+    { figure: 'capacity', label: 'requests/s one core has CPU for', unit: '/s', better: 'higher', ratio: 'checks_capacity_ratio' },
+    ...requestFailureRows,
+  ],
+};
+
+const checkedStreams: Scenario = {
+  name: 'checked-streams',
+  title: () => '200 streams x 50 events/s under a check that may end them',
+  needsDirect: false,
+  roundsMax: 2,
+  quickRoundsMax: 1,
+  measure: (measure, subject, scale) => measure.streams(subject, Math.min(200, scale.streamsMax), 50, busySeconds(scale), 50, streamChecks),
+  rows: [
+    { figure: 'eventsPerSecond', label: 'events/s received', unit: '/s', better: 'higher', ratio: 'checked_events_ratio' },
+    { figure: 'deliveryP50Us', label: 'write to read p50', unit: 'µs', better: 'lower', ratio: 'checked_delivery_ratio' },
+    { figure: 'cpuPerEventUs', label: 'CPU per event', unit: 'µs', better: 'lower', ratio: 'checked_cpu_per_event_ratio' },
+    ...streamFailureRows,
+  ],
+};
+
+/** Every answer but the first comes out of memory. */
+const cache: Scenario = {
+  name: 'cache',
+  title: () => `hits of the simple cache, one core, ${rateConnections} connections`,
+  needsDirect: false,
+  roundsMax: Infinity,
+  quickRoundsMax: 1,
+  measure: (measure, subject, scale) => measure.rate(subject, rateConnections, scale.seconds, { model: 'bench', config: { cache: { mode: 'simple' } } }),
+  rows: [
+    { figure: 'requestsPerSecond', label: 'requests/s measured', unit: '/s', better: 'higher', ratio: 'cache_requests_ratio' },
+    { figure: 'cpuUs', label: 'CPU per request', unit: 'µs', better: 'lower', ratio: 'cache_cpu_ratio' },
+    ...requestFailureRows,
+  ],
+};
+
 const latency: Scenario = {
   name: 'latency',
   title: () => 'latency, one connection',
@@ -179,4 +235,4 @@ const memory: Scenario = {
   ],
 };
 
-export const scenarios: readonly Scenario[] = [rate, latency, firstToken, pace, streams, held, memory];
+export const scenarios: readonly Scenario[] = [rate, checks, cache, latency, firstToken, pace, streams, checkedStreams, held, memory];

@@ -1,6 +1,7 @@
 // What the command line needs from the rest of the gateway. app.ts implements it; it is loaded only by the commands that run it, so that
 // help and version answer at once, and it is replaced by fakes in tests.
 
+import type { Catalogue } from '../registry/catalogue.js';
 import type { Settings } from '../settings/read.js';
 
 export interface RunningGateway {
@@ -17,6 +18,8 @@ export interface CheckedSubject {
 export interface GatewayApp {
   startGateway(settings: Settings): Promise<RunningGateway>;
   checkGateway(settings: Settings): Promise<readonly CheckedSubject[]>;
+  /** Everything installed. `cwd` is where packages are looked for. */
+  listPlugins(settings: Settings, cwd: string): Promise<Catalogue>;
 }
 
 /** The process as the commands see it. */

@@ -8,18 +8,33 @@ import { environmentPrefix, fileVariable } from '../settings/schema.js';
 import type { Surroundings } from './app-contract.js';
 import { check } from './check.js';
 import { commandHelp, help } from './help.js';
+import { plugins } from './plugins.js';
 import { start } from './start.js';
 
 export interface Command {
   readonly describe: string;
   /** Accepts --settings. */
   readonly takesSettings: boolean;
-  run(around: Surroundings): Promise<number>;
+  /** What may stand behind the command, for help: `[kind or id]`. Absent: nothing. */
+  readonly argument?: string;
+  /** Options without a value, and what each is for. */
+  readonly flags?: Readonly<Record<string, string>>;
+  run(around: Surroundings, given: CommandWords): Promise<number>;
 }
 
-const commands: ReadonlyMap<string, Command> = new Map([
+/** What stood behind the command. */
+export interface CommandWords {
+  readonly argument: string | undefined;
+  readonly flags: ReadonlySet<string>;
+}
+
+const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['start', { describe: 'start the gateway', takesSettings: true, run: start }],
   ['check', { describe: 'check the settings, the storage, every plugin and every stored config', takesSettings: true, run: check }],
+  ['plugins', {
+    describe: 'list every plugin that is installed, or show one with its parameters', takesSettings: true, argument: '[kind or id]',
+    flags: { '--json': 'everything there is to say, as JSON' }, run: plugins,
+  }],
   ['version', { describe: 'print the version', takesSettings: false, run: printVersion }],
 ]);
 
@@ -62,24 +77,35 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
   }
 }
 
-async function run(command: Command, argv: string[], around: Surroundings): Promise<number> {
+async function run(command: Command, argv: readonly string[], around: Surroundings): Promise<number> {
+  const flags = new Set(argv.filter((word) => isFlag(word, command)));
   const parsed = defineCommand({
     args: { settings: { type: 'string', description: `settings file; the same as ${fileVariable}` } },
-    run: ({ args: { settings: file } }) =>
-      command.run(file === undefined ? around : { ...around, environment: { ...around.environment, [fileVariable]: file } }),
+    run: ({ args: { settings: file, _: [argument] } }) => command.run(
+      file === undefined ? around : { ...around, environment: { ...around.environment, [fileVariable]: file } },
+      { argument, flags },
+    ),
   });
-  const { result } = await runCommand(parsed, { rawArgs: argv });
+  const { result } = await runCommand(parsed, { rawArgs: argv.filter((word) => !flags.has(word)) });
   if (typeof result !== 'number') throw new TypeError('a command ended without an exit code');
   return result;
 }
 
+const isFlag = (word: string, command: Command): boolean => Object.hasOwn(command.flags ?? {}, word);
+
 /** The parser takes what it does not know in silence; a misspelt option must not start a gateway with other settings than meant. */
 function faultIn(argv: readonly string[], command: Command): string | undefined {
+  let argumentCount = 0;
   for (let index = 0; index < argv.length; index += 1) {
     const word = argv[index] ?? '';
+    if (isFlag(word, command)) continue;
     const equals = word.indexOf('=');
     const option = equals === -1 ? word : word.slice(0, equals);
-    if (!option.startsWith('-')) return `unexpected argument ${word}`;
+    if (!option.startsWith('-')) {
+      argumentCount += 1;
+      if (argumentCount > (command.argument === undefined ? 0 : 1)) return `unexpected argument ${word}`;
+      continue;
+    }
     if (option !== settingsOption || !command.takesSettings) {
       const variable = environmentPrefix + option.replace(/^-+/, '').replaceAll('-', '_').toUpperCase();
       return `unknown option ${option}${command.takesSettings ? `; settings come from the environment (as ${variable}=...) or a file (${settingsOption} <file>), see gateway --help` : ''}`;

@@ -7,6 +7,8 @@ const examples = [
   ['gateway start', 'on http://127.0.0.1:8787, one thread for each core'],
   ['GATEWAY_PORT=9000 GATEWAY_THREADS=2 gateway start', 'settings from the environment'],
   ['gateway start --settings /etc/gateway.yaml', 'settings from a file'],
+  ['gateway plugins guardrail', 'the guardrails that are installed'],
+  ['gateway plugins default.regexMatch', 'one plugin, with its parameters'],
   ['gateway check', 'before a deployment: exit 1 and each fault when something is wrong'],
 ] as const;
 
@@ -22,7 +24,7 @@ export function help(commands: ReadonlyMap<string, Command>): string {
     ...columns([...commands].map(([name, { describe }]) => [name, describe] as const)),
     '',
     'Options',
-    ...columns([['--settings <file>', 'settings file for start and check'], ['--help', 'this text'], ['--version', 'print the version']]),
+    ...columns([['--settings <file>', 'settings file for start, check and plugins'], ['--help', 'this text'], ['--version', 'print the version']]),
     '',
     ...settingsHelp(),
     '',
@@ -32,8 +34,10 @@ export function help(commands: ReadonlyMap<string, Command>): string {
 }
 
 export function commandHelp(name: string, command: Command): string {
-  const usage = [`gateway ${name}: ${command.describe}`, '', `Usage: gateway ${name}${command.takesSettings ? ' [--settings <file>]' : ''}`];
-  return [...usage, ...(command.takesSettings ? ['', ...settingsHelp()] : [])].join('\n');
+  const flags = Object.entries(command.flags ?? {});
+  const words = [command.argument, ...flags.map(([flag]) => `[${flag}]`), command.takesSettings ? '[--settings <file>]' : undefined].filter((word) => word !== undefined);
+  const usage = [`gateway ${name}: ${command.describe}`, '', ['Usage: gateway', name, ...words].join(' ')];
+  return [...usage, ...(flags.length === 0 ? [] : ['', 'Options', ...columns(flags)]), ...(command.takesSettings ? ['', ...settingsHelp()] : [])].join('\n');
 }
 
 function settingsHelp(): string[] {

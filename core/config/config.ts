@@ -34,10 +34,13 @@ export interface Config extends Credentials {
   readonly custom_host?: string;
   readonly passthrough?: boolean;
   readonly forward_headers?: readonly string[];
-  readonly before_request_hooks?: readonly BeforeRequestHook[];
-  readonly after_request_hooks?: readonly AfterRequestHook[];
-  readonly input_guardrails?: readonly (string | InputGuardrail)[];
-  readonly output_guardrails?: readonly (string | OutputGuardrail)[];
+  readonly before_request_hooks?: readonly HookConfig[];
+  readonly after_request_hooks?: readonly HookConfig[];
+  readonly input_guardrails?: readonly (string | GuardrailConfig)[];
+  readonly output_guardrails?: readonly (string | GuardrailConfig)[];
+  /** Extensions: as the guardrails, of type mutator. */
+  readonly input_mutators?: readonly (string | GuardrailConfig)[];
+  readonly output_mutators?: readonly (string | GuardrailConfig)[];
 }
 
 /** Credentials and addresses of single providers. */
@@ -97,10 +100,14 @@ export interface StickyConfig {
   readonly ttl?: number;
 }
 
+/** Members beyond these are parameters of the cache mode, whose own schema checks them. */
 export interface CacheConfig {
   readonly mode: string;
   /** Seconds. */
   readonly max_age?: number;
+  /** Extension: identical requests in flight share one upstream call. */
+  readonly share_in_flight?: boolean;
+  readonly [parameter: string]: unknown;
 }
 
 export interface RetryConfig {
@@ -127,6 +134,7 @@ export interface FeedbackAction {
   readonly feedback?: Feedback;
 }
 
+/** `deny` in an action is another way to write the hook's own. */
 export interface DenyingAction extends FeedbackAction {
   readonly deny?: boolean;
 }
@@ -134,34 +142,29 @@ export interface DenyingAction extends FeedbackAction {
 export interface CheckConfig {
   readonly id: string;
   readonly parameters: JsonObject;
+  /** Extensions. */
+  readonly name?: string;
+  readonly is_enabled?: boolean;
 }
 
-export interface BeforeRequestHook {
-  readonly id: string;
-  readonly type?: string;
-  readonly on_fail?: DenyingAction;
-  readonly on_success?: DenyingAction;
-  readonly checks?: readonly CheckConfig[];
-}
-
-export interface AfterRequestHook {
+/** Members beyond these are parameters of the hook type (`deny`, `sequential` ...), whose own schema checks them. */
+export interface HookConfig {
   readonly id: string;
   readonly type?: string;
   readonly async?: boolean;
-  readonly on_fail?: FeedbackAction;
-  readonly on_success?: FeedbackAction;
+  readonly on_fail?: DenyingAction;
+  readonly on_success?: DenyingAction;
+  readonly guardrail_version_id?: string;
   readonly checks?: readonly CheckConfig[];
+  readonly [parameter: string]: unknown;
 }
 
-/** Every other member is a check: its id, and its parameters as an object. */
-interface GuardrailEntry<Action> {
+/** The short form of a hook: every member that is not the hook's is a check, by its id, and its parameters as an object. */
+export interface GuardrailConfig {
   readonly id?: string;
   readonly deny?: boolean;
   readonly async?: boolean;
-  readonly on_fail?: Action;
-  readonly on_success?: Action;
-  readonly [check: string]: JsonObject | Action | string | boolean | undefined;
+  readonly on_fail?: DenyingAction;
+  readonly on_success?: DenyingAction;
+  readonly [check: string]: unknown;
 }
-
-export type InputGuardrail = GuardrailEntry<FeedbackAction>;
-export type OutputGuardrail = GuardrailEntry<DenyingAction>;

@@ -1,7 +1,7 @@
 // What a target takes over from the configs around it. Pure; runs when a config is compiled. `provider`, keys and credentials, `weight`
 // and `name` are never inherited: a parent's secret must not reach a provider that the parent did not name.
 
-import type { AfterRequestHook, BeforeRequestHook, BreakerConfig, CacheConfig, Config, InputGuardrail, JsonObject, OutputGuardrail, RetryConfig } from './config.js';
+import type { BreakerConfig, CacheConfig, Config, GuardrailConfig, HookConfig, JsonObject, RetryConfig } from './config.js';
 
 /** Everything a config hands on to its targets; undefined where nobody on the way down said anything. */
 export interface Inherited {
@@ -15,10 +15,12 @@ export interface Inherited {
   readonly custom_host: string | undefined;
   readonly forward_headers: readonly string[] | undefined;
   readonly strict_reference_compliance: boolean | undefined;
-  readonly before_request_hooks: readonly BeforeRequestHook[] | undefined;
-  readonly input_guardrails: readonly (string | InputGuardrail)[] | undefined;
-  readonly after_request_hooks: readonly AfterRequestHook[] | undefined;
-  readonly output_guardrails: readonly (string | OutputGuardrail)[] | undefined;
+  readonly before_request_hooks: readonly HookConfig[] | undefined;
+  readonly input_guardrails: readonly (string | GuardrailConfig)[] | undefined;
+  readonly input_mutators: readonly (string | GuardrailConfig)[] | undefined;
+  readonly after_request_hooks: readonly HookConfig[] | undefined;
+  readonly output_guardrails: readonly (string | GuardrailConfig)[] | undefined;
+  readonly output_mutators: readonly (string | GuardrailConfig)[] | undefined;
 }
 
 /** What the root of a config inherits. */
@@ -35,8 +37,10 @@ export const noInheritance: Inherited = Object.freeze({
   strict_reference_compliance: undefined,
   before_request_hooks: undefined,
   input_guardrails: undefined,
+  input_mutators: undefined,
   after_request_hooks: undefined,
   output_guardrails: undefined,
+  output_mutators: undefined,
 });
 
 /** Shallow: a member of `own` replaces the parent's of that name whole. */
@@ -48,8 +52,8 @@ export function mergeParameters(parent: JsonObject | undefined, own: JsonObject 
 /** What holds for `config` itself and, unless they say otherwise, for its targets. */
 export function inherit(parent: Inherited, config: Config): Inherited {
   // Hooks and guardrails of one side are one list to the client, so any of a target's own replaces all of the parent's on that side.
-  const before = hasItems(config.before_request_hooks) || hasItems(config.input_guardrails) ? config : parent;
-  const after = hasItems(config.after_request_hooks) || hasItems(config.output_guardrails) ? config : parent;
+  const before = [config.before_request_hooks, config.input_guardrails, config.input_mutators].some(hasItems) ? config : parent;
+  const after = [config.after_request_hooks, config.output_guardrails, config.output_mutators].some(hasItems) ? config : parent;
   return Object.freeze({
     override_params: mergeParameters(parent.override_params, config.override_params),
     default_params: mergeParameters(parent.default_params, config.default_params),
@@ -65,8 +69,10 @@ export function inherit(parent: Inherited, config: Config): Inherited {
     strict_reference_compliance: config.strict_reference_compliance ?? parent.strict_reference_compliance,
     before_request_hooks: before.before_request_hooks,
     input_guardrails: before.input_guardrails,
+    input_mutators: before.input_mutators,
     after_request_hooks: after.after_request_hooks,
     output_guardrails: after.output_guardrails,
+    output_mutators: after.output_mutators,
   });
 }
 

@@ -32,7 +32,7 @@ function brokenPairing(config: Config, path: string): ConfigFault | undefined {
   return undefined;
 }
 
-const excludedByPassthrough = ['targets', 'strategy', 'override_params', 'input_guardrails', 'output_guardrails'] as const;
+const excludedByPassthrough = ['targets', 'strategy', 'override_params', 'input_guardrails', 'output_guardrails', 'input_mutators', 'output_mutators'] as const;
 
 function brokenPassthrough(config: Config, path: string): ConfigFault | undefined {
   if (config.passthrough !== true) return undefined;
@@ -54,7 +54,7 @@ function brokenCount(config: Config, path: string, depth: number): ConfigFault |
 /** Property sets of which one is enough. */
 const sufficient = [
   'virtual_key', 'cache', 'retry', 'prompt_id', 'forward_headers', 'request_timeout',
-  'before_request_hooks', 'after_request_hooks', 'input_guardrails', 'output_guardrails',
+  'before_request_hooks', 'after_request_hooks', 'input_guardrails', 'output_guardrails', 'input_mutators', 'output_mutators',
 ] as const;
 
 /** Beside `provider`, one of these is needed whole. */

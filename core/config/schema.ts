@@ -39,8 +39,7 @@ const feedback = {
   additionalProperties: false,
   properties: { value: { type: 'number' }, weight: { type: 'number' }, metadata: { type: 'object' } },
 } as const;
-const feedbackAction = { type: 'object', additionalProperties: false, properties: { feedback } } as const;
-const denyingAction = { type: 'object', additionalProperties: false, properties: { feedback, deny: { type: 'boolean' } } } as const;
+const action = { type: 'object', additionalProperties: false, properties: { feedback, deny: { type: 'boolean' } } } as const;
 
 const checks = {
   type: 'array',
@@ -48,33 +47,29 @@ const checks = {
     type: 'object',
     additionalProperties: false,
     required: ['id', 'parameters'],
-    properties: { id: filled, parameters: { type: 'object' } },
+    properties: { id: filled, parameters: { type: 'object' }, name: { type: 'string' }, is_enabled: { type: 'boolean' } },
   },
 } as const;
 
-const beforeRequestHook = {
+/** Further members are parameters of the hook's type, which its own schema checks when the config is compiled. */
+const hook = {
   type: 'object',
-  additionalProperties: false,
-  required: ['id'],
-  properties: { id: filled, type: { type: 'string' }, on_fail: denyingAction, on_success: denyingAction, checks },
-} as const;
-
-const afterRequestHook = {
-  type: 'object',
-  additionalProperties: false,
   required: ['id'],
   properties: {
-    id: filled, type: { type: 'string' }, async: { type: 'boolean' }, on_fail: feedbackAction, on_success: feedbackAction, checks,
+    id: filled, type: filled, async: { type: 'boolean' }, on_fail: action, on_success: action, checks, guardrail_version_id: { type: 'string' },
   },
 } as const;
 
-const guardrailEntry = (action: object): object => ({
+const guardrailEntry = {
   type: ['string', 'object'],
   minLength: 1,
-  properties: { id: { type: 'string' }, deny: { type: 'boolean' }, async: { type: 'boolean' }, on_fail: action, on_success: action },
+  properties: {
+    id: { type: 'string' }, type: filled, deny: { type: 'boolean' }, async: { type: 'boolean' }, sequential: { type: 'boolean' },
+    on_fail: action, on_success: action, guardrail_version_id: { type: 'string' },
+  },
   // A check: its id, and its parameters.
   additionalProperties: { type: 'object', typeReason: 'is taken for a check, whose value must be an object with its parameters' },
-});
+} as const;
 
 const strategyMembers = {
   mode: { ...filled, maxLength: 130 },
@@ -137,9 +132,9 @@ export const configSchema = {
         request_timeout: { type: 'integer', minimum: 1 },
         cache: {
           type: 'object',
-          additionalProperties: false,
           required: ['mode'],
-          properties: { mode: { enum: ['simple', 'semantic'] }, max_age: { type: 'integer', minimum: 0 } },
+          // Further members are parameters of the mode, which its own schema checks when the config is compiled.
+          properties: { mode: filled, max_age: { type: 'integer', minimum: 0 }, share_in_flight: { type: 'boolean' } },
         },
         retry: {
           type: 'object',
@@ -170,10 +165,12 @@ export const configSchema = {
         deployment_id: plainText,
         api_version: plainText,
         deployments: { type: 'array', items: deployment },
-        before_request_hooks: { type: 'array', items: beforeRequestHook },
-        after_request_hooks: { type: 'array', items: afterRequestHook },
-        input_guardrails: { type: 'array', items: guardrailEntry(feedbackAction) },
-        output_guardrails: { type: 'array', items: guardrailEntry(denyingAction) },
+        before_request_hooks: { type: 'array', items: hook },
+        after_request_hooks: { type: 'array', items: hook },
+        input_guardrails: { type: 'array', items: guardrailEntry },
+        output_guardrails: { type: 'array', items: guardrailEntry },
+        input_mutators: { type: 'array', items: guardrailEntry },
+        output_mutators: { type: 'array', items: guardrailEntry },
         vendor_organization: headerText,
         vendor_project: headerText,
         cloud1_access_key_id: headerText,

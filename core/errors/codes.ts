@@ -52,6 +52,8 @@ export const errorCodes = {
   RESPONSE_FINISHED: client(400, 'invalid_request_error', 'response {id} is not running in the background, so it cannot be cancelled'),
   NO_TARGET: client(400, 'invalid_request_error', 'the strategy of {path} chose no target: {reason}'),
   TARGETS_TOO_MANY: client(400, 'invalid_request_error', 'calls to {endpoint} take a config with exactly one target'),
+  // Hooks
+  HOOKS_FAILED: client(446, 'hooks_failed', 'the guardrail checks defined in the config failed; hook_results has the details'),
   // Upstream
   EGRESS_REFUSED: client(403, 'egress_refused', 'refused to connect to {host}: {reason}'),
   ATTEMPT_TIMEOUT: { status: 408, source: 'upstream', retryable: true, type: 'timeout_error', message: 'the request exceeded the timeout of {timeoutMs} ms' },

@@ -28,16 +28,20 @@ export function errorBody(given: GatewayError | ToldError, dialect: Dialect): st
 
 /**
  * An error event for a stream that has begun: what the dialect's own clients understand as a failure. `isMidEvent`: the bytes sent so far
- * end inside an event, which is closed first. `sequence` numbers the event where events are numbered, as far as that is known.
+ * end inside an event, which is closed first. `sequence` numbers the event where events are numbered, as far as that is known. `hookResults`
+ * stand beside the error when there are any.
  */
-export function errorEvent(given: GatewayError | ToldError, dialect: Dialect, isMidEvent: boolean, sequence = 0): string {
+export function errorEvent(given: GatewayError | ToldError, dialect: Dialect, isMidEvent: boolean, sequence = 0, hookResults?: unknown): string {
   const error = told(given);
   const close = isMidEvent ? '\n\n' : '';
+  const results = hookResults === undefined ? '' : `,"hook_results":${JSON.stringify(hookResults)}`;
+  const body = errorBody(error, dialect);
+  const withResults = `${body.slice(0, -1)}${results}}`;
   switch (dialect) {
-    case 'chat': return `${close}data: ${errorBody(error, dialect)}\n\n`;
-    case 'messages': return `${close}event: error\ndata: ${errorBody(error, dialect)}\n\n`;
+    case 'chat': return `${close}data: ${withResults}\n\n`;
+    case 'messages': return `${close}event: error\ndata: ${withResults}\n\n`;
     case 'responses': {
-      const data = { type: 'error', code: error.code, message: error.message, param: error.param, sequence_number: sequence };
+      const data = { type: 'error', code: error.code, message: error.message, param: error.param, sequence_number: sequence, ...(hookResults === undefined ? {} : { hook_results: hookResults }) };
       return `${close}event: error\ndata: ${JSON.stringify(data)}\n\n`;
     }
   }

@@ -6,6 +6,7 @@ import type { EndpointName, Exchange as PluginExchange, Json, RequestView } from
 import { fail } from '../errors/gateway-error.js';
 import type { ClientBody } from './client-body.js';
 import type { EndpointDefinition } from './endpoint.js';
+import type { HookLog } from './hook-log.js';
 import type { RequestHead } from './request-head.js';
 import type { Responder } from './responder.js';
 import { parseTraceParent, randomHex, uuid } from './trace.js';
@@ -62,6 +63,8 @@ export class Exchange implements PluginExchange {
 
   // ---- progress ----
   running: Running | null = null;
+  /** Present when this call's answer goes to other clients as well: it outlives its own. */
+  leaveShared: (() => void) | null = null;
   /** An error is on its way to the client; nothing else may answer. */
   isRefused = false;
   isFinished = false;
@@ -74,6 +77,8 @@ export class Exchange implements PluginExchange {
   history: readonly Json[] | null = null;
   /** Items kept here that the request only names, by their id; null when there are none. */
   references: ReadonlyMap<string, Json> | null = null;
+  /** Null while no hook has run. */
+  hooks: HookLog | null = null;
   cacheStatus = 'DISABLED';
   status = 0;
   errorCode = '';
@@ -96,7 +101,8 @@ export class Exchange implements PluginExchange {
     /** What the client's path has behind the endpoint's own (`/{id}/content`); for the proxy the whole upstream path. */
     readonly suffix: string,
     readonly clientBody: ClientBody,
-    readonly responder: Responder,
+    /** Of the client; of all of them when several share the answer. */
+    public responder: Responder,
     readonly reader: BodyReader,
   ) {
     const parent = head.traceParent === undefined ? undefined : parseTraceParent(head.traceParent);
@@ -139,6 +145,12 @@ export class Exchange implements PluginExchange {
   json(): Readonly<Record<string, unknown>> {
     if (this.parsed === undefined) this.parsed = this.isJson ? objectOf(this.reader, this.bytes) : noObject;
     return this.parsed;
+  }
+
+  /** A hook changed the body: everybody after it gets this one. */
+  replaceBody(body: Readonly<Record<string, unknown>>): void {
+    this.parsed = body;
+    this.bytes = Buffer.from(JSON.stringify(body));
   }
 
   get isJson(): boolean {

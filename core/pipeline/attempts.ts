@@ -2,20 +2,25 @@
 // The loop of a call: target -> prepare -> send -> answer, try again, or next target. Callbacks, no promise: the usual call walks through here
 // without waiting for anything but the network. Once a byte went to the client nothing is repeated.
 
-import { isProviderError, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
+import { isProviderError, type CacheHit, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
 import type { Readable } from 'node:stream';
 import { fail, isGatewayError, reasonOf, type GatewayError } from '../errors/gateway-error.js';
 import type { Exchange, Running } from '../exchange/exchange.js';
 import type { Usage } from '../exchange/usage.js';
 import { parameterPath } from '../plan/parameter-path.js';
-import type { Leaf, Plan } from '../plan/plan.js';
+import type { CachePlan, Leaf, Plan } from '../plan/plan.js';
+import { UsageTap } from '../stream/usage-tap.js';
 import type { UpstreamRequest } from '../upstream/client.js';
 import { FanOut, type StartPart } from '../upstream/fan-out.js';
 import { backoffMs, retryAfterMs } from '../upstream/retry-after.js';
 import { answerHeaders } from './answer-headers.js';
+import { isJudged, runBefore, shownStatus } from './before.js';
+import { questionOf, type Question } from './cache-question.js';
+import { answerFromCache, changeCache, lookUp, missStatus } from './cached-answer.js';
 import { prepare, type Prepared } from './prepare.js';
 import { Respond } from './respond.js';
 import type { PipelineServices } from './services.js';
+import { SharedAnswer } from './shared-answer.js';
 import { Walk } from './walk.js';
 
 /** Upstream calls of one exchange, all targets together: a strategy that never stops asking is stopped here. */
@@ -26,12 +31,15 @@ const drainBytesMax = 64 * 1024;
 const retryWaitMsMax = 60_000;
 /** What a strategy hears of a target whose breaker let nobody through. */
 const breakerOpenStatus = 503;
+const noHeaders: readonly string[] = [];
 
 export interface AttemptsEnd {
   /** The exchange is over; everything about it is in its fields. */
   finish(exchange: Exchange): void;
   /** No answer could be had: the client gets the error. */
   refuse(exchange: Exchange, error: GatewayError, retryCount: number): void;
+  /** Nobody is left to read the answer. */
+  abandon(exchange: Exchange): void;
 }
 
 export class Attempts implements Running {
@@ -47,6 +55,11 @@ export class Attempts implements Running {
   #waitedMs = 0;
   #isOver = false;
   upload: Readable | null = null;
+  /** Under what the answer may be kept; null without a cache. */
+  question: Question | null = null;
+  #hitUsage: UsageTap | null = null;
+  /** The answer of another call that this one waits for. */
+  #joined: SharedAnswer | null = null;
 
   constructor(
     readonly exchange: Exchange,
@@ -77,9 +90,11 @@ export class Attempts implements Running {
     this.#clearTimer();
     this.#attempt?.cancel();
     this.upload?.destroy();
+    this.#joined?.leave(this.exchange);
   }
 
   usage(): Usage | null {
+    if (this.#hitUsage !== null) return this.#hitUsage.read();
     return this.respond === null ? null : this.respond.usage();
   }
 
@@ -107,10 +122,92 @@ export class Attempts implements Running {
     exchange.targetPath = leaf.path;
     exchange.target = { provider: leaf.provider.id, attempt: exchange.attempts + 1 };
     exchange.unsupported = [];
-    const prepared = prepare(exchange, leaf, this.upload);
+    if (leaf.before === null && exchange.hooks !== null) exchange.hooks.hasFailedBefore = false;
+    const waiting = leaf.before === null ? undefined : runBefore(exchange, leaf.before);
+    if (waiting === undefined) this.#startLeaf(leaf);
+    else waiting.then(() => this.#resumeLeaf(leaf), (thrown: unknown) => this.#loseLeaf(leaf, thrown));
+  }
+
+  /** The hooks before the request have nothing against it. */
+  #startLeaf(leaf: Leaf): void {
+    const prepared = prepare(this.exchange, leaf, this.upload);
     this.#prepared = prepared;
-    if (prepared.ownAnswer === null) this.#send();
-    else this.#answer(prepared.ownAnswer);
+    this.question = null;
+    if (prepared.ownAnswer !== null) this.#answer(prepared.ownAnswer);
+    else if (leaf.cache !== null) this.#askCache(leaf, leaf.cache, prepared);
+    else this.#send();
+  }
+
+  #resumeLeaf(leaf: Leaf): void {
+    if (this.#isOver) return;
+    try {
+      this.#startLeaf(leaf);
+    } catch (thrown) {
+      this.#loseLeaf(leaf, thrown);
+    }
+  }
+
+  /** What begin() does with what is thrown, for a target whose hooks were waited for. */
+  #loseLeaf(leaf: Leaf, thrown: unknown): void {
+    if (this.#isOver) return;
+    if (this.#walk === null) this.#giveUp(asGatewayError(thrown));
+    else this.#skipLeaf(leaf, thrown);
+  }
+
+  #askCache(leaf: Leaf, plan: CachePlan, prepared: Prepared): void {
+    const { exchange, services } = this;
+    const question = questionOf(exchange, leaf, prepared);
+    this.question = question;
+    if (question === null) {
+      exchange.cacheStatus = 'DISABLED';
+      this.#send();
+      return;
+    }
+    if (exchange.head.cacheForceRefresh === 'true') {
+      exchange.cacheStatus = 'REFRESH';
+      changeCache(plan, () => plan.cache.remove(question), services);
+      this.#send();
+      return;
+    }
+    const found = lookUp(plan, question, services);
+    if (found instanceof Promise) found.then((hit) => { if (!this.#isOver) this.#onLookup(leaf, plan, question, hit); }, (thrown: unknown) => this.#loseLeaf(leaf, thrown));
+    else this.#onLookup(leaf, plan, question, found);
+  }
+
+  #onLookup(leaf: Leaf, plan: CachePlan, question: Question, hit: CacheHit | undefined): void {
+    const { exchange } = this;
+    if (hit === undefined) {
+      exchange.cacheStatus = missStatus(plan, question);
+      if (!plan.sharesInFlight || !this.#share(leaf, question)) this.#send();
+      return;
+    }
+    this.#isOver = true;
+    this.#hitUsage = new UsageTap(false);
+    this.#hitUsage.push(hit.body);
+    answerFromCache(exchange, hit);
+    this.end.finish(exchange);
+  }
+
+  /** Joins a call for the same that is on its way; else others may join this one. */
+  #share(leaf: Leaf, question: Question): boolean {
+    const { exchange, services } = this;
+    // Others are waiting for it already, from a target tried before.
+    if (exchange.leaveShared !== null) return false;
+    const key = `${question.key} ${exchange.json().stream === true}`;
+    const running = services.inFlight.find(leaf, key);
+    if (running === undefined) {
+      const shared = new SharedAnswer(() => services.inFlight.remove(leaf, key), () => this.end.abandon(exchange));
+      shared.join(exchange, exchange.responder, () => undefined);
+      exchange.responder = shared;
+      exchange.leaveShared = () => shared.leave(exchange);
+      services.inFlight.add(leaf, key, shared);
+      return false;
+    }
+    this.#isOver = true;
+    this.#joined = running;
+    exchange.cacheStatus = 'SHARED';
+    running.join(exchange, exchange.responder, () => this.end.finish(exchange));
+    return true;
   }
 
   #send(): void {
@@ -193,20 +290,31 @@ export class Attempts implements Running {
     const leaf = this.#leaf as Leaf;
     const { services } = this;
     if (leaf.breaker !== null) services.breakers.record(leaf.breakerSlot, leaf.breaker, status);
+    // What the hooks after the request make of it is not known yet; they ask again.
+    if (leaf.after !== null && isJudged(this.exchange, status)) return true;
+    return !this.#isTriedAgain(leaf, shownStatus(this.exchange, status), headers);
+  }
+
+  /** The hooks after the request gave the answer its status: true when it is thrown away and another try has begun. */
+  reconsider(attempt: Attempt, status: number): boolean {
+    if (this.#isOver || attempt !== this.#attempt) return true;
+    if (!this.#isTriedAgain(this.#leaf as Leaf, status, noHeaders)) return false;
+    this.respond = null;
+    return true;
+  }
+
+  #isTriedAgain(leaf: Leaf, status: number, headers: readonly string[]): boolean {
     const mayRepeat = this.upload === null && this.exchange.attempts < attemptsMax;
     if (mayRepeat && leaf.retry.attempts > this.#retries && leaf.retry.onStatusCodes.has(status)) {
       const delayMs = this.#delay(leaf, headers);
       if (delayMs >= 0) {
         this.#retryAfter(delayMs);
-        return false;
+        return true;
       }
     }
-    if (this.#walk !== null && mayRepeat) {
-      this.#walk.report(status, undefined);
-      const next = this.#nextLeaf();
-      if (next !== null) return false;
-    }
-    return true;
+    if (this.#walk === null || !mayRepeat) return false;
+    this.#walk.report(status, undefined);
+    return this.#nextLeaf() !== null;
   }
 
   /** No answer came, or not a usable one. */

@@ -1,7 +1,7 @@
 // Hot: runs for each target tried.
 // Client request + leaf -> upstream request. What nothing on the leaf touches goes up as it came: the body's bytes, the query, the path.
 
-import type { EndpointSpec, SigningKeys } from '@gateway/plugin-sdk';
+import type { EndpointSpec, JsonObject, SigningKeys } from '@gateway/plugin-sdk';
 import type { Readable } from 'node:stream';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
@@ -28,6 +28,9 @@ export interface Prepared {
   readonly keys: SigningKeys;
   /** The answer, when no provider has to be asked. */
   readonly ownAnswer: string | null;
+  /** For targets with a cache: the client's body as the config edited it, and the path of its plain answer; null elsewhere. */
+  readonly cacheBody: JsonObject | null;
+  readonly cachePath: string | null;
 }
 
 /** Throws a client error when the provider cannot take this call. */
@@ -48,7 +51,7 @@ export function prepare(exchange: Exchange, leaf: Leaf, upload: Readable | null)
   if (credentials !== leaf.credentials) templateHeaders(leaf, credentials, headers);
   if (spec.headers !== undefined) specHeaders(spec.headers, draft, headers);
   const base = baseOf(leaf, spec.baseUrl ?? null, credentials);
-  const own = endpointPath(draft, spec);
+  const own = endpointPath(draft, spec, spec.streamPath !== undefined && draft.isStream);
   const at = own.indexOf('?');
   const suffix = choice.translation === null ? exchange.suffix : '';
   let path = base.path + (at === -1 ? own + suffix : own.slice(0, at) + suffix + own.slice(at));
@@ -64,6 +67,8 @@ export function prepare(exchange: Exchange, leaf: Leaf, upload: Readable | null)
     translation: choice.translation,
     keys: signingKeys(exchange, leaf, credentials),
     ownAnswer: choice.ownAnswer,
+    cacheBody: leaf.cache === null || !exchange.isJson ? null : draft.client,
+    cachePath: leaf.cache === null ? null : endpointPath(draft, spec, false),
   };
 }
 
@@ -82,7 +87,7 @@ function prepareProxy(exchange: Exchange, leaf: Leaf, upload: Readable | null, c
   path = authorise(exchange, leaf, headers, path);
   return {
     base, request: { method: head.method, path: path === '' ? '/' : path, headers, body }, parts: null, spec: null, call: null, translation: null,
-    keys: signingKeys(exchange, leaf, credentials), ownAnswer: null,
+    keys: signingKeys(exchange, leaf, credentials), ownAnswer: null, cacheBody: null, cachePath: null,
   };
 }
 
@@ -97,8 +102,8 @@ function proxyBody(exchange: Exchange, leaf: Leaf): Uint8Array | null {
   return editedJson(leaf, bytes);
 }
 
-function endpointPath(draft: Draft, spec: EndpointSpec): string {
-  const path = spec.streamPath !== undefined && draft.isStream ? spec.streamPath : spec.path;
+function endpointPath(draft: Draft, spec: EndpointSpec, isStream: boolean): string {
+  const path = spec.streamPath !== undefined && isStream ? spec.streamPath : spec.path;
   if (!path.includes('{')) return path;
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     if (name === 'model') {

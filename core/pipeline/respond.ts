@@ -4,27 +4,33 @@
 // has read.
 
 import {
-  isBinaryAnswer, isProviderError, type AnswerEvent, type EndpointName, type EventStage, type Json, type JsonObject, type UpstreamCall,
+  isBinaryAnswer, isProviderError, type AnswerEvent, type BinaryAnswer, type EndpointName, type EventStage, type Json, type JsonObject, type Maybe, type UpstreamCall,
 } from '@gateway/plugin-sdk';
 import { chatToMessages } from '../dialect/messages/answer.js';
 import { MessagesStage } from '../dialect/messages/stream.js';
 import { chatToResponse } from '../dialect/responses/answer.js';
 import { ResponsesStage } from '../dialect/responses/stream.js';
+import { isReplayable } from '../dialect/replay/replay.js';
 import { fail, isGatewayError, type GatewayError } from '../errors/gateway-error.js';
 import { errorBody, errorEvent, type ToldError } from '../errors/to-response.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Usage } from '../exchange/usage.js';
 import { StageChain } from '../stream/stages.js';
 import { UsageTap } from '../stream/usage-tap.js';
+import { AfterPhase } from './after-phase.js';
 import { answerHeaders, headerOf, setHeader } from './answer-headers.js';
+import { AnswerTail, isStreamedEndpoint } from './answer-tail.js';
 import type { Attempt, AttemptsEnd } from './attempts.js';
+import { isJudged, shownStatus } from './before.js';
+import { changeCache, includesUsage } from './cached-answer.js';
+import { withHookResults } from './hook-result.js';
 import type { Prepared } from './prepare.js';
 import { providerError } from './provider-error.js';
 import type { PipelineServices } from './services.js';
 import { keepResponse, responseContext } from './stored-responses.js';
 
-/** What becomes of the answer; settled at its head. */
-type Mode = 'relay' | 'collect' | 'error' | 'stages';
+/** What becomes of the answer; settled at its head. `whole`: collected as it is, for hooks and caches. */
+type Mode = 'relay' | 'collect' | 'whole' | 'error' | 'stages';
 
 /** What the end of a stream has in it, by endpoint; an error event of the provider's own is an end, too. */
 const lastEvents: ReadonlyMap<EndpointName, RegExp> = new Map([
@@ -49,7 +55,16 @@ export class Respond {
   #lastChunk: Uint8Array | null = null;
   #status = 0;
   #headers: readonly string[] = [];
+  #contentType = '';
   #retryCount = 0;
+  /** The hooks after the request; null when none has a say in this answer. */
+  #phase: AfterPhase | null = null;
+  /** Keeps a response for a provider that keeps none, once the hooks have let it pass. */
+  #keep: ((response: JsonObject) => void) | null = null;
+  /** Nothing goes to the client before the hooks have spoken. */
+  #isHeld = false;
+  /** The answer was thrown away, and another attempt has begun. */
+  #isDropped = false;
 
   constructor(readonly exchange: Exchange, readonly attempt: Attempt, readonly services: PipelineServices, readonly end: AttemptsEnd) {}
 
@@ -73,38 +88,64 @@ export class Respond {
     this.#status = status;
     this.#headers = headers;
     this.#retryCount = retryCount;
-    exchange.status = status;
+    this.#contentType = type;
+    const { after } = this.attempt.leaf;
+    if (after !== null && isJudged(exchange, status)) {
+      this.#phase = new AfterPhase(exchange, after);
+      this.#isHeld = this.#phase.decides && (!isStream || this.#phase.holdsStream);
+      if (!this.#isHeld && this.#isReconsidered(status)) return;
+    }
+    exchange.status = shownStatus(exchange, status);
     exchange.isStream = isStream;
     responder.onDrain = () => this.#onDrain();
     const isPlain = headerOf(headers, 'content-encoding') === undefined;
     const mode = spec === null ? 'relay' : this.#modeOf(status, isStream, prepared);
-    if (!isPlain && (mode === 'collect' || mode === 'stages')) {
+    if (!isPlain && (mode === 'collect' || mode === 'stages' || this.#phase !== null)) {
       this.#call?.cancel();
       this.end.refuse(exchange, fail('UPSTREAM_INVALID', { provider: exchange.provider, reason: 'it is compressed, which nobody asked for; do not forward accept-encoding' }), retryCount);
       return;
     }
     this.#mode = isPlain ? mode : 'relay';
-    if (this.#mode === 'collect' || this.#mode === 'error') {
+    if (this.#mode === 'collect' || this.#mode === 'whole' || this.#mode === 'error') {
       this.#collected = [];
       return;
     }
     if (isPlain && (isStream || type.startsWith('application/json'))) this.#tap = new UsageTap(isStream);
     if (this.#mode === 'stages' && !this.#stage(prepared)) return;
+    if (!this.#isHeld) this.#start();
+  }
+
+  #start(): void {
+    const { exchange } = this;
     exchange.firstByteAt = performance.now();
-    const length = this.#mode === 'relay' ? headerOf(headers, 'content-length') : undefined;
-    const answer = answerHeaders(exchange, retryCount, headers);
+    const length = this.#mode === 'relay' ? headerOf(this.#headers, 'content-length') : undefined;
+    const answer = answerHeaders(exchange, this.#retryCount, this.#headers);
     if (this.#mode === 'stages') setHeader(answer, 'content-type', 'text/event-stream');
-    responder.start(status, answer, length === undefined ? -1 : Number(length));
+    exchange.responder.start(exchange.status, answer, length === undefined ? -1 : Number(length));
+  }
+
+  /** The hooks gave the answer another status: true when the strategy, or a retry, would rather have another answer. */
+  #isReconsidered(status: number): boolean {
+    return this.#isReconsideredAs(shownStatus(this.exchange, status));
+  }
+
+  /** Hooks or a cache have to do with this answer. */
+  get #isWatched(): boolean {
+    const { hooks } = this.exchange;
+    return this.#phase !== null || this.attempt.attempts.question !== null || (hooks !== null && !hooks.isEmpty);
   }
 
   #modeOf(status: number, isStream: boolean, prepared: Prepared): Mode {
     const { spec, translation } = prepared;
+    const isWatched = this.#isWatched;
     if (status >= 200 && status < 300) {
-      if (isStream) return translation !== null || spec?.stream !== undefined ? 'stages' : 'relay';
-      return translation !== null || spec?.response !== undefined ? 'collect' : 'relay';
+      if (isStream) return translation !== null || spec?.stream !== undefined || (isWatched && isStreamedEndpoint(this.exchange.route.name)) ? 'stages' : 'relay';
+      if (translation !== null || spec?.response !== undefined) return 'collect';
+      return isWatched && (this.#phase !== null || jsonType.test(this.#contentType)) ? 'whole' : 'relay';
     }
     if (status < 400) return 'relay';
-    return translation !== null || this.attempt.leaf.provider.plugin.error !== undefined ? 'error' : 'relay';
+    if (translation !== null || this.attempt.leaf.provider.plugin.error !== undefined) return 'error';
+    return isWatched && jsonType.test(this.#contentType) ? 'whole' : 'relay';
   }
 
   /** False when the provider could not make its stage: nothing has gone to the client, which gets a plain error. */
@@ -116,9 +157,11 @@ export class Respond {
       if (spec?.stream !== undefined) stages.push(spec.stream(callOf(prepared)));
       const translator = translation === null ? null : this.#translator(translation, prepared);
       if (translator !== null) stages.push(translator);
+      const tail = this.#tail();
+      if (tail !== null && this.#phase !== null && !this.#isHeld) for (const stage of this.#phase.stages(tail.endpoint)) stages.push(stage);
       const decoder = spec?.framing?.decoder() ?? null;
       const isOpenai = translation === null && call !== null && (call.endpoint === 'chatCompletions' || call.endpoint === 'completions');
-      this.#stages = new StageChain(stages, (bytes) => this.#pass(bytes), (error) => this.#onStageError(error), decoder, isOpenai ? 'data: [DONE]\n\n' : '');
+      this.#stages = new StageChain(stages, (bytes) => this.#pass(bytes), (error) => this.#onStageError(error), decoder, isOpenai && spec?.stream !== undefined ? 'data: [DONE]\n\n' : '', tail);
       return true;
     } catch (thrown) {
       this.#call?.cancel();
@@ -132,8 +175,62 @@ export class Respond {
     const model = prepared.call === null ? '' : prepared.call.model;
     if (translation === 'messages') return new MessagesStage({ id: exchange.id, model });
     const context = responseContext(exchange, model, this.services.responses);
-    this.#responses = new ResponsesStage(context, context.isStored ? (response) => keepResponse(exchange, response, this.services.responses) : undefined);
+    const keep = context.isStored ? (response: JsonObject): void => keepResponse(exchange, response, this.services.responses) : undefined;
+    // What the hooks have not seen yet is not to be read back later.
+    if (this.#phase !== null && keep !== undefined) this.#keep = keep;
+    this.#responses = new ResponsesStage(context, this.#phase === null ? keep : undefined);
     return this.#responses;
+  }
+
+  #tail(): AnswerTail | null {
+    const { exchange } = this;
+    const { name } = exchange.route;
+    if (!this.#isWatched || !isStreamedEndpoint(name)) return null;
+    const phase = this.#phase;
+    return new AnswerTail(exchange, name, {
+      holdsAll: this.#isHeld,
+      assembles: this.#isHeld || this.attempt.attempts.question !== null || this.#keep !== null || (phase !== null && phase.assemblesStream),
+      bytesMax: this.services.settings.collectedBytesMax,
+      includesUsage: includesUsage(exchange),
+      onWhole: (answer) => this.#onWholeStream(answer),
+    });
+  }
+
+  /** The body to replay when the hooks changed a stream that was held; null: the events as they came. */
+  #onWholeStream(answer: JsonObject | null): Maybe<JsonObject | null> {
+    const phase = this.#phase;
+    const settle = (): null => {
+      if (answer !== null) this.#remember(answer, null);
+      return null;
+    };
+    if (phase === null) return settle();
+    if (!this.#isHeld) {
+      const judging = phase.judgeStream(answer, this.#status);
+      return judging instanceof Promise ? judging.then(settle) : settle();
+    }
+    if (answer === null) throw fail('UPSTREAM_INVALID', { provider: this.exchange.provider, reason: 'its stream cannot be put together for the hooks' });
+    const settled = (judged: JsonObject): JsonObject | null => {
+      this.exchange.status = shownStatus(this.exchange, this.#status);
+      this.#remember(judged, null);
+      return judged === answer ? null : judged;
+    };
+    const judging = phase.judge(answer, this.#status);
+    return judging instanceof Promise ? judging.then(settled) : settled(judging);
+  }
+
+  /** What passed the hooks goes into the cache, and is kept for later calls about it. */
+  #remember(answer: JsonObject, bytes: Uint8Array | null): void {
+    const { exchange } = this;
+    if (this.#keep !== null) this.#keep(answer);
+    const { question } = this.attempt.attempts;
+    const plan = this.attempt.leaf.cache;
+    const { name } = exchange.route;
+    // An error that came with status 200, or half an answer.
+    if (bytes === null && isStreamedEndpoint(name) && !isReplayable(name, answer)) return;
+    if (question === null || plan === null || this.#status !== 200 || exchange.status !== 200) return;
+    const body = bytes ?? Buffer.from(JSON.stringify(answer));
+    const entry = { status: 200, contentType: 'application/json', body, storedAtMs: Date.now() };
+    changeCache(plan, () => plan.cache.store(question, entry), this.services);
   }
 
   onChunk(chunk: Uint8Array): void {
@@ -144,14 +241,18 @@ export class Respond {
         this.#write(chunk);
         return;
       }
-      case 'stages': this.#stages?.push(chunk); return;
+      case 'stages':
+        this.#stages?.push(chunk);
+        if (this.#phase !== null && this.#phase.isDenied) this.#denyStream(fail('HOOKS_FAILED'));
+        return;
       default: this.#collect(chunk);
     }
   }
 
   onEnd(): void {
     const { exchange } = this;
-    if (this.#mode === 'collect') {
+    if (this.#isDropped) return;
+    if (this.#mode === 'collect' || this.#mode === 'whole') {
       this.#answerCollected();
       return;
     }
@@ -159,11 +260,53 @@ export class Respond {
       this.#answerError();
       return;
     }
-    if (this.#stages !== null) this.#stages.end();
-    else if (this.#isEventStream && this.#isCutShort()) this.onError(fail('UPSTREAM_BROKE', { provider: exchange.provider, reason: 'its stream ended without its last event' }));
+    if (this.#stages !== null) {
+      this.#stages.end(() => this.#onStreamed());
+      return;
+    }
+    if (this.#isEventStream && this.#isCutShort()) this.onError(fail('UPSTREAM_BROKE', { provider: exchange.provider, reason: 'its stream ended without its last event' }));
     if (exchange.isFinished) return;
     exchange.responder.end();
     this.end.finish(exchange);
+  }
+
+  /** The last byte that the stages made was written, or they have failed. */
+  #onStreamed(): void {
+    const { exchange } = this;
+    if (exchange.isFinished || exchange.isRefused || this.#isDropped) return;
+    if (this.#phase !== null && this.#phase.isDenied) {
+      this.#denyStream(fail('HOOKS_FAILED'));
+      return;
+    }
+    // Held, and there was not one event.
+    if (!exchange.responder.isStarted) this.#start();
+    exchange.responder.end();
+    this.end.finish(exchange);
+  }
+
+  /** A hook denies: as a plain answer while nothing has gone, else as the last event. */
+  #denyStream(error: GatewayError): void {
+    const { exchange } = this;
+    if (exchange.isFinished || exchange.isRefused || this.#isDropped) return;
+    if (exchange.responder.isStarted) {
+      exchange.ending = 'gateway';
+      this.#endWithError(error, error);
+      return;
+    }
+    this.#refuse(error);
+  }
+
+  /** The answer is not for the client; another target may have a better one. */
+  #refuse(error: GatewayError): void {
+    if (error.code === 'HOOKS_FAILED' && this.#isReconsideredAs(error.status)) return;
+    this.end.refuse(this.exchange, error, this.#retryCount);
+  }
+
+  #isReconsideredAs(status: number): boolean {
+    if (!this.attempt.attempts.reconsider(this.attempt, status)) return false;
+    this.#isDropped = true;
+    this.#call?.cancel();
+    return true;
   }
 
   /** A relayed stream whose connection closed in good order, though the provider had not finished: nothing of what ends one has come. */
@@ -184,12 +327,12 @@ export class Respond {
   /** The upstream broke off. Bytes may be on their way, so the status stands: the client has to be told inside the answer. */
   onError(error: GatewayError): void {
     const { exchange } = this;
-    if (exchange.isFinished) return;
+    if (exchange.isFinished || this.#isDropped) return;
     if (this.#mode === 'error') {
       this.#answerError();
       return;
     }
-    if (this.#mode === 'collect') {
+    if (this.#mode === 'collect' || this.#mode === 'whole' || (this.#isHeld && !exchange.responder.isStarted)) {
       this.end.refuse(exchange, error, this.#retryCount);
       return;
     }
@@ -199,22 +342,35 @@ export class Respond {
   /** The provider told of an error inside its stream, or the stream is not what it should be. */
   #onStageError(error: Error): void {
     const { exchange } = this;
-    if (exchange.isFinished) return;
+    if (exchange.isFinished || this.#isDropped) return;
+    if (isGatewayError(error) && error.code === 'HOOKS_FAILED') {
+      this.#denyStream(error);
+      return;
+    }
     if (!isProviderError(error)) {
       this.onError(asUpstreamInvalid(error, exchange));
       return;
     }
     const { status, message, type, code } = error;
+    if (this.#isHeld && !exchange.responder.isStarted) {
+      this.#refuseAsProvider({ status, message, type: type ?? 'upstream_error', param: null, code: code ?? null });
+      return;
+    }
     this.#breakOff(fail('UPSTREAM_FAILED', { provider: exchange.provider, reason: message }, error), { status, message, type: type ?? 'upstream_error', param: null, code: code ?? null });
   }
 
   #breakOff(error: GatewayError, toClient: GatewayError | ToldError): void {
     const { exchange } = this;
     exchange.ending = 'upstream';
+    this.#endWithError(error, toClient);
+  }
+
+  #endWithError(error: GatewayError, toClient: GatewayError | ToldError): void {
+    const { exchange } = this;
     exchange.errorCode = error.code;
     this.#call?.cancel();
     if (this.#isEventStream) {
-      exchange.responder.write(Buffer.from(errorEvent(toClient, exchange.route.dialect, this.#isMidEvent(), this.#responses === null ? 0 : this.#responses.nextSequence)));
+      exchange.responder.write(Buffer.from(errorEvent(toClient, exchange.route.dialect, this.#isMidEvent(), this.#phase?.nextSequence ?? (this.#responses === null ? 0 : this.#responses.nextSequence), exchange.hooks === null || exchange.hooks.isEmpty ? undefined : exchange.hooks.wire())));
       exchange.responder.end();
     } else {
       exchange.responder.abort();
@@ -231,6 +387,7 @@ export class Respond {
 
   #write(chunk: Uint8Array): void {
     this.#lastChunk = chunk;
+    if (this.#isHeld && !this.exchange.responder.isStarted) this.#start();
     if (!this.exchange.responder.write(chunk) && !this.#isPaused) {
       this.#isPaused = true;
       this.#call?.pause();
@@ -263,33 +420,89 @@ export class Respond {
   }
 
   #answerCollected(): void {
-    const { exchange } = this;
     const { prepared } = this.attempt;
-    let body: string | Uint8Array;
-    let type = 'application/json';
+    const bytes = whole(this.#collected ?? []);
+    let made: Json | BinaryAnswer;
     try {
-      const parsed: Json = JSON.parse(Buffer.concat(this.#collected ?? []).toString('utf8'));
-      const made = prepared.spec?.response === undefined ? parsed : prepared.spec.response(parsed, callOf(prepared));
-      if (isBinaryAnswer(made)) {
-        body = made.bytes;
-        type = made.contentType;
-      } else {
-        body = JSON.stringify(prepared.translation === null ? made : this.#translated(prepared.translation, made, prepared));
+      if (this.#mode === 'whole') {
+        this.#answerWhole(bytes);
+        return;
       }
+      const parsed: Json = JSON.parse(bytes.toString('utf8'));
+      made = prepared.spec?.response === undefined ? parsed : prepared.spec.response(parsed, callOf(prepared));
+      if (!isBinaryAnswer(made) && prepared.translation !== null) made = this.#translated(prepared.translation, made, prepared);
     } catch (thrown) {
-      if (isProviderError(thrown)) this.#refuseAsProvider({ status: thrown.status, message: thrown.message, type: thrown.type ?? 'upstream_error', param: null, code: thrown.code ?? null });
-      else this.end.refuse(exchange, asUpstreamInvalid(thrown, exchange), this.#retryCount);
+      this.#onFaultyAnswer(thrown);
       return;
     }
-    if (typeof body === 'string') {
+    if (isBinaryAnswer(made)) this.#sendPlain(made.bytes, made.contentType);
+    else this.#judgePlain(made, null);
+  }
+
+  /** The provider's answer needs no change of ours. Parsed only when a hook looks into it. */
+  #answerWhole(bytes: Buffer): void {
+    if (this.#phase === null) {
+      if (this.#status === 200 && this.attempt.attempts.question !== null) this.#remember(emptyAnswer, bytes);
+      this.#sendPlain(bytes, this.#contentType);
+    } else {
+      this.#judgePlain(JSON.parse(bytes.toString('utf8')), bytes);
+    }
+  }
+
+  /** `bytes`: of `body`, when there are any. */
+  #judgePlain(body: Json, bytes: Uint8Array | null): void {
+    const phase = this.#phase;
+    if (phase === null || !isMembers(body)) {
+      if (phase !== null) throw fail('UPSTREAM_INVALID', { provider: this.exchange.provider, reason: 'the body is no JSON object' });
+      if (isMembers(body)) this.#remember(body, null);
+      this.#sendPlain(JSON.stringify(body), 'application/json');
+      return;
+    }
+    const settle = (judged: JsonObject): void => {
+      const { exchange } = this;
+      if (exchange.isFinished || exchange.isRefused) return;
+      if (this.#isReconsidered(this.#status)) return;
+      exchange.status = shownStatus(exchange, this.#status);
+      const unchanged = judged === body ? bytes : null;
+      this.#remember(judged, unchanged);
+      this.#sendPlain(unchanged ?? JSON.stringify(judged), 'application/json');
+    };
+    const refuse = (thrown: unknown): void => {
+      if (this.exchange.isFinished || this.exchange.isRefused) return;
+      this.#refuse(isGatewayError(thrown) ? thrown : fail('INTERNAL', { id: this.exchange.id }, thrown));
+    };
+    if (!phase.decides) {
+      phase.runBackground(body, this.#status);
+      this.#remember(body, bytes);
+      this.#sendPlain(bytes ?? JSON.stringify(body), 'application/json');
+      return;
+    }
+    try {
+      const judging = phase.judge(body, this.#status);
+      if (judging instanceof Promise) judging.then(settle).catch(refuse);
+      else settle(judging);
+    } catch (thrown) {
+      refuse(thrown);
+    }
+  }
+
+  #sendPlain(body: string | Uint8Array, type: string): void {
+    const { exchange } = this;
+    if (typeof body === 'string' || this.#mode === 'whole') {
       this.#tap = new UsageTap(false);
-      this.#tap.push(Buffer.from(body));
+      this.#tap.push(typeof body === 'string' ? Buffer.from(body) : body);
     }
     exchange.firstByteAt = performance.now();
     const headers = answerHeaders(exchange, this.#retryCount, this.#headers);
     setHeader(headers, 'content-type', type);
-    exchange.responder.send(this.#status, headers, body);
+    exchange.responder.send(exchange.status, headers, withHookResults(exchange, body, type));
     this.end.finish(exchange);
+  }
+
+  #onFaultyAnswer(thrown: unknown): void {
+    const { exchange } = this;
+    if (isProviderError(thrown)) this.#refuseAsProvider({ status: thrown.status, message: thrown.message, type: thrown.type ?? 'upstream_error', param: null, code: thrown.code ?? null });
+    else this.end.refuse(exchange, asUpstreamInvalid(thrown, exchange), this.#retryCount);
   }
 
   #translated(translation: NonNullable<Prepared['translation']>, made: Json, prepared: Prepared): JsonObject {
@@ -299,7 +512,7 @@ export class Respond {
     if (translation === 'messages') return chatToMessages(made, { id: exchange.id, model });
     const context = responseContext(exchange, model, this.services.responses);
     const response = chatToResponse(made, context);
-    if (context.isStored) keepResponse(exchange, response, this.services.responses);
+    if (context.isStored) this.#keep = (kept) => keepResponse(exchange, kept, this.services.responses);
     return response;
   }
 
@@ -312,7 +525,7 @@ export class Respond {
       return;
     }
     exchange.firstByteAt = performance.now();
-    exchange.responder.send(this.#status, answerHeaders(exchange, this.#retryCount, this.#headers), bytes);
+    exchange.responder.send(this.#status, answerHeaders(exchange, this.#retryCount, this.#headers), withHookResults(exchange, bytes, this.#contentType));
     this.end.finish(exchange);
   }
 
@@ -322,10 +535,21 @@ export class Respond {
     exchange.firstByteAt = performance.now();
     const headers = answerHeaders(exchange, this.#retryCount, this.#headers);
     setHeader(headers, 'content-type', 'application/json');
-    exchange.responder.send(error.status, headers, errorBody(error, exchange.route.dialect));
+    exchange.responder.send(error.status, headers, withHookResults(exchange, errorBody(error, exchange.route.dialect), 'application/json'));
     this.end.finish(exchange);
   }
 }
+
+/** A cache that is asked nothing about the answer but its bytes gets no object of it. */
+const emptyAnswer: JsonObject = Object.freeze({});
+const jsonType = /^application\/(?:[\w.+-]*\+)?json\b/i;
+/** Most answers come in one piece, which is not copied. */
+function whole(chunks: readonly Uint8Array[]): Buffer {
+  const [first] = chunks;
+  return first !== undefined && chunks.length === 1 ? Buffer.from(first.buffer, first.byteOffset, first.byteLength) : Buffer.concat(chunks);
+}
+
+const isMembers = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function callOf(prepared: Prepared): NonNullable<Prepared['call']> {
   if (prepared.call === null) throw new Error('an endpoint with functions was prepared without a call');

@@ -9,11 +9,12 @@ import { multipartBoundary } from '../body/multipart.js';
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import { errorBody } from '../errors/to-response.js';
 import type { BodyFault, EndpointDefinition } from '../exchange/endpoint.js';
-import type { Exchange } from '../exchange/exchange.js';
+import type { Exchange, Running } from '../exchange/exchange.js';
 import type { Usage } from '../exchange/usage.js';
 import type { Plan } from '../plan/plan.js';
 import { answerHeaders } from './answer-headers.js';
 import { asGatewayError, Attempts, type AttemptsEnd } from './attempts.js';
+import { withHookResults } from './hook-result.js';
 import type { PipelineServices } from './services.js';
 import { answerStored, loadStored, ownIdIn, usesStored } from './stored-responses.js';
 
@@ -25,6 +26,8 @@ export class Pipeline implements AttemptsEnd {
   open = 0;
   /** Told when `open` falls to 0; for shutdown. */
   onIdle: (() => void) | null = null;
+  /** Exchanges that have ended, but for hooks that nobody waits for. */
+  #inBackground = 0;
 
   constructor(readonly services: PipelineServices) {}
 
@@ -47,6 +50,13 @@ export class Pipeline implements AttemptsEnd {
 
   /** The client left: stop everything on its behalf. */
   onClientGone(exchange: Exchange): void {
+    if (exchange.isFinished) return;
+    // Others read the same answer: it goes on until the last of them has left.
+    if (exchange.leaveShared !== null) exchange.leaveShared();
+    else this.abandon(exchange);
+  }
+
+  abandon(exchange: Exchange): void {
     if (exchange.isFinished) return;
     exchange.ending = 'client';
     if (exchange.status === 0) exchange.status = clientGoneStatus;
@@ -181,7 +191,7 @@ export class Pipeline implements AttemptsEnd {
       headers.push('content-type', 'application/json');
       if (error.status === 503) headers.push('retry-after', '1');
       const shown = error.code === 'INTERNAL' ? fail('INTERNAL', { id: exchange.id }, error.cause) : error;
-      exchange.responder.send(error.status, headers, errorBody(shown, exchange.route.dialect));
+      exchange.responder.send(error.status, headers, withHookResults(exchange, errorBody(shown, exchange.route.dialect), 'application/json'));
       this.finish(exchange);
     });
   }
@@ -192,10 +202,27 @@ export class Pipeline implements AttemptsEnd {
     exchange.abortPlugins();
     const { running } = exchange;
     exchange.running = null;
-    this.services.record(recordOf(exchange, running === null ? null : running.usage()));
-    if (running !== null) running.close();
+    const usage = running === null ? null : running.usage();
     this.open -= 1;
-    if (this.open === 0 && this.onIdle !== null) this.onIdle();
+    const { hooks } = exchange;
+    if (hooks === null || hooks.pending.length === 0) this.#settle(exchange, running, usage);
+    else this.#settleLater(exchange, running, usage, hooks.pending);
+    if (this.open + this.#inBackground === 0 && this.onIdle !== null) this.onIdle();
+  }
+
+  #settle(exchange: Exchange, running: Running | null, usage: Usage | null): void {
+    this.services.record(recordOf(exchange, usage));
+    if (running !== null) running.close();
+  }
+
+  /** Hooks in the background: their results belong into the record, and the plan has to stay until they are done. */
+  #settleLater(exchange: Exchange, running: Running | null, usage: Usage | null, pending: readonly Promise<void>[]): void {
+    this.#inBackground += 1;
+    void Promise.allSettled(pending).then(() => {
+      this.#inBackground -= 1;
+      this.#settle(exchange, running, usage);
+      if (this.open + this.#inBackground === 0 && this.onIdle !== null) this.onIdle();
+    });
   }
 }
 
@@ -263,6 +290,7 @@ function recordOf(exchange: Exchange, usage: Usage | null): LogRecord {
     tookMs: now - exchange.startedAt,
     upstreamMs: exchange.upstreamMs,
     metadata: head.metadata ?? '',
+    hookResults: exchange.hooks === null ? '' : exchange.hooks.logged(),
   };
 }
 

@@ -7,6 +7,7 @@ import type { ResponseStore } from '../storage/response-store.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Breakers } from '../upstream/breaker.js';
+import type { InFlight } from './in-flight.js';
 
 export interface PipelineSettings {
   readonly retryDelayMs: number;
@@ -25,6 +26,8 @@ export interface PipelineServices {
   /** False: the queue was full and the record is lost (and counted). */
   readonly record: (record: LogRecord) => boolean;
   readonly hostOf: (pluginId: string) => Host;
+  /** Answers on their way that others may join. */
+  readonly inFlight: InFlight;
   /** Responses kept for providers that keep none. */
   readonly responses: ResponseStore;
 }

@@ -2,7 +2,7 @@
 // config that could never work is refused with the place named.
 
 import {
-  ParameterError, type Host, type ObjectSchema, type Strategy, type StrategyPlugin,
+  ParameterError, type Closable, type Host, type ObjectSchema, type Strategy, type StrategyPlugin,
 } from '@gateway/plugin-sdk';
 import type { BodyEdit } from '../body/splice.js';
 import { parseDropPath } from '../body/splice.js';
@@ -13,12 +13,13 @@ import type { Registry } from '../registry/registry.js';
 import type { BreakerPolicy, Breakers } from '../upstream/breaker.js';
 import type { Trust, UpstreamClient } from '../upstream/client.js';
 import { parseCustomHost } from '../upstream/custom-host.js';
+import { cachePlan, type CacheServices } from './compile-cache.js';
+import { HookCompiler, type HookServices } from './compile-hooks.js';
 import { loadProvider } from './load-provider.js';
 import { parameterPath } from './parameter-path.js';
 import type { Base, Group, Leaf, LoadedProvider, Plan, PlanNode, RetryPolicy } from './plan.js';
 
-export interface CompileServices {
-  readonly registry: Registry;
+export interface CompileServices extends HookServices, CacheServices {
   readonly upstream: UpstreamClient;
   readonly breakers: Breakers;
   readonly userAgent: string;
@@ -48,7 +49,7 @@ export async function compilePlan(config: Config, context: CompileContext, servi
     root = await compiler.node(config, 'config', noInheritance);
   } catch (thrown) {
     // No plan will ever hold what was made before the fault.
-    for (const strategy of compiler.strategies) closeStrategy(strategy);
+    closeAll(compiler.instances);
     throw thrown;
   }
   return {
@@ -56,20 +57,22 @@ export async function compilePlan(config: Config, context: CompileContext, servi
     leafCount: compiler.leafCount,
     canRepeat: compiler.canRepeat,
     needsBytes: compiler.needsBytes,
-    strategies: compiler.strategies,
+    instances: compiler.instances,
     open: 0,
     isRetired: false,
   };
 }
 
 /** A plugin that cannot close must not take the call down that happened to be the plan's last. */
-export function closeStrategy(strategy: Strategy): void {
-  const warn = (thrown: unknown): void => process.emitWarning(`a strategy could not be closed: ${reasonOf(thrown)}`);
-  try {
-    const closing = strategy.close?.();
-    if (closing instanceof Promise) closing.catch(warn);
-  } catch (thrown) {
-    warn(thrown);
+export function closeAll(instances: readonly Closable[]): void {
+  const warn = (thrown: unknown): void => process.emitWarning(`a plugin could not be closed: ${reasonOf(thrown)}`);
+  for (const instance of instances) {
+    try {
+      const closing = instance.close?.();
+      if (closing instanceof Promise) closing.catch(warn);
+    } catch (thrown) {
+      warn(thrown);
+    }
   }
 }
 
@@ -77,13 +80,21 @@ class Compiler {
   leafCount = 0;
   canRepeat = false;
   needsBytes = false;
-  readonly strategies: Strategy[] = [];
+  readonly #strategies: Strategy[] = [];
+  readonly #hooks: HookCompiler;
 
-  constructor(readonly context: CompileContext, readonly services: CompileServices) {}
+  constructor(readonly context: CompileContext, readonly services: CompileServices) {
+    this.#hooks = new HookCompiler(services);
+  }
+
+  get instances(): readonly Closable[] {
+    return [...this.#strategies, ...this.#hooks.instances];
+  }
 
   async node(config: Config, path: string, parent: Inherited): Promise<PlanNode> {
     const inherited = inherit(parent, config);
-    refuseUnbuilt(inherited, config, path);
+    this.#hooks.visit(config, path);
+    if (config.prompt_id !== undefined) throw fail('CONFIG_INVALID', { path: `${path}.prompt_id`, param: `${path}.prompt_id`, reason: 'a config with prompt_id is for the prompt routes' });
     return config.targets === undefined ? this.leaf(config, path, inherited) : this.group(config, config.targets, path, inherited);
   }
 
@@ -97,7 +108,7 @@ class Compiler {
     const infos = targets.map((target) => Object.freeze({ name: target.name ?? '', weight: target.weight ?? 1, healthy: true }));
     const params = strategyParams(plugin, rest, place, this.services.registry);
     const strategy = await createStrategy(plugin, mode, params, this.services.registry.host(`strategy/${mode}`), infos, place);
-    this.strategies.push(strategy);
+    this.#strategies.push(strategy);
     const needs = plugin.needsFor?.(params) ?? plugin.needs;
     if (needs?.request !== undefined && needs.request !== 'head') this.needsBytes = true;
     if (children.length > 1) this.canRepeat = true;
@@ -132,6 +143,8 @@ class Compiler {
     if ([...provider.endpoints.values()].some((entry) => typeof entry === 'function' || entry.path.includes('{model}'))) this.needsBytes = true;
     if (edits.length + dropPaths.length > 0 || provider.transport !== null || (auth.type === 'signed' && auth.covers === 'body')) this.needsBytes = true;
     const breaker = breakerPolicy(inherited);
+    const hooks = await this.#hooks.lists(inherited);
+    const cache = inherited.cache === undefined ? null : await cachePlan(inherited.cache, `${path}.cache`, services);
     this.leafCount += 1;
     return Object.freeze({
       kind: 'leaf',
@@ -153,6 +166,10 @@ class Compiler {
       breakerSlot: breaker === null ? -1 : services.breakers.slot(`${context.workspaceId} ${context.digest} ${path}`),
       breaker,
       isStrict: inherited.strict_reference_compliance ?? true,
+      before: hooks.before,
+      after: hooks.after,
+      afterDigest: hooks.afterDigest,
+      cache,
     });
   }
 
@@ -185,17 +202,6 @@ class Compiler {
 }
 
 const hasBreaker = (node: PlanNode): boolean => (node.kind === 'leaf' ? node.breaker !== null : node.hasBreaker);
-
-/** Parts of a config whose plugins do not exist yet must not be passed over in silence: a guardrail that does not run is no guardrail. */
-function refuseUnbuilt(inherited: Inherited, config: Config, path: string): void {
-  for (const name of ['before_request_hooks', 'after_request_hooks', 'input_guardrails', 'output_guardrails'] as const) {
-    const list = inherited[name];
-    if (list !== undefined && list.length > 0) {
-      throw fail('CONFIG_INVALID', { path: `${path}.${name}[0]`, param: `${path}.${name}[0]`, reason: 'no plugin for this check is installed' });
-    }
-  }
-  if (config.prompt_id !== undefined) throw fail('CONFIG_INVALID', { path: `${path}.prompt_id`, param: `${path}.prompt_id`, reason: 'a config with prompt_id is for the prompt routes' });
-}
 
 /** Members that the specification shows for every mode: they may stand in a strategy that has no use for them. */
 const sharedStrategyMembers: ReadonlySet<string> = new Set(['conditions', 'default', 'on_status_codes', 'sticky']);

@@ -1,11 +1,13 @@
 // A provider folder, loaded on first use and spelled out for the call path.
 
-import type { EndpointName, ObjectSchema } from '@gateway/plugin-sdk';
+import type { EndpointName, ObjectSchema, Transport } from '@gateway/plugin-sdk';
 import { fail } from '../errors/gateway-error.js';
 import type { Registry } from '../registry/registry.js';
 import type { EndpointEntry, LoadedProvider } from './plan.js';
 
 const loaded = new WeakMap<Registry, Map<string, Promise<LoadedProvider>>>();
+/** Transports of providers that were reloaded. */
+const retiredOf = new WeakMap<Registry, Transport[]>();
 
 /** The provider `id`, the same object for every plan of a thread. Throws PROVIDER_UNKNOWN. */
 export function loadProvider(registry: Registry, id: string): Promise<LoadedProvider> {
@@ -22,6 +24,20 @@ export function loadProvider(registry: Registry, id: string): Promise<LoadedProv
   return provider;
 }
 
+/** These providers have another version now. Calls that are open on the old one go on; its transport is closed with the others at the end. */
+export function forgetProviders(registry: Registry, ids: readonly string[]): void {
+  const providers = loaded.get(registry);
+  if (providers === undefined) return;
+  for (const id of ids) {
+    const old = providers.get(id);
+    if (old === undefined) continue;
+    providers.delete(id);
+    const retired = retiredOf.get(registry) ?? [];
+    retiredOf.set(registry, retired);
+    old.then((provider) => { if (provider.transport !== null) retired.push(provider.transport); }, () => undefined);
+  }
+}
+
 /** Closes the transports of a thread's providers, when its last call is over. */
 export async function closeProviders(registry: Registry): Promise<void> {
   const providers = loaded.get(registry);
@@ -30,6 +46,8 @@ export async function closeProviders(registry: Registry): Promise<void> {
     const provider = await loading.catch(() => undefined);
     await provider?.transport?.close?.();
   }
+  for (const transport of retiredOf.get(registry) ?? []) await transport.close?.();
+  retiredOf.delete(registry);
 }
 
 async function load(registry: Registry, id: string): Promise<LoadedProvider> {

@@ -7,17 +7,22 @@ import type { Config } from '../config/config.js';
 import { parseConfig } from '../config/validate.js';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
-import { closeStrategy, compilePlan, type CompileServices } from './compile.js';
+import { closeAll, compilePlan, type CompileServices } from './compile.js';
 import { loadProvider } from './load-provider.js';
 import type { Plan } from './plan.js';
+import { usesAny } from './plan-plugins.js';
 
 const plansMax = 2000;
 /** Characters of all keys together: a config may be 64 kB. */
 const keyCharactersMax = 16 * 1024 * 1024;
+/** How often a plan is compiled whose plugins change meanwhile. */
+const roundsMax = 5;
 
 export class PlanCache {
   readonly #plans: LRUCache<string, Plan>;
   readonly #compiling = new Map<string, Promise<Plan>>();
+  /** Grows when plugins change: what was compiled meanwhile may hold the old ones. */
+  #pluginsVersion = 0;
 
   constructor(readonly services: CompileServices) {
     this.#plans = new LRUCache<string, Plan>({
@@ -59,17 +64,29 @@ export class PlanCache {
     this.#plans.clear();
   }
 
+  /** Other plugins answer to these names from now on (`guardrail/acme.pii`). Open calls finish on the plans they are on, which then close. */
+  dropUsing(plugins: ReadonlySet<string>): void {
+    this.#pluginsVersion += 1;
+    for (const [key, plan] of [...this.#plans.entries()]) if (usesAny(plan, plugins)) this.#plans.delete(key);
+  }
+
   async #compile(exchange: Exchange, key: string): Promise<Plan> {
     const { head } = exchange;
-    const config = await this.#configOf(exchange);
-    const plan = await compilePlan(config, {
+    const context = {
       workspaceId: exchange.principal.workspaceId,
       provider: head.provider,
       customHost: head.customHost,
       digest: createHash('sha256').update(key).digest('base64url'),
-    }, this.services);
-    this.#plans.set(key, plan);
-    return plan;
+    };
+    for (let round = 1; ; round += 1) {
+      const pluginsVersion = this.#pluginsVersion;
+      const plan = await compilePlan(await this.#configOf(exchange), context, this.services);
+      if (pluginsVersion === this.#pluginsVersion || round === roundsMax) {
+        this.#plans.set(key, plan);
+        return plan;
+      }
+      closeAll(plan.instances);
+    }
   }
 
   async #configOf(exchange: Exchange): Promise<Config> {
@@ -91,5 +108,5 @@ export class PlanCache {
 
 function closeIfUnused(plan: Plan): void {
   if (!plan.isRetired || plan.open > 0) return;
-  for (const strategy of plan.strategies) closeStrategy(strategy);
+  closeAll(plan.instances);
 }

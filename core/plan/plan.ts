@@ -1,10 +1,11 @@
 // A config, compiled: what a call walks. Everything is frozen or owned by one thread, built once by compile.ts and looked up by
 // plan-cache.ts; a call reads it and changes nothing but the counters of use.
 
-import type { EndpointName, EndpointSpec, ParamRule, ProviderCall, ProviderPlugin, Strategy, Target, Transport } from '@gateway/plugin-sdk';
+import type { Cache, CachePlugin, Closable, EndpointName, EndpointSpec, ParamRule, ProviderCall, ProviderPlugin, Strategy, Target, Transport } from '@gateway/plugin-sdk';
 import type { BodyEdit, DropPath } from '../body/splice.js';
 import type { BreakerPolicy } from '../upstream/breaker.js';
 import type { UpstreamOrigin } from '../upstream/client.js';
+import type { CompiledHook } from './hooks.js';
 
 export type PlanNode = Leaf | Group;
 
@@ -90,6 +91,28 @@ export interface Leaf {
   readonly breakerSlot: number;
   readonly breaker: BreakerPolicy | null;
   readonly isStrict: boolean;
+  /** Null when there are none, which then cost nothing. */
+  readonly before: readonly CompiledHook[] | null;
+  readonly after: AfterHooks | null;
+  /** Names the after hooks: an answer that passed others is not theirs. */
+  readonly afterDigest: string;
+  readonly cache: CachePlan | null;
+}
+
+/** The hooks after the request: those that are waited for, and the others. */
+export interface AfterHooks {
+  readonly judging: readonly CompiledHook[];
+  readonly background: readonly CompiledHook[];
+}
+
+/** A target's cache. */
+export interface CachePlan {
+  readonly mode: string;
+  readonly cache: Cache;
+  readonly compares: CachePlugin['compares'];
+  readonly ageMsMax: number;
+  /** Identical requests in flight share one upstream call. */
+  readonly sharesInFlight: boolean;
 }
 
 export interface Plan {
@@ -99,8 +122,8 @@ export interface Plan {
   readonly canRepeat: boolean;
   /** Something on the plan changes or reads the body: it has to be collected. */
   readonly needsBytes: boolean;
-  /** Strategy instances to close when the plan is dropped. */
-  readonly strategies: readonly Strategy[];
+  /** Made for this plan; closed when it is dropped. */
+  readonly instances: readonly Closable[];
   /** Calls on it right now. */
   open: number;
   isRetired: boolean;

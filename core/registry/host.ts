@@ -1,6 +1,6 @@
 // What a plugin is given of the outside world. One for each plugin and thread; its names (stores, counters) lie below the plugin's id.
 
-import type { Host, Log, OutboundRequest, OutboundResponse, Store, WorkerOf } from '@gateway/plugin-sdk';
+import type { Host, Log, OutboundRequest, OutboundResponse, Store, WorkerOf, WorkerOptions } from '@gateway/plugin-sdk';
 import { fail, reasonOf } from '../errors/gateway-error.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -15,12 +15,15 @@ export interface HostServices {
   readonly metrics: Metrics;
   readonly upstream: UpstreamClient;
   readonly workers: WorkerPool;
+  /** Addresses of a name; empty when it has none. */
+  readonly resolve: (name: string) => Promise<readonly string[]>;
   readonly openStore: (name: string) => Promise<Store>;
   readonly environment: NodeJS.ProcessEnv;
 }
 
 export class PluginHosts {
-  readonly #timers = new Set<NodeJS.Timeout>();
+  /** By plugin. */
+  readonly #timers = new Map<string, Set<NodeJS.Timeout>>();
 
   constructor(readonly services: HostServices) {}
 
@@ -36,8 +39,9 @@ export class PluginHosts {
       now: () => Date.now(),
       random: () => Math.random(),
       fetch: (request: OutboundRequest): Promise<OutboundResponse> => fetchBytes(services.upstream, request, answerBytesMaxDefault),
+      resolve: (name) => services.resolve(name),
       store: (name) => services.openStore(storeName(pluginId, name)),
-      worker: <M>(module: URL): WorkerOf<M> => services.workers.proxy<M>(module),
+      worker: <M>(module: URL, options?: WorkerOptions): WorkerOf<M> => services.workers.proxy<M>(module, options),
       secret: async (reference) => {
         const name = /^env:([A-Za-z_]\w*)$/.exec(reference)?.[1];
         const value = name === undefined ? undefined : services.environment[name];
@@ -45,16 +49,21 @@ export class PluginHosts {
         return value;
       },
       count: (metric, by = 1) => services.metrics.add(`${pluginId}.${metric}`, by),
-      every: (periodMs, work) => this.#every(periodMs, work, log),
+      every: (periodMs, work) => this.#every(pluginId, periodMs, work, log),
     };
   }
 
-  close(): void {
-    for (const timer of this.#timers) clearInterval(timer);
-    this.#timers.clear();
+  /** Ends the periodic work of a plugin that is out of service. */
+  drop(pluginId: string): void {
+    for (const timer of this.#timers.get(pluginId) ?? []) clearInterval(timer);
+    this.#timers.delete(pluginId);
   }
 
-  #every(periodMs: number, work: () => void | Promise<void>, log: Log): void {
+  close(): void {
+    for (const pluginId of [...this.#timers.keys()]) this.drop(pluginId);
+  }
+
+  #every(pluginId: string, periodMs: number, work: () => void | Promise<void>, log: Log): void {
     let isRunning = false;
     const timer = setInterval(() => {
       if (isRunning) return;
@@ -64,7 +73,9 @@ export class PluginHosts {
         .finally(() => { isRunning = false; });
     }, periodMs);
     timer.unref();
-    this.#timers.add(timer);
+    const timers = this.#timers.get(pluginId) ?? new Set();
+    this.#timers.set(pluginId, timers);
+    timers.add(timer);
   }
 }
 

@@ -15,6 +15,9 @@ export const places: { readonly [K in PluginKind]: { readonly folder: string; re
   provider: { folder: 'providers', module: 'provider.js' },
 };
 
+/** Both find the plugins that come with the gateway: configs written for others name some of the checks `gateway.pii`. */
+export const ownNamespaces: ReadonlySet<string> = new Set(['default', 'gateway']);
+
 export const isPluginKind = (text: string): text is PluginKind => Object.hasOwn(places, text);
 
 export interface PluginId {

@@ -1,12 +1,14 @@
 // Third-party packages that the settings name. Their package.json is read and judged before any of their code runs; a package at fault is
 // reported with the line to change and never stops the others.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { PluginKind } from '@gateway/plugin-sdk';
+import { explainFault } from '../body/json-fault.js';
 import { reasonOf } from '../errors/gateway-error.js';
-import { formatId, isPluginKind } from './ids.js';
+import { formatId, isPluginKind, ownNamespaces } from './ids.js';
+import { lineOfMember } from './member-line.js';
 
 /** Contract versions the host speaks, for each kind. */
 const contracts: readonly number[] = [1];
@@ -20,74 +22,119 @@ export interface PackagePlugin {
 export interface PluginPackage {
   /** As the settings name it. */
   readonly named: string;
+  /** Given by a path, not by a name. */
+  readonly isPath: boolean;
+  /** Where it is; undefined when it is not there at all. */
+  readonly folder: string | undefined;
+  /** Empty when package.json says none. */
+  readonly version: string;
+  /** Undefined when it was refused. */
+  readonly namespace: string | undefined;
   readonly plugins: readonly PackagePlugin[];
   readonly fault: string | undefined;
 }
 
+const isPathName = (named: string): boolean => named.startsWith('.') || isAbsolute(named);
+
 /** Reads every listed package. `fromFolder` is where bare names are resolved from (the working directory). */
 export function readPackages(names: readonly string[], fromFolder: string): PluginPackage[] {
-  const namespaces = new Map<string, string>([['default', 'the gateway itself']]);
+  const namespaces = new Map<string, string>();
   return names.map((named) => {
-    try {
-      return { named, plugins: readPackage(named, fromFolder, namespaces), fault: undefined };
-    } catch (thrown) {
-      return { named, plugins: [], fault: reasonOf(thrown) };
-    }
+    const read = readPackage(named, fromFolder, namespaces);
+    if (read.namespace !== undefined) namespaces.set(read.namespace, named);
+    return read;
   });
 }
 
-function readPackage(named: string, fromFolder: string, namespaces: Map<string, string>): PackagePlugin[] {
-  const file = packageFile(named, fromFolder);
-  const manifest = readManifest(file);
-  const declared = member(manifest, 'gateway');
-  if (!isObject(declared)) throw new Error(`${file}: has no "gateway" member; add "gateway": {"namespace": ..., "contract": ..., "plugins": ...}`);
-  const namespace = member(declared, 'namespace');
-  if (typeof namespace !== 'string' || !/^[a-z][a-z0-9-]{0,63}$/.test(namespace)) throw new Error(`${file}: gateway.namespace must be a lower-case word`);
-  const owner = namespaces.get(namespace);
-  if (owner !== undefined) throw new Error(`${file}: gateway.namespace ${namespace} is taken by ${owner}`);
-  const contract = member(declared, 'contract');
-  const listed = member(declared, 'plugins');
-  if (!isObject(listed)) throw new Error(`${file}: gateway.plugins must be an object such as {"guardrail": ["pii"]}`);
-  const packageName = member(manifest, 'name');
-  if (typeof packageName !== 'string') throw new Error(`${file}: name is missing`);
-  const require = createRequire(file);
-  const plugins: PackagePlugin[] = [];
-  for (const [kind, ids] of Object.entries(listed)) {
-    if (!isPluginKind(kind)) throw new Error(`${file}: gateway.plugins.${kind} is no plugin kind`);
-    const version = member(contract, kind);
-    if (typeof version !== 'number' || !contracts.includes(version)) {
-      throw new Error(`${file}: gateway.contract.${kind} must be ${contracts.join(' or ')}, the contract this gateway speaks`);
-    }
-    if (!Array.isArray(ids)) throw new Error(`${file}: gateway.plugins.${kind} must be a list of names`);
-    for (const name of ids) {
-      if (typeof name !== 'string' || !/^[a-zA-Z0-9][a-zA-Z0-9-]{0,63}$/.test(name)) throw new Error(`${file}: gateway.plugins.${kind} holds a name that is no word`);
-      plugins.push({ kind, id: formatId({ namespace, name }), module: moduleOf(file, require, packageName, `${kind}/${name}`) });
+/** Reads one package; `taken` are the namespaces of the others, with their names. */
+export function readPackage(named: string, fromFolder: string, taken: ReadonlyMap<string, string>): PluginPackage {
+  let folder: string | undefined;
+  let version = '';
+  try {
+    const file = packageFile(named, fromFolder);
+    folder = realpathSync(dirname(file));
+    const manifest = new Manifest(file);
+    const given = member(manifest.value, 'version');
+    if (typeof given === 'string') version = given;
+    const namespace = namespaceOf(manifest, taken);
+    return { named, isPath: isPathName(named), folder, version, namespace, plugins: pluginsOf(manifest, namespace), fault: undefined };
+  } catch (thrown) {
+    return { named, isPath: isPathName(named), folder, version, namespace: undefined, plugins: [], fault: reasonOf(thrown) };
+  }
+}
+
+/** A package.json, and the line of each member in it. */
+class Manifest {
+  readonly value: unknown;
+  readonly #text: string;
+
+  constructor(readonly file: string) {
+    this.#text = readFileSync(file, 'utf8');
+    try {
+      this.value = JSON.parse(this.#text);
+    } catch (thrown) {
+      const reason = explainFault(Buffer.from(this.#text));
+      const line = /line (\d+)/.exec(reason)?.[1] ?? String(this.#text.trimEnd().split('\n').length);
+      throw new Error(`${file}:${line}: cannot be read as JSON: ${reason}`, { cause: thrown });
     }
   }
-  namespaces.set(namespace, named);
+
+  /** `path` leads to the member to change. */
+  refuse(path: readonly string[], reason: string, cause?: unknown): never {
+    throw new Error(`${this.file}:${lineOfMember(this.#text, path)}: ${reason}`, { cause });
+  }
+}
+
+function namespaceOf(manifest: Manifest, taken: ReadonlyMap<string, string>): string {
+  const declared = member(manifest.value, 'gateway');
+  if (!isObject(declared)) manifest.refuse(['gateway'], 'has no "gateway" member; add "gateway": {"namespace": ..., "contract": ..., "plugins": ...}');
+  const namespace = member(declared, 'namespace');
+  const place = ['gateway', 'namespace'];
+  if (typeof namespace !== 'string' || !/^[a-z][a-z0-9-]{0,63}$/.test(namespace)) return manifest.refuse(place, 'gateway.namespace must be a lower-case word');
+  const owner = ownNamespaces.has(namespace) ? 'the gateway itself' : taken.get(namespace);
+  return owner === undefined ? namespace : manifest.refuse(place, `gateway.namespace ${namespace} is taken by ${owner}`);
+}
+
+function pluginsOf(manifest: Manifest, namespace: string): PackagePlugin[] {
+  const declared = member(manifest.value, 'gateway');
+  const contract = member(declared, 'contract');
+  const listed = member(declared, 'plugins');
+  if (!isObject(listed)) return manifest.refuse(['gateway', 'plugins'], 'gateway.plugins must be an object such as {"guardrail": ["pii"]}');
+  const packageName = member(manifest.value, 'name');
+  if (typeof packageName !== 'string') return manifest.refuse(['name'], 'name is missing');
+  const require = createRequire(manifest.file);
+  const plugins: PackagePlugin[] = [];
+  for (const [kind, ids] of Object.entries(listed)) {
+    const place = ['gateway', 'plugins', kind];
+    if (!isPluginKind(kind)) return manifest.refuse(place, `gateway.plugins.${kind} is no plugin kind`);
+    const version = member(contract, kind);
+    if (typeof version !== 'number' || !contracts.includes(version)) {
+      manifest.refuse(['gateway', 'contract', kind], `gateway.contract.${kind} must be ${contracts.join(' or ')}, the contract this gateway speaks`);
+    }
+    if (!Array.isArray(ids)) return manifest.refuse(place, `gateway.plugins.${kind} must be a list of names`);
+    for (const [index, name] of ids.entries()) {
+      const entry = [...place, String(index)];
+      if (typeof name !== 'string' || !/^[a-zA-Z0-9][a-zA-Z0-9-]{0,63}$/.test(name)) return manifest.refuse(entry, `gateway.plugins.${kind} holds a name that is no word`);
+      const id = formatId({ namespace, name });
+      if (plugins.some((plugin) => plugin.kind === kind && plugin.id === id)) return manifest.refuse(entry, `gateway.plugins.${kind} holds ${name} twice`);
+      plugins.push({ kind, id, module: moduleOf(manifest, require, `${packageName}/${kind}/${name}`, `./${kind}/${name}`) });
+    }
+  }
   return plugins;
 }
 
-function readManifest(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch (thrown) {
-    throw new Error(`${file}: cannot be read as JSON: ${reasonOf(thrown)}`, { cause: thrown });
-  }
-}
-
 /** A package may name itself when it has "exports": this reads its own map, wherever it is installed. */
-function moduleOf(file: string, require: NodeJS.Require, packageName: string, place: string): string {
+function moduleOf(manifest: Manifest, require: NodeJS.Require, request: string, place: string): string {
   try {
-    return require.resolve(`${packageName}/${place}`);
+    return require.resolve(request);
   } catch (thrown) {
     const [reason = ''] = reasonOf(thrown).split('\n');
-    throw new Error(`${file}: "exports" must lead "./${place}", which gateway.plugins lists, to a module: ${reason}`, { cause: thrown });
+    return manifest.refuse(['exports', place], `"exports" must lead "${place}", which gateway.plugins lists, to a module: ${reason}`, thrown);
   }
 }
 
 function packageFile(named: string, fromFolder: string): string {
-  if (named.startsWith('.') || isAbsolute(named)) {
+  if (isPathName(named)) {
     const file = join(resolve(fromFolder, named), 'package.json');
     if (!existsSync(file)) throw new Error(`${named}: there is no ${file}`);
     return file;
@@ -98,6 +145,17 @@ function packageFile(named: string, fromFolder: string): string {
     if (existsSync(file)) return file;
     if (dirname(folder) === folder) throw new Error(`${named}: not installed; run npm install ${named} in ${fromFolder}`);
   }
+}
+
+/** The same plugins, in a copy of the package's folder. What lies outside of the folder stays where it is. */
+export function movedTo(read: PluginPackage, folder: string): PluginPackage {
+  const { folder: from } = read;
+  if (from === undefined) return read;
+  const plugins = read.plugins.map((plugin) => {
+    const path = relative(from, plugin.module);
+    return path.startsWith('..') || isAbsolute(path) ? plugin : { ...plugin, module: join(folder, path) };
+  });
+  return { ...read, plugins };
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -35,6 +35,8 @@ export interface Settings {
   readonly tls: TlsFiles | undefined;
   /** Package names, or absolute paths of package folders. */
   readonly plugins: readonly string[];
+  /** Those given by path follow their files. */
+  readonly pluginsReload: boolean;
   readonly storage: string;
   readonly exporters: readonly ExporterSetting[];
   readonly headerBytesMax: number;
@@ -50,6 +52,8 @@ export interface Settings {
   readonly requestsMax: number;
   readonly spinUs: number;
   readonly responsesDays: number;
+  readonly cacheMemoryBytes: number;
+  readonly cacheDiskBytes: number;
   readonly logStoreBytesMax: number;
   readonly logStoreDays: number;
 }
@@ -92,6 +96,7 @@ function freeze(given: CheckedSettings, cwd: string): Settings {
     logLevel: given.log_level,
     tls: checkTls(given.tls_key_file, given.tls_cert_file, cwd),
     plugins: Object.freeze(given.plugins.map((named) => (/^\.{1,2}(?:[/\\]|$)/.test(named) ? resolve(cwd, named) : named))),
+    pluginsReload: given.plugins_reload === 'on',
     storage: given.storage,
     exporters: Object.freeze(given.exporters.map((entry) => exporterOf(typeof entry === 'string' ? { id: entry } : entry, given))),
     headerBytesMax: given.header_bytes_max,
@@ -108,6 +113,8 @@ function freeze(given: CheckedSettings, cwd: string): Settings {
     spinUs: given.spin_us,
     logStoreBytesMax: given.log_store_bytes_max,
     responsesDays: given.responses_days,
+    cacheMemoryBytes: given.cache_memory_bytes,
+    cacheDiskBytes: given.cache_disk_bytes,
     logStoreDays: given.log_store_days,
   });
 }

@@ -61,6 +61,10 @@ export const settingProperties = {
     type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^[^\\s,]+$' }, defaultText: 'none', expected: 'a list of package names or of paths that begin with ./, ../ or /',
     description: 'Third-party plugins: package names, or paths of package folders.',
   },
+  plugins_reload: {
+    type: 'string', default: 'on', enum: ['on', 'off'],
+    description: 'Whether plugins that are given by path are taken over anew when their files change: `on` watches their folders, `off` reads them once. Packages given by name are never reloaded.',
+  },
   storage: { type: 'string', default: 'lmdb', pattern: '^[A-Za-z0-9][A-Za-z0-9.-]*$', expected: 'the id of a storage plugin', description: 'Storage plugin that holds keys, configs and logs.' },
   exporters: {
     type: 'array', default: ['store'], expected: 'a list of exporter ids; in the file also {id, params} objects', description: 'Exporters that finished calls are written to.',
@@ -82,6 +86,8 @@ export const settingProperties = {
   requests_max: count(20_000, 1_000_000, 'Most open requests for each thread; beyond it 503.'),
   spin_us: { type: 'integer', default: 200, minimum: 0, maximum: 10_000, description: 'Microseconds an idle thread stays awake for the next event while that pays (back-to-back calls to a fast upstream); 0 switches it off.' },
   responses_days: { type: 'integer', default: 30, minimum: 0, maximum: 36_500, description: 'Days a response is kept for GET and previous_response_id when its provider has no Responses API; 0 keeps none.' },
+  cache_memory_bytes: bytes(64 * MiB, MiB, 64 * GiB, 'Most bytes of answers that a cache keeps in memory, for each thread and each set of cache parameters.'),
+  cache_disk_bytes: bytes(GiB, MiB, 1024 * GiB, 'Most bytes of answers that a cache keeps on disk, all threads together.'),
   log_store_bytes_max: bytes(GiB, MiB, 1024 * GiB, 'Most bytes the stored log may take; the oldest records go first.'),
   log_store_days: count(30, 36_500, 'Days a log record is kept.'),
 } as const satisfies Readonly<Record<string, SettingSchema>>;
@@ -120,6 +126,7 @@ export interface CheckedSettings {
   tls_key_file?: string;
   tls_cert_file?: string;
   plugins: string[];
+  plugins_reload: 'on' | 'off';
   storage: string;
   exporters: (string | { id: string; params?: Record<string, unknown> })[];
   header_bytes_max: number;
@@ -135,6 +142,8 @@ export interface CheckedSettings {
   requests_max: number;
   spin_us: number;
   responses_days: number;
+  cache_memory_bytes: number;
+  cache_disk_bytes: number;
   log_store_bytes_max: number;
   log_store_days: number;
 }

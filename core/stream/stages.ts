@@ -3,9 +3,19 @@
 // buffer for each upstream chunk. The first error, thrown by a stage or told by it, ends the stream: what came out before it is written,
 // `fail` is called once, and nothing happens after it.
 
-import type { AnswerEvent, EventSink, EventStage, FrameDecoder, SseEvent } from '@gateway/plugin-sdk';
+import type { AnswerEvent, EventSink, EventStage, FrameDecoder, Maybe, SseEvent } from '@gateway/plugin-sdk';
 import { SseParser } from './sse-parser.js';
 import { writeEvent } from './sse-writer.js';
+
+/** Behind the stages: may keep the last events until something else is known, and says what the stream ends with. */
+export interface EventTail {
+  /** True: the tail has the event now; `end` gives it back, or another in its place. */
+  take(event: AnswerEvent): boolean;
+  /** The stream has ended as it should. What it throws ends the stream in the place of its last events. */
+  end(): Maybe<readonly AnswerEvent[]>;
+}
+
+const nothing = (): void => undefined;
 
 export class StageChain {
   readonly #parser: Decoder;
@@ -23,6 +33,7 @@ export class StageChain {
     decoder: FrameDecoder | null = null,
     /** Written when all went well. */
     readonly closing = '',
+    readonly tail: EventTail | null = null,
   ) {
     const onError = (error: Error): void => this.#onError(error);
     let sink: EventSink = new Outlet((event) => this.#onEvent(event), onError);
@@ -48,25 +59,58 @@ export class StageChain {
     this.#flush();
   }
 
-  /** The upstream's last byte was pushed: what the parser and the stages still hold comes out. */
-  end(): void {
-    if (this.#isOver) return;
-    this.#isPushing = true;
-    try {
-      this.#parser.end();
-      if (!this.#isOver) this.#first.end();
-      if (!this.#isOver) this.#text += this.closing;
-    } catch (thrown) {
-      this.#onError(asError(thrown));
+  /** The upstream's last byte was pushed: what the parser and the stages still hold comes out. `onDone` is called when the last byte was written. */
+  end(onDone: () => void = nothing): void {
+    if (!this.#isOver) {
+      this.#isPushing = true;
+      try {
+        this.#parser.end();
+        if (!this.#isOver) this.#first.end();
+      } catch (thrown) {
+        this.#onError(asError(thrown));
+      }
+      this.#isPushing = false;
     }
-    this.#isPushing = false;
+    if (this.#isOver || this.tail === null) {
+      this.#close(this.#isOver ? '' : this.closing, onDone);
+      return;
+    }
     // Whatever a stage writes from here on comes too late.
     this.#isOver = true;
     this.#flush();
+    this.#endTail(this.tail, onDone);
+  }
+
+  #endTail(tail: EventTail, onDone: () => void): void {
+    const failed = (thrown: unknown): void => {
+      this.#error = asError(thrown);
+      this.#close('', onDone);
+    };
+    const write = (events: readonly AnswerEvent[]): void => {
+      let text = '';
+      for (const event of events) text += writeEvent(event);
+      this.#close(text + this.closing, onDone);
+    };
+    let ending: Maybe<readonly AnswerEvent[]>;
+    try {
+      ending = tail.end();
+    } catch (thrown) {
+      failed(thrown);
+      return;
+    }
+    if (ending instanceof Promise) ending.then(write, failed);
+    else write(ending);
+  }
+
+  #close(text: string, onDone: () => void): void {
+    this.#text += text;
+    this.#isOver = true;
+    this.#flush();
+    onDone();
   }
 
   #onEvent(event: AnswerEvent): void {
-    if (this.#isOver) return;
+    if (this.#isOver || (this.tail !== null && this.tail.take(event))) return;
     this.#text += writeEvent(event);
     // Written by a stage on its own time.
     if (!this.#isPushing) this.#flush();

@@ -59,6 +59,11 @@ export class Egress {
     return this.#byTrust[trust];
   }
 
+  /** What the resolver says; empty when it has nothing. Nobody is connected to, and nothing is judged. */
+  addresses(name: string): Promise<readonly string[]> {
+    return new Promise((resolve) => this.#resolve(name, (fault, found) => resolve(fault === null ? found.map(({ address }) => address) : [])));
+  }
+
   #connect(trust: Trust, target: buildConnector.Options, callback: buildConnector.Callback): void {
     const { protocol } = target;
     const hostname = target.hostname.startsWith('[') ? target.hostname.slice(1, -1) : target.hostname;

@@ -12,14 +12,24 @@ export interface Host {
   fetch(request: OutboundRequest): Promise<OutboundResponse>;
   /** An ordered key-value store of the plugin's own. */
   store(name: string): Promise<Store>;
-  /** The exported functions of `module`, run in the worker pool. Arguments and results are cloned. */
-  worker<M>(module: URL): WorkerOf<M>;
+  /** Addresses that the host's resolver gives for a name; empty when it has none. Says nothing about whether they may be called. */
+  resolve(name: string): Promise<readonly string[]>;
+  /**
+   * The exported functions of `module`, run in the worker pool. Arguments and results are cloned. A call rejects when its time is over, when the
+   * pool has no room, and when the worker broke down over it.
+   */
+  worker<M>(module: URL, options?: WorkerOptions): WorkerOf<M>;
   /** Resolves a secret reference of the operator (`env:NAME`); rejects when it does not exist. */
   secret(reference: string): Promise<string>;
   /** Adds to a counter, named below the plugin's id. */
   count(metric: string, by?: number): void;
   /** Runs `work` periodically, never overlapping; stopped by the host at close. */
   every(periodMs: number, work: () => Maybe<void>): void;
+}
+
+export interface WorkerOptions {
+  /** Milliseconds for one call, waiting included; default 5000. What runs longer is ended by force. */
+  readonly timeoutMs?: number;
 }
 
 export type WorkerOf<M> = {

@@ -2,6 +2,7 @@ export * from './answer.js';
 export * from './chat/read.js';
 export type * from './chat/types.js';
 export * from './chat/write.js';
+export * from './content/pieces.js';
 export * from './define.js';
 export * from './errors.js';
 export type * from './exchange.js';
@@ -26,7 +27,6 @@ import type { ProviderPlugin } from './kinds/provider.js';
 import type { StoragePlugin } from './kinds/storage.js';
 import type { StrategyPlugin } from './kinds/strategy.js';
 import type { SurfacePlugin } from './kinds/surface.js';
-
 /** Every kind of plugin, by name. */
 export interface PluginByKind {
   strategy: StrategyPlugin;

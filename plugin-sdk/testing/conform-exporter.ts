@@ -17,7 +17,7 @@ export const sampleLogRecord = (changes: Partial<LogRecord> = {}): LogRecord => 
   endpoint: 'chatCompletions', method: 'POST', path: '/v1/chat/completions', provider: 'mock', model: 'mock-1', targetPath: 'config',
   status: 200, ended: 'complete', errorCode: '', isStream: false, attempts: 1, cacheStatus: 'DISABLED', finishReason: 'stop',
   inputTokens: 12, outputTokens: 34, totalTokens: 46, cachedTokens: -1, reasoningTokens: -1, requestBytes: 321, responseBytes: 654,
-  startedAtMs: 1_700_000_000_000, firstByteMs: 12.5, tookMs: 80.25, upstreamMs: 11.75, metadata: '{"_user":"ünï😀"}',
+  startedAtMs: 1_700_000_000_000, firstByteMs: 12.5, tookMs: 80.25, upstreamMs: 11.75, metadata: '{"_user":"ünï😀"}', hookResults: '',
   ...changes,
 });
 

@@ -1,8 +1,7 @@
-import { Buffer } from 'node:buffer';
-import type { Exchange } from '../src/exchange.js';
 import type { JsonObject } from '../src/chat/types.js';
 import type { ProviderCall } from '../src/kinds/provider.js';
 import type { EndpointName } from '../src/shared.js';
+import { fakeExchange } from './fake-exchange.js';
 
 export interface FakeCallOptions {
   readonly endpoint?: EndpointName;
@@ -30,25 +29,7 @@ export function fakeCall(body: JsonObject = {}, options: FakeCallOptions = {}): 
   const endpoint = options.endpoint ?? 'chatCompletions';
   let ids = 0;
   const options_ = body.stream_options;
-  const exchange: Exchange = {
-    id: 'exchange',
-    traceId: 'trace',
-    endpoint,
-    startedAtMs: 1_700_000_000_000,
-    principal: { keyId: 'key', workspaceId: 'workspace', organisationId: 'organisation' },
-    metadata: {},
-    target: { provider: 'provider', attempt: 1 },
-    request: {
-      method: 'POST',
-      path: '/v1/',
-      header: (name) => options.headers?.[name],
-      field: (name) => { const value = body[name]; return typeof value === 'object' || value === null ? undefined : value; },
-      bytes: () => Buffer.from(JSON.stringify(body)),
-      json: () => body,
-    },
-    signal: new AbortController().signal,
-    notes: new Map(),
-  };
+  const exchange = fakeExchange({ endpoint, body, headers: options.headers ?? {}, provider: 'provider' });
   return {
     exchange,
     endpoint,

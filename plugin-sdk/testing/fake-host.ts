@@ -10,6 +10,8 @@ export interface FakeHostOptions {
   readonly random?: () => number;
   /** Answers `fetch`; without it every call is refused. */
   readonly fetch?: (request: OutboundRequest) => Maybe<FakeAnswer>;
+  /** Answers `resolve`; without it no name has an address. */
+  readonly addresses?: Readonly<Record<string, readonly string[]>>;
   /** Secrets by reference: `{ 'env:NAME': 'value' }`. */
   readonly secrets?: Readonly<Record<string, string>>;
 }
@@ -67,6 +69,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       if (options.fetch === undefined) throw new Error(`fetch of ${request.url}: this fake host was given no answers`);
       return answerOf(await options.fetch(request), request.bytesMax ?? 1024 * 1024);
     },
+    resolve: async (name) => options.addresses?.[name] ?? [],
     store: async (name) => {
       let store = stores.get(name);
       if (store === undefined) stores.set(name, store = new FakeStore());

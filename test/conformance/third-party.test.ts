@@ -202,7 +202,7 @@ describe('plugin packages at fault', () => {
     const broken = await chat(config({ mode: 'wide.broken' }));
     assert.equal(broken.status, 500);
     assert.equal(broken.body.error?.code, 'plugin_invalid');
-    assert.match(broken.body.error.message, /^plugin strategy\/wide\.broken: could not be loaded: written on a Friday$/);
+    assert.match(broken.body.error.message, /^plugin strategy\/wide\.broken: could not be loaded: written on a Friday \(.*elsewhere\/strategy\/broken\.js:1\)$/);
     for (const mode of ['one.x', 'two.x', 'three.x', 'acme.x', 'acme.absent']) {
       const { status, body } = await chat(config({ mode }));
       assert.equal(status, 400, mode);

@@ -23,13 +23,13 @@ const neighbours = ['settings > errors', 'server > router', ' > cli', 'cli > '];
 
 const edgeFile = 'core/server/uws.ts';
 const socketFiles = ['core/upstream/egress.ts', 'core/upstream/undici-client.ts'];
-/** May load modules whose names only the run knows: plugins by id, worker modules by URL, the edge library by platform. */
-const loaderFiles = [edgeFile, 'core/registry/registry.ts', 'core/registry/packages.ts', 'core/workers/entry.ts'];
+/** May load modules whose names only the run knows: plugins by id, worker modules by URL, the edge library by platform, models where they are installed. */
+const loaderFiles = [edgeFile, 'core/registry/registry.ts', 'core/registry/packages.ts', 'core/workers/entry.ts', 'plugins/caches/semantic/engine.ts', 'plugins/caches/semantic/frame-index.ts'];
 
 const socketModules = ['net', 'tls', 'http', 'https', 'http2', 'dgram', 'dns', 'dns/promises', 'inspector', 'inspector/promises', 'cluster', 'child_process', 'repl', 'undici'];
 const plainNamesOfNet = ['isIP', 'isIPv4', 'isIPv6', 'BlockList'];
 /** Libraries of the product that open no socket by themselves. A new one is added here after someone looked. */
-const quietLibraries = ['@gateway/plugin-sdk', '@smithy/eventstream-codec', '@smithy/signature-v4', 'ajv', 'citty', 'eventsource-parser', 'jose', 'lmdb', 'lru-cache', 'msgpackr', 'piscina', 're2js', 'yaml'];
+const quietLibraries = ['@gateway/plugin-sdk', '@smithy/eventstream-codec', '@smithy/signature-v4', 'ajv', 'citty', 'eld', 'eventsource-parser', 'gpt-tokenizer', 'jose', 'libphonenumber-js', 'lmdb', 'lru-cache', 'msgpackr', 'piscina', 're2js', 'yaml'];
 
 const product = sources.filter(({ path }) => !path.startsWith('test/') && !path.startsWith('bench/') && !isTest(path));
 const imports = sources.flatMap(importsOf);
@@ -69,8 +69,19 @@ function pluginFault(arrow: Import): string | undefined {
   return isTestKit && !isTest(arrow.from) ? `${describeImport(arrow)} outside a test` : undefined;
 }
 
+/** A package of its own, as a third party has it. */
+const templateFolder = 'plugin-sdk/template/';
+
+function templateFault(arrow: Import): string | undefined {
+  if (arrow.isRelative) return arrow.target.startsWith(templateFolder) ? undefined : `${describeImport(arrow)}, which is not copied out with it`;
+  const isKit = arrow.specifier === '@gateway/plugin-sdk/testing';
+  if (isBuiltin(arrow.specifier) || isKit) return isTest(arrow.from) ? undefined : `${describeImport(arrow)} outside a test`;
+  return arrow.specifier === '@gateway/plugin-sdk' ? undefined : `${describeImport(arrow)}, which its package.json does not list`;
+}
+
 function sdkFault(arrow: Import): string | undefined {
   if (!arrow.from.startsWith('plugin-sdk/')) return undefined;
+  if (arrow.from.startsWith(templateFolder)) return templateFault(arrow);
   if (arrow.isRelative) return arrow.target.startsWith('plugin-sdk/') ? undefined : `${describeImport(arrow)}, which is not in the SDK`;
   if (isBuiltin(arrow.specifier)) return undefined;
   const manifest = JSON.parse(readText('plugin-sdk/package.json'));
@@ -184,5 +195,8 @@ describe('the rules themselves', () => {
     assert.equal(faultsIn(testFault, 'test/a.test.ts', "import { x } from '../core/app.js'; import { y } from '../bench/main.js';"), 0);
     assert.equal(faultsIn(sdkFault, 'plugin-sdk/src/x.ts', "import { x } from '../../core/app.js'; import { y } from 'ajv';"), 2);
     assert.equal(faultsIn(sdkFault, 'plugin-sdk/src/x.ts', "import { x } from './x.js'; import type { y } from 'node:http';"), 0);
+    assert.equal(faultsIn(sdkFault, 'plugin-sdk/template/src/x.ts', "import { x } from '@gateway/plugin-sdk'; import { y } from './y.js';"), 0);
+    assert.equal(faultsIn(sdkFault, 'plugin-sdk/template/src/x.ts', "import { x } from '../../src/x.js'; import { y } from 'ajv'; import { z } from 'node:fs'; import { k } from '@gateway/plugin-sdk/testing';"), 4);
+    assert.equal(faultsIn(sdkFault, 'plugin-sdk/template/src/x.test.ts', "import { z } from 'node:fs'; import { k } from '@gateway/plugin-sdk/testing';"), 0);
   });
 });

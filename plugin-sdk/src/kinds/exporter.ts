@@ -54,6 +54,8 @@ export interface LogRecord {
   /** Milliseconds of `firstByteMs` that were spent waiting for the upstream. */
   readonly upstreamMs: number;
   readonly metadata: string;
+  /** JSON of `before_request_hooks`, `after_request_hooks` and `async_hooks`; empty when no hook ran. */
+  readonly hookResults: string;
 }
 
 export interface ExporterPlugin<S extends ObjectSchema = any> extends Common<'exporter', S> {

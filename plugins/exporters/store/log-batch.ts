@@ -13,7 +13,7 @@ const blank: LogRecord = {
   endpoint: 'proxy', method: '', path: '', provider: '', model: '', targetPath: '', status: 0, ended: 'complete', errorCode: '',
   isStream: false, attempts: 0, cacheStatus: '', finishReason: '',
   inputTokens: -1, outputTokens: -1, totalTokens: -1, cachedTokens: -1, reasoningTokens: -1, requestBytes: 0, responseBytes: 0,
-  startedAtMs: 0, firstByteMs: -1, tookMs: 0, upstreamMs: 0, metadata: '',
+  startedAtMs: 0, firstByteMs: -1, tookMs: 0, upstreamMs: 0, metadata: '', hookResults: '',
 };
 const blankFields: Readonly<Record<string, unknown>> = { ...blank };
 const fields = Object.keys(blankFields);
@@ -23,7 +23,7 @@ const valuesOf = (record: LogRecord): readonly unknown[] => [
   record.endpoint, record.method, record.path, record.provider, record.model, record.targetPath, record.status, record.ended, record.errorCode,
   record.isStream, record.attempts, record.cacheStatus, record.finishReason,
   record.inputTokens, record.outputTokens, record.totalTokens, record.cachedTokens, record.reasoningTokens, record.requestBytes, record.responseBytes,
-  record.startedAtMs, record.firstByteMs, record.tookMs, record.upstreamMs, record.metadata,
+  record.startedAtMs, record.firstByteMs, record.tookMs, record.upstreamMs, record.metadata, record.hookResults,
 ];
 
 const packr = new Packr({ useRecords: false });

@@ -10,7 +10,7 @@ function fakeHost(clock: Clock): Host {
   const refuse = (): never => assert.fail('a load balancer has no business here');
   return {
     log: { info: refuse, warn: refuse, error: refuse }, now: () => clock.nowMs, random: () => clock.random(),
-    fetch: refuse, store: refuse, worker: refuse, secret: refuse, count: refuse, every: refuse,
+    fetch: refuse, resolve: refuse, store: refuse, worker: refuse, secret: refuse, count: refuse, every: refuse,
   };
 }
 

@@ -47,6 +47,7 @@ class Recorded implements Surroundings {
       return { url: 'http://127.0.0.1:1234', generatedKeys: this.keys, stop: async (deadlineMs) => { this.stoppedWith = deadlineMs; } };
     },
     checkGateway: async () => [{ subject: 'storage' }],
+    listPlugins: async () => ({ packages: [], plugins: [] }),
     ...this.app,
   });
 
@@ -91,10 +92,12 @@ test('the version is printed alone', async () => {
 test('unknown commands, options and arguments are refused with a way on', async () => {
   for (const [argv, message] of [
     [['strat'], 'gateway: unknown command strat; did you mean start?\n'],
-    [['serve'], 'gateway: unknown command serve; the commands are start, check, version\n'],
-    [['constructor'], 'gateway: unknown command constructor; the commands are start, check, version\n'],
+    [['serve'], 'gateway: unknown command serve; the commands are start, check, plugins, version\n'],
+    [['constructor'], 'gateway: unknown command constructor; the commands are start, check, plugins, version\n'],
     [['start', '--port', '1'], 'gateway: unknown option --port; settings come from the environment (as GATEWAY_PORT=...) or a file (--settings <file>), see gateway --help\n'],
     [['start', '8787'], 'gateway: unexpected argument 8787\n'],
+    [['plugins', 'guardrail', 'cache'], 'gateway: unexpected argument cache\n'],
+    [['check', '--json'], 'gateway: unknown option --json; settings come from the environment (as GATEWAY_JSON=...) or a file (--settings <file>), see gateway --help\n'],
     [['version', '--settings=x'], 'gateway: unknown option --settings\n'],
     [['start', '--settings'], 'gateway: option --settings needs the path of a file\n'],
     [['start', '--settings='], 'gateway: option --settings needs the path of a file\n'],

@@ -100,7 +100,7 @@ test('nothing secret and nothing personal comes down', () => {
   assert.deepEqual(found, noInheritance);
   assert.deepEqual(Object.keys(found).sort(), [
     'after_request_hooks', 'before_request_hooks', 'cache', 'cb_config', 'custom_host', 'default_params', 'drop_params', 'forward_headers',
-    'input_guardrails', 'output_guardrails', 'override_params', 'request_timeout', 'retry', 'strict_reference_compliance',
+    'input_guardrails', 'input_mutators', 'output_guardrails', 'output_mutators', 'override_params', 'request_timeout', 'retry', 'strict_reference_compliance',
   ]);
 });
 

@@ -119,9 +119,6 @@ test('an unknown property is refused with the place and a guess', () => {
   refuses({ ...leaf, model: 'm' }, 'config.model', 'unknown property');
   refuses({ ...leaf, 'a b': 1 }, 'config["a b"]', 'unknown property "a b"');
   refuses({ ...leaf, retry: { attempts: 1, use_retry_after_header: true } }, 'config.retry.use_retry_after_header', 'unknown property; did you mean use_retry_after_headers?');
-  refuses({ ...leaf, cache: { mode: 'simple', ttl: 1 } }, 'config.cache.ttl', 'unknown property; known here: mode, max_age');
-  refuses({ ...leaf, before_request_hooks: [{ id: 'x', async: true }] }, 'config.before_request_hooks[0].async', /unknown property/);
-  refuses({ ...leaf, input_guardrails: [{ on_fail: { deny: true } }] }, 'config.input_guardrails[0].on_fail.deny', /unknown property/);
   refuses({ ...leaf, deployments: [{ deployment_id: 'd', alias: 'a', api_version: 'v', extra: 1 }] }, 'config.deployments[0].extra', /unknown property/);
   const long = 'k'.repeat(5000);
   assert.ok(refusal({ ...leaf, [long]: 1 }).message.length < 400);
@@ -159,7 +156,7 @@ test('limits of the specification hold', () => {
     [{ retry: { attempts: 1, on_status_codes: ['429'] } }, 'retry.on_status_codes[0]', 'must be an integer'],
     [{ retry: { attempts: 1, use_retry_after_headers: 1 } }, 'retry.use_retry_after_headers', 'must be true or false'],
     [{ on_status_codes: [429.5] }, 'on_status_codes[0]', 'must be an integer'],
-    [{ cache: { mode: 'redis' } }, 'cache.mode', 'must be one of simple, semantic'],
+    [{ cache: { mode: 7 } }, 'cache.mode', 'must be a string'],
     [{ cache: {} }, 'cache.mode', 'is required'],
     [{ cache: { mode: 'simple', max_age: -1 } }, 'cache.max_age', 'must be at least 0'],
     [{ cloud3_deployment_type: 'other' }, 'cloud3_deployment_type', 'must be one of serverless, managed'],
@@ -271,7 +268,7 @@ test('values of a config are never quoted in an error', () => {
   const secret = 'sk-very-secret';
   for (const config of [
     { provider: 'openai', api_key: [secret] }, { provider: 'openai', api_key: `${secret}\n` }, { api_key: secret }, { api_key: secret, bogus: secret },
-    { provider: 'openai', api_key: secret, cache: { mode: secret } }, { ...leaf, cloud3_deployment_type: secret },
+    { provider: 'openai', api_key: secret, cache: { mode: 'simple', max_age: secret } }, { ...leaf, cloud3_deployment_type: secret },
   ]) {
     const error = refusal(config);
     assert.ok(!`${error.message}${error.stack ?? ''}${String(error.param)}${String(error.cause)}`.includes(secret), error.message);

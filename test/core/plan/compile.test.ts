@@ -78,7 +78,7 @@ describe('a leaf', () => {
     assert.deepEqual([leaf.apiKey, leaf.needsApiKey, leaf.credentials], ['sk-1', true, {}]);
     assert.deepEqual(leaf.headers, ['user-agent', 'gateway/test']);
     assert.deepEqual([leaf.retry.attempts, leaf.requestTimeoutMs, leaf.forwardHeaders, leaf.edits, leaf.dropPaths, leaf.breaker, leaf.breakerSlot, leaf.isStrict], [0, 0, [], [], [], null, -1, true]);
-    assert.deepEqual([plan.leafCount, plan.canRepeat, plan.needsBytes, plan.open, plan.isRetired, plan.strategies], [1, false, false, 0, false, []]);
+    assert.deepEqual([plan.leafCount, plan.canRepeat, plan.needsBytes, plan.open, plan.isRetired, plan.instances], [1, false, false, 0, false, []]);
     assert.ok(Object.isFrozen(leaf));
   });
 
@@ -191,7 +191,7 @@ describe('what targets inherit', () => {
     const leaf = leafAt(plan.root, 0, 1);
     assert.deepEqual([leaf.path, leaf.requestTimeoutMs, editText(leaf.edits)], ['config.targets[0].targets[1]', 9000, ['set n 1']]);
     assert.equal(plan.leafCount, 3);
-    assert.equal(plan.strategies.length, 2);
+    assert.equal(plan.instances.length, 2);
   });
 });
 
@@ -260,7 +260,7 @@ describe('a group', () => {
     const group = groupOf(plan);
     assert.deepEqual([group.mode, group.path, group.hasBreaker], ['acme.plain', 'config', false]);
     assert.deepEqual(group.targets, [{ name: 'a', weight: 0, healthy: true }, { name: '', weight: 1, healthy: true }, { name: 'inner', weight: 1, healthy: true }]);
-    assert.deepEqual(plan.strategies.at(-1), group.strategy);
+    assert.deepEqual(plan.instances.at(-1), group.strategy);
     assert.equal(group.children[2]?.kind, 'group');
     assert.ok(Object.isFrozen(group) && group.targets.every((each) => Object.isFrozen(each)));
   });
@@ -312,8 +312,10 @@ describe('a config that cannot work', () => {
   it('is refused for checks that nobody would run, wherever they stand', async () => {
     for (const [config, param] of [
       [{ ...target, input_guardrails: ['x'] }, 'config.input_guardrails[0]'],
-      [{ strategy: { mode: 'single' }, output_guardrails: [{ id: 'x' }], targets: [target] }, 'config.output_guardrails[0]'],
-      [{ strategy: { mode: 'single' }, targets: [{ ...target, before_request_hooks: [{ id: 'x' }] }] }, 'config.targets[0].before_request_hooks[0]'],
+      [{ strategy: { mode: 'single' }, output_guardrails: [{ 'default.x': {} }], targets: [target] }, 'config.output_guardrails[0]["default.x"]'],
+      [{ strategy: { mode: 'single' }, targets: [{ ...target, before_request_hooks: [{ id: 'x', checks: [{ id: 'y', parameters: {} }] }] }] }, 'config.targets[0].before_request_hooks[0].checks[0]'],
+      [{ ...target, cache: { mode: 'redis' } }, 'config.cache.mode'],
+      [{ ...target, cache: { mode: 'simple', ttl: 1 } }, 'config.cache'],
     ] as const) assert.deepEqual(await faultOf(config).then((fault) => [fault.code, fault.param]), ['CONFIG_INVALID', param]);
     assert.ok(await compile({ ...target, input_guardrails: [], after_request_hooks: [] }));
   });

@@ -3,6 +3,7 @@
 import { fakeHost } from '@gateway/plugin-sdk/testing';
 import type { UpstreamListener } from '@gateway/plugin-sdk';
 import type { CompileServices } from '../../../core/plan/compile.js';
+import { CacheInstances } from '../../../core/plan/compile-cache.js';
 import { Registry } from '../../../core/registry/registry.js';
 import { Breakers } from '../../../core/upstream/breaker.js';
 import type { Trust, UpstreamClient, UpstreamOrigin, UpstreamRequest } from '../../../core/upstream/client.js';
@@ -38,5 +39,7 @@ export function planServices(packages: readonly string[] = []): CompileServices 
     upstream: new FakeUpstream(),
     breakers: new Breakers(Breakers.allocate(256)),
     userAgent: 'gateway/test',
+    caches: new CacheInstances({ memoryBytesMax: 1024 * 1024, diskBytesMax: 1024 * 1024 }),
+    poolCheck: () => ({ evaluate: () => Promise.reject(new Error('no pool here')) }),
   };
 }

@@ -24,7 +24,7 @@ describe('a plugin package', () => {
       { kind: 'strategy', id: 'acme.second', module: join(folder, 'strategy/second.js') },
     ];
     for (const [named, from] of [[folder, '/'], [`./p${made}`, root], [`../p${made}`, join(root, 'p1')], [`./${folder.slice(1)}`, '/']] as const) {
-      assert.deepEqual(readPackages([named], from), [{ named, plugins: expected, fault: undefined }]);
+      assert.deepEqual(readPackages([named], from), [{ named, isPath: true, folder, version: '1.0.0', namespace: 'acme', plugins: expected, fault: undefined }]);
     }
   });
 
@@ -86,6 +86,27 @@ describe('a plugin package at fault', () => {
     });
   }
 
+  it('is refused with the line of the member to change, wherever that stands', () => {
+    const lines = (gateway: unknown, exports: unknown = { './strategy/*': './strategy/*.js' }): string => JSON.stringify({ exports, gateway, name: 'acme' }, null, 2);
+    for (const [text, line, what] of [
+      [lines({ ...good, namespace: 'Acme' }), 6, 'namespace'],
+      [lines({ ...good, contract: { strategy: 3 } }), 8, 'contract'],
+      [lines({ ...good, contract: {} }), 7, 'contract without the kind'],
+      [lines({ ...good, plugins: { strategy: ['first', 'no word'] } }), 13, 'second name'],
+      [lines({ ...good, plugins: { strategy: ['first', 'first'] } }), 13, 'a name that is there twice'],
+      [lines({ ...good, plugins: { router: [] } }), 11, 'kind'],
+      [lines(good, { './strategy/first': './strategy/first.js', './strategy/second': './gone.js' }), 4, 'export that leads nowhere'],
+      [lines(good, { './strategy/first': './strategy/first.js' }), 2, 'export that is missing'],
+      [lines(undefined), 1, 'no gateway member'],
+      [lines({ namespace: 'acme' }), 5, 'no plugins'],
+    ] as const) {
+      const folder = packageOf({});
+      const file = join(folder, 'package.json');
+      writeFileSync(file, text);
+      assert.ok(faultOf(folder).startsWith(`${file}:${line}: `), `${what}: ${faultOf(folder)}`);
+    }
+  });
+
   it('that is not there is refused with how to install it', () => {
     assert.match(faultOf(join(root, 'nowhere')), /there is no .*nowhere\/package\.json$/);
     assert.match(readPackages(['acme-absent'], root)[0]?.fault ?? '', /^acme-absent: not installed; run npm install acme-absent in /);
@@ -95,9 +116,11 @@ describe('a plugin package at fault', () => {
     const folder = packageOf({});
     const file = join(folder, 'package.json');
     writeFileSync(file, '{"name": "acme",');
-    assert.ok(faultOf(folder).startsWith(`${file}: cannot be read as JSON: `), faultOf(folder));
+    assert.equal(faultOf(folder), `${file}:1: cannot be read as JSON: it ends where a member name in double quotes should follow`);
+    writeFileSync(file, '{\n  "name": "acme",\n  "gateway": {"namespace": acme}\n}\n');
+    assert.match(faultOf(folder), /package\.json:3: cannot be read as JSON: .*line 3, column \d+$/);
     writeFileSync(file, JSON.stringify({ gateway: good }));
-    assert.equal(faultOf(folder), `${file}: name is missing`);
+    assert.equal(faultOf(folder), `${file}:1: name is missing`);
     writeFileSync(file, 'null');
     assert.match(faultOf(folder), /has no "gateway" member/);
   });
@@ -109,6 +132,6 @@ describe('a plugin package at fault', () => {
     const last = packageOf({ gateway: { ...good, namespace: 'beta' } });
     const read = readPackages([bad, first, taken, last], root);
     assert.deepEqual(read.map(({ plugins }) => plugins.map(({ id }) => id)), [[], ['acme.first', 'acme.second'], [], ['beta.first', 'beta.second']]);
-    assert.equal(read[2]?.fault, `${join(taken, 'package.json')}: gateway.namespace acme is taken by ${first}`);
+    assert.equal(read[2]?.fault, `${join(taken, 'package.json')}:1: gateway.namespace acme is taken by ${first}`);
   });
 });

@@ -28,7 +28,7 @@ export default { ...defineStrategy({ title: 'T', describe: 'D.', params: { type:
 const folder = writePackage(temporaryFolder(), {
   gateway: {
     namespace: 'acme', contract: { strategy: 1, hook: 1 },
-    plugins: { strategy: ['good', 'otherKind', 'contractTwo', 'contractText', 'noDefault', 'nullDefault', 'textDefault', 'throws', 'throwsText', 'unparsable', 'missingImport', 'noParams'], hook: ['later'] },
+    plugins: { strategy: ['good', 'otherKind', 'contractTwo', 'contractText', 'noDefault', 'nullDefault', 'textDefault', 'throws', 'throwsText', 'unparsable', 'missingImport', 'noParams', 'noCreate', 'badSchema', 'badType', 'deepFault'], hook: ['later'] },
   },
   files: {
     'strategy/good.js': strategy(),
@@ -40,9 +40,14 @@ const folder = writePackage(temporaryFolder(), {
     'strategy/textDefault.js': "export default 'strategy';",
     'strategy/throws.js': "throw new Error('no licence file');",
     'strategy/throwsText.js': "throw 'just text';",
-    'strategy/unparsable.js': 'export default {;',
-    'strategy/missingImport.js': "import 'acme-library-nobody-has'; export default {};",
+    'strategy/unparsable.js': '// A note.\n\nexport default {;',
+    'strategy/missingImport.js': "\nimport 'acme-library-nobody-has'; export default {};",
     'strategy/noParams.js': strategy('params: undefined'),
+    'strategy/noCreate.js': strategy('create: undefined'),
+    'strategy/badSchema.js': strategy("params: {\n type: 'object',\n properties: { n: { type: 'number', minimun: 1 } } }"),
+    'strategy/badType.js': strategy("params: { type: 'object', properties: { n: { type: 'numbre' } } }"),
+    'strategy/deepFault.js': "import { deep } from '../lib/deep.js';\nexport default deep;",
+    'lib/deep.js': "import {\n  join,\n} from 'node:path';\nexport const deep = async () => { await join(import.meta.url, '}'); } };\n",
     'hook/later.js': "export default { kind: 'hook', contract: 1, params: {} };",
   },
 });
@@ -107,17 +112,21 @@ describe('the registry', () => {
 
   it('says what is wrong with a plugin that cannot be used', async () => {
     const cases: readonly (readonly [id: string, reason: RegExp])[] = [
-      ['otherKind', /it is of kind hook, not strategy/],
+      ['otherKind', /it is of kind hook, not strategy \(.*\/strategy\/otherKind\.js:2\)$/],
       ['contractTwo', /written for contract 2 of this kind; this gateway speaks 1/],
       ['contractText', /written for contract 1 of this kind/],
-      ['noDefault', /noDefault\.js has no default export made by define\.\.\.\(\)/],
+      ['noDefault', /has no default export made by define\.\.\.\(\) \(.*\/strategy\/noDefault\.js:1\)$/],
       ['nullDefault', /has no default export/],
       ['textDefault', /has no default export/],
-      ['throws', /could not be loaded: no licence file/],
-      ['throwsText', /could not be loaded: just text/],
-      ['unparsable', /could not be loaded: Unexpected token/],
-      ['missingImport', /could not be loaded: Cannot find package 'acme-library-nobody-has'/],
-      ['noParams', /params must be a JSON Schema of type object/],
+      ['throws', /could not be loaded: no licence file \(.*\/strategy\/throws\.js:1\)$/],
+      ['throwsText', /could not be loaded: just text \(.*\/strategy\/throwsText\.js\)$/],
+      ['unparsable', /could not be loaded: Unexpected token .*\(.*\/strategy\/unparsable\.js:3\)$/],
+      ['missingImport', /could not be loaded: Cannot find package 'acme-library-nobody-has'.*\(.*\/strategy\/missingImport\.js:2\)$/],
+      ['noParams', /params must be a JSON Schema of type object \(.*\/strategy\/noParams\.js:2\)$/],
+      ['noCreate', /create must be a function/],
+      ['badSchema', /params is no JSON Schema: strict mode: unknown keyword: "minimun" \(.*\/strategy\/badSchema\.js:4\)$/],
+      ['badType', /params is no JSON Schema: .*type.* \(.*\/strategy\/badType\.js:\d\)$/],
+      ['deepFault', /could not be loaded: Unexpected token '\}' \(.*\/lib\/deep\.js:4\)$/],
     ];
     for (const [name, reason] of cases) {
       const { code, message } = await faultOf(registry.find('strategy', `acme.${name}`));

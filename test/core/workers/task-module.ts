@@ -21,19 +21,12 @@ export const refuseLater = async (reason: string): Promise<never> => {
   throw new Error(reason);
 };
 
-/** Not inside the call: nobody is there to catch it. */
-export const breakThread = (): Promise<never> => new Promise(() => {
-  setImmediate(() => { throw new Error('from nowhere'); });
-});
-
-export const leave = (): never => process.exit(3);
-
 export const change = (list: number[]): number => list.push(99);
 
-/** Resolves when the first number of the shared memory is no longer 0. */
-export const waitFor = async (shared: SharedArrayBuffer): Promise<void> => {
-  const view = new Int32Array(shared);
-  while (Atomics.load(view, 0) === 0) await new Promise((resolve) => { setTimeout(resolve, 1); });
+/** Takes its thread for so long. */
+export const spinFor = (durationMs: number): void => {
+  const endMs = performance.now() + durationMs;
+  while (performance.now() < endMs);
 };
 
 export const notAFunction = 7;

@@ -1,0 +1,92 @@
+// What a cache is asked for a call: keys that keep tenants, providers and parameters apart, and the text that a semantic cache compares.
+// Made only for targets with a cache.
+
+import type { CachePrompt, CacheQuestion, Json, JsonObject } from '@gateway/plugin-sdk';
+import { createHash } from 'node:crypto';
+import type { Exchange } from '../exchange/exchange.js';
+import type { Leaf } from '../plan/plan.js';
+import type { Prepared } from './prepare.js';
+
+/** Whose answers are worth keeping: JSON, the same for the same request. Uploads, files, batches and sound are not. */
+const cachedEndpoints: ReadonlySet<string> = new Set([
+  'chatCompletions', 'completions', 'messages', 'countTokens', 'responses', 'embeddings', 'rerank', 'moderations', 'imageGenerations',
+]);
+
+/** Members that say how an answer comes, not what it is: a stream and a plain answer serve one another. */
+const deliveryMembers: ReadonlySet<string> = new Set(['stream', 'stream_options']);
+
+export class Question implements CacheQuestion {
+  readonly partition: string;
+  readonly key: string;
+  readonly ageMsMax: number;
+  readonly #frameOf: (body: JsonObject) => string;
+  #prompt: CachePrompt | null | undefined = undefined;
+
+  constructor(readonly exchange: Exchange, leaf: Leaf, prepared: Prepared, readonly body: JsonObject) {
+    const { principal, head } = exchange;
+    // With a namespace the metadata does not count.
+    const group = head.cacheNamespace === undefined ? ['metadata', head.metadata ?? ''] : ['namespace', head.cacheNamespace];
+    this.partition = digest([principal.organisationId, principal.workspaceId, ...group]);
+    const about = [this.partition, exchange.endpoint, leaf.provider.id, prepared.base.originUrl + prepared.base.path, prepared.cachePath ?? '', leaf.afterDigest];
+    this.#frameOf = (given) => digest([...about, canonical(given)]);
+    this.key = this.#frameOf(body);
+    this.ageMsMax = leaf.cache === null ? 0 : leaf.cache.ageMsMax;
+  }
+
+  prompt(): CachePrompt | null {
+    if (this.#prompt === undefined) {
+      const found = lastPrompt(this.exchange.endpoint, this.body);
+      this.#prompt = found === null ? null : { frame: this.#frameOf(found.rest), text: found.text };
+    }
+    return this.#prompt;
+  }
+}
+
+export function questionOf(exchange: Exchange, leaf: Leaf, prepared: Prepared): Question | null {
+  if (leaf.cache === null || prepared.cacheBody === null || exchange.suffix !== '' || !cachedEndpoints.has(exchange.route.name)) return null;
+  // The operator's word against bodies in stores counts for this one, too.
+  if (exchange.head.gatewayHeader('debug') === 'false') return null;
+  return new Question(exchange, leaf, prepared, prepared.cacheBody);
+}
+
+const digest = (parts: readonly string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+
+function canonical(body: JsonObject): string {
+  const asked: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(body)) if (!deliveryMembers.has(name)) asked[name] = value;
+  return JSON.stringify(asked);
+}
+
+/** The last words of the user, and the body without them; null when the last turn is no plain text. */
+function lastPrompt(endpoint: string, body: JsonObject): { text: string; rest: JsonObject } | null {
+  switch (endpoint) {
+    case 'chatCompletions': case 'messages': return ofTurns(body, 'messages', 'text');
+    case 'responses': return typeof body.input === 'string' ? { text: body.input, rest: { ...body, input: null } } : ofTurns(body, 'input', 'input_text');
+    case 'completions': return typeof body.prompt === 'string' ? { text: body.prompt, rest: { ...body, prompt: null } } : null;
+    default: return null;
+  }
+}
+
+function ofTurns(body: JsonObject, member: string, partType: string): { text: string; rest: JsonObject } | null {
+  const turns = body[member];
+  if (!Array.isArray(turns)) return null;
+  const last: unknown = turns.at(-1);
+  if (!isMembers(last) || last.role !== 'user') return null;
+  const text = plainText(last.content ?? null, partType);
+  if (text === null || text.trim() === '') return null;
+  return { text, rest: { ...body, [member]: [...turns.slice(0, -1) as Json[], { ...last, content: null }] } };
+}
+
+function plainText(content: Json, partType: string): string | null {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return null;
+  const texts: string[] = [];
+  for (const part of content as readonly Json[]) {
+    // What a part carries beside its text (a mark for the provider's own cache, a file) is no text to compare.
+    if (!isMembers(part) || part.type !== partType || typeof part.text !== 'string' || Object.keys(part).length > 2) return null;
+    texts.push(part.text);
+  }
+  return texts.join('\n');
+}
+
+const isMembers = (value: unknown): value is Readonly<Record<string, Json>> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,109 @@
+// Runs one check on a body: on this thread, or in the worker pool when the body is too long for it. The only place that calls a check's code,
+// with the deadline around it. A check that throws, is late, or says nonsense gives an errored result, never a broken call.
+
+import { answerPieces, requestPieces, type CheckInput, type CheckResult, type Json, type Maybe, type TextPiece, type Verdict } from '@gateway/plugin-sdk';
+import type { Exchange } from '../exchange/exchange.js';
+import type { CompiledCheck, HookStage } from '../plan/hooks.js';
+
+/** A body at one step of its way; what is read out of it is shared by the checks of that step. */
+export class Subject {
+  #pieces: readonly TextPiece[] | null = null;
+  #texts: readonly string[] | null = null;
+  #length = -1;
+  /** What checks are given to call. */
+  readonly readPieces = (): readonly TextPiece[] => this.pieces();
+  readonly readTexts = (): readonly string[] => this.texts();
+  readonly readBody = (): Json => this.body;
+
+  constructor(readonly stage: HookStage, readonly exchange: Exchange, readonly body: Json, readonly status: number) {}
+
+  pieces(): readonly TextPiece[] {
+    return this.#pieces ??= this.stage === 'before' ? requestPieces(this.exchange.endpoint, this.body) : answerPieces(this.exchange.endpoint, this.body);
+  }
+
+  texts(): readonly string[] {
+    return this.#texts ??= this.pieces().map((piece) => piece.text);
+  }
+
+  length(): number {
+    if (this.#length === -1) this.#length = this.texts().reduce((sum, text) => sum + text.length, 0);
+    return this.#length;
+  }
+}
+
+class Input implements CheckInput {
+  readonly stage: 'input' | 'output';
+  readonly exchange: Exchange;
+  readonly status: number;
+  readonly pieces: () => readonly TextPiece[];
+  readonly text: () => readonly string[];
+  readonly json: () => Json;
+  #controller: AbortController | null = null;
+
+  constructor(subject: Subject, readonly isBackground: boolean) {
+    this.stage = subject.stage === 'before' ? 'input' : 'output';
+    this.exchange = subject.exchange;
+    this.status = subject.status;
+    this.pieces = subject.readPieces;
+    this.text = subject.readTexts;
+    this.json = subject.readBody;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    // A hook in the background outlives the call.
+    return this.isBackground ? this.#controller.signal : AbortSignal.any([this.#controller.signal, this.exchange.signal]);
+  }
+
+  abort(): void {
+    this.#controller?.abort();
+  }
+}
+
+/** Whether the check has anything to do with this call at all. */
+export function applies(check: CompiledCheck, exchange: Exchange): boolean {
+  const { when } = check;
+  if (when === null) return true;
+  return (when.endpoints === undefined || when.endpoints.includes(exchange.endpoint))
+    && (when.providers === undefined || when.providers.includes(exchange.provider))
+    && (when.stream === undefined || when.stream === (exchange.json().stream === true));
+}
+
+export function runCheck(check: CompiledCheck, subject: Subject, isBackground: boolean): Maybe<CheckResult> {
+  const startedAt = performance.now();
+  if (check.check === null) return errored(check, startedAt, check.missing ?? new Error('the check has no plugin'));
+  const input = new Input(subject, isBackground);
+  try {
+    const { budget, pooled } = check;
+    if (pooled !== null && (budget === null || budget.isBeyond(subject.length()))) return settled(check, input, pooled().evaluate(input), startedAt);
+    const verdict = check.check.evaluate(input);
+    if (budget !== null) budget.note(subject.length(), performance.now() - startedAt);
+    return verdict instanceof Promise ? settled(check, input, verdict, startedAt) : result(check, startedAt, verdict);
+  } catch (thrown) {
+    return errored(check, startedAt, asError(thrown));
+  }
+}
+
+function settled(check: CompiledCheck, input: Input, verdict: Promise<Verdict>, startedAt: number): Promise<CheckResult> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      resolve(errored(check, startedAt, new Error(`gave no verdict within ${check.timeoutMs} ms`)));
+      input.abort();
+    }, check.timeoutMs);
+    verdict.then(
+      (value) => { clearTimeout(timer); resolve(result(check, startedAt, value)); },
+      (thrown: unknown) => { clearTimeout(timer); resolve(errored(check, startedAt, asError(thrown))); },
+    );
+  });
+}
+
+function result(check: CompiledCheck, startedAt: number, verdict: Verdict): CheckResult {
+  // Plugins of others are not all written in TypeScript.
+  if (typeof verdict !== 'object' || verdict === null || typeof verdict.pass !== 'boolean') return errored(check, startedAt, new Error('gave no verdict: pass must be true or false'));
+  return { id: check.id, tookMs: performance.now() - startedAt, verdict, failOnError: check.failOnError };
+}
+
+const errored = (check: CompiledCheck, startedAt: number, error: Error): CheckResult =>
+  ({ id: check.id, tookMs: performance.now() - startedAt, error, failOnError: check.failOnError });
+
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

@@ -1,0 +1,100 @@
+// Runs the hooks of one side in the order of the config: the checks of a step together, then the changes they made, then the hook's decision.
+// Synchronous as long as its checks are: no promise is made for a check that looks at text.
+
+import { applyEdits, type CheckResult, type HookDecision, type Maybe } from '@gateway/plugin-sdk';
+import { reasonOf } from '../errors/gateway-error.js';
+import type { Exchange } from '../exchange/exchange.js';
+import type { HookResult } from '../exchange/hook-log.js';
+import type { CompiledCheck, CompiledHook } from '../plan/hooks.js';
+import { applies, runCheck, Subject } from './check-run.js';
+import { hookResult } from './hook-result.js';
+
+export class HookRun {
+  /** What the wire gets of each hook, in order. */
+  readonly results: HookResult[] = [];
+  isDenied = false;
+  hasFailed = false;
+  /** A check changed the body; the new one is `subject.body`. */
+  isChanged = false;
+  /** Told after each hook. */
+  onHook: ((hook: CompiledHook, decision: HookDecision) => void) | null = null;
+
+  constructor(public subject: Subject, readonly isBackground = false) {}
+
+  run(hooks: readonly CompiledHook[], from = 0): Maybe<void> {
+    for (let index = from; index < hooks.length; index += 1) {
+      const running = this.#hook(hooks[index] as CompiledHook);
+      if (running instanceof Promise) return running.then(() => (this.isDenied ? undefined : this.run(hooks, index + 1)));
+      if (this.isDenied) return;
+    }
+  }
+
+  #hook(hook: CompiledHook): Maybe<void> {
+    const startedAt = performance.now();
+    const results: CheckResult[] = [];
+    const running = this.#steps(hook, 0, results);
+    return running instanceof Promise ? running.then(() => this.#decide(hook, results, startedAt)) : this.#decide(hook, results, startedAt);
+  }
+
+  #steps(hook: CompiledHook, from: number, results: CheckResult[]): Maybe<void> {
+    for (let index = from; index < hook.steps.length; index += 1) {
+      const step = hook.steps[index] as readonly CompiledCheck[];
+      const running = this.#step(step, results);
+      if (running instanceof Promise) return running.then(() => this.#steps(hook, index + 1, results));
+    }
+  }
+
+  #step(step: readonly CompiledCheck[], results: CheckResult[]): Maybe<void> {
+    const { subject } = this;
+    let waiting: Maybe<CheckResult>[] | null = null;
+    for (let index = 0; index < step.length; index += 1) {
+      const check = step[index] as CompiledCheck;
+      if (!applies(check, subject.exchange)) continue;
+      const result = runCheck(check, subject, this.isBackground);
+      if (waiting !== null) waiting.push(result);
+      else if (result instanceof Promise) waiting = [result];
+      else results.push(this.#changed(check, result));
+    }
+    if (waiting === null) return;
+    return Promise.all(waiting).then((all) => {
+      for (const result of all) {
+        const check = step.find((one) => one.id === result.id) as CompiledCheck;
+        results.push(this.#changed(check, result));
+      }
+    });
+  }
+
+  /** Makes the changes of a check that may change; one that cannot be made is an error of the check. */
+  #changed(check: CompiledCheck, result: CheckResult): CheckResult {
+    const { verdict } = result;
+    if (!check.changes || verdict === undefined || (verdict.edits === undefined && verdict.body === undefined)) return result;
+    try {
+      const { subject } = this;
+      const body = verdict.body ?? applyEdits(subject.body, subject.pieces(), verdict.edits ?? []);
+      if (body === subject.body) return result;
+      if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new TypeError('the new body is no object');
+      this.subject = new Subject(subject.stage, subject.exchange, body, subject.status);
+      this.isChanged = true;
+      return result;
+    } catch (thrown) {
+      return { id: result.id, tookMs: result.tookMs, failOnError: result.failOnError, error: new Error(`its changes cannot be made: ${reasonOf(thrown)}`) };
+    }
+  }
+
+  #decide(hook: CompiledHook, results: readonly CheckResult[], startedAt: number): void {
+    const decision = decide(hook, results, this.subject.exchange);
+    this.hasFailed ||= !decision.pass;
+    this.isDenied ||= decision.deny && !this.isBackground;
+    this.results.push(hookResult(hook, results, decision, performance.now() - startedAt));
+    if (this.onHook !== null) this.onHook(hook, decision);
+  }
+}
+
+/** A hook type that cannot decide fails closed: nobody knows what it would have said. */
+export function decide(hook: CompiledHook, results: readonly CheckResult[], exchange: Exchange): HookDecision {
+  try {
+    return hook.hook.decide(results, hook.stage, exchange);
+  } catch {
+    return { pass: false, deny: hook.mayDeny };
+  }
+}

@@ -1,0 +1,240 @@
+// Lists of hooks and guardrails of a config -> compiled hooks. Runs when a config is seen for the first time; a check whose parameters can
+// never work is refused here, with the place named. A list that several targets inherit is compiled once, and its hooks run once for a call.
+
+import type { Check, Hook, Needs } from '@gateway/plugin-sdk';
+import type { CheckConfig, Config, DenyingAction, GuardrailConfig, HookConfig, JsonObject } from '../config/config.js';
+import type { Inherited } from '../config/parameters.js';
+import { placeBelow } from '../config/place.js';
+import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
+import type { Registry } from '../registry/registry.js';
+import type { CompiledCheck, CompiledHook, Feedback, HookStage, PooledCheck } from './hooks.js';
+import { LoopBudget } from './loop-budget.js';
+import { parameterPath } from './parameter-path.js';
+import type { AfterHooks } from './plan.js';
+
+export interface HookServices {
+  readonly registry: Registry;
+  /** A check of `pluginModule` that runs in the worker pool. */
+  readonly poolCheck: (pluginModule: URL, params: object, timeoutMs: number) => PooledCheck;
+}
+
+/** What a check gets that says nothing itself. */
+const checkTimeoutMsDefault = 5_000;
+const checkTimeoutMsMax = 120_000;
+const listNames = ['before_request_hooks', 'after_request_hooks', 'input_guardrails', 'output_guardrails', 'input_mutators', 'output_mutators'] as const;
+
+interface HookLists {
+  readonly before: readonly CompiledHook[] | null;
+  readonly after: AfterHooks | null;
+  /** Says which after hooks these are; answers that passed others must not be taken for theirs. */
+  readonly afterDigest: string;
+}
+
+export class HookCompiler {
+  /** To be closed with the plan. */
+  readonly instances: (Hook | Check)[] = [];
+  readonly #lists = new Map<object, Promise<readonly CompiledHook[]>>();
+  /** Where each list stands in the config. */
+  readonly #places = new Map<object, string>();
+
+  constructor(readonly services: HookServices) {}
+
+  /** Notes where lists stand, before targets inherit them. */
+  visit(config: Config, path: string): void {
+    for (const name of listNames) {
+      const list = config[name];
+      if (list !== undefined) this.#places.set(list, `${path}.${name}`);
+    }
+  }
+
+  async lists(inherited: Inherited): Promise<HookLists> {
+    const before = [
+      ...await this.#hooks(inherited.before_request_hooks, 'before'),
+      ...await this.#guardrails(inherited.input_guardrails, 'before', 'guardrail'),
+      ...await this.#guardrails(inherited.input_mutators, 'before', 'mutator'),
+    ];
+    const after = [
+      ...await this.#hooks(inherited.after_request_hooks, 'after'),
+      ...await this.#guardrails(inherited.output_guardrails, 'after', 'guardrail'),
+      ...await this.#guardrails(inherited.output_mutators, 'after', 'mutator'),
+    ];
+    const afterConfig = [inherited.after_request_hooks, inherited.output_guardrails, inherited.output_mutators];
+    return {
+      before: before.length === 0 ? null : before,
+      after: after.length === 0 ? null : Object.freeze({ judging: after.filter((hook) => !hook.isAsync), background: after.filter((hook) => hook.isAsync) }),
+      afterDigest: after.length === 0 ? '' : JSON.stringify(afterConfig),
+    };
+  }
+
+  #hooks(list: readonly HookConfig[] | undefined, stage: HookStage): Promise<readonly CompiledHook[]> {
+    return this.#once(list, (path) => Promise.all((list ?? []).map((entry, index) => {
+      const place = `${path}[${index}]`;
+      return this.#hook(entry, stage, place, (check) => `${place}.checks[${check}]`);
+    })));
+  }
+
+  #guardrails(list: readonly (string | GuardrailConfig)[] | undefined, stage: HookStage, type: string): Promise<readonly CompiledHook[]> {
+    return this.#once(list, (path) => Promise.all((list ?? []).map((entry, index) => {
+      const place = `${path}[${index}]`;
+      if (typeof entry === 'string') throw fail('CONFIG_INVALID', { path: place, param: place, reason: `no stored guardrail ${entry} in this workspace; write its checks here instead` });
+      const { hook, names } = asHook(entry, stage, type, index);
+      return this.#hook(hook, stage, place, (check) => placeBelow(place, names[check] ?? ''));
+    })));
+  }
+
+  #once(list: object | undefined, compile: (path: string) => Promise<readonly CompiledHook[]>): Promise<readonly CompiledHook[]> {
+    if (list === undefined) return noHooks;
+    let compiled = this.#lists.get(list);
+    if (compiled === undefined) {
+      const path = this.#places.get(list) ?? 'config';
+      compiled = Promise.resolve().then(() => compile(path));
+      this.#lists.set(list, compiled);
+    }
+    return compiled;
+  }
+
+  async #hook(entry: HookConfig, stage: HookStage, path: string, placeOfCheck: (index: number) => string): Promise<CompiledHook> {
+    const { id, type: given, checks: listed, async: isAsync, on_fail: onFail, on_success: onSuccess, guardrail_version_id: _version, ...members } = entry;
+    const { registry } = this.services;
+    const type = given ?? 'guardrail';
+    const plugin = await registry.find('hook', type);
+    if (plugin === undefined) throw invalid(`${path}.type`, `no hook type ${type} is installed; use ${registry.list('hook').join(' or ')}`);
+    if (!plugin.stages.includes(stage)) throw invalid(`${path}.type`, `hooks of type ${type} do not run ${stage} the request`);
+    const params: Record<string, unknown> = { ...members };
+    const known = plugin.params.properties as Readonly<Record<string, unknown>>;
+    // The specification has the deny of a hook inside of its actions, too.
+    if (params.deny === undefined && denyOf(onFail) !== undefined && 'deny' in known) params.deny = denyOf(onFail);
+    if (denyOf(onSuccess) !== undefined && 'deny_on_success' in known) params.deny_on_success = denyOf(onSuccess);
+    const fault = registry.checkParams(plugin, params);
+    if (fault !== undefined) throw invalid(join(path, fault.path), fault.reason);
+    const hook = await made(() => plugin.create(params, registry.host(`hook/${type}`)), `hook/${type}`, path);
+    this.instances.push(hook);
+    const checks: CompiledCheck[] = [];
+    for (const [index, check] of (listed ?? []).entries()) {
+      if (check.is_enabled === false) continue;
+      checks.push(await this.#check(check.id, check.parameters, stage, placeOfCheck(index)));
+    }
+    return {
+      id, type, stage, isAsync: isAsync === true, hook, checks, steps: stepsOf(checks, hook.order),
+      onSuccess: feedbackOf(onSuccess), onFail: feedbackOf(onFail),
+      mayDeny: params.deny === true || params.deny_on_success === true || !('deny' in known),
+    };
+  }
+
+  async #check(id: string, given: Readonly<Record<string, unknown>>, stage: HookStage, path: string): Promise<CompiledCheck> {
+    const { registry } = this.services;
+    const found = await registry.locate('guardrail', id);
+    const { failOnError: fails, ...rest } = given;
+    if (fails !== undefined && typeof fails !== 'boolean') throw invalid(`${path}.failOnError`, 'must be true or false');
+    const { timeout } = rest;
+    if (timeout !== undefined && !(typeof timeout === 'number' && timeout >= 1 && timeout <= checkTimeoutMsMax)) {
+      throw invalid(`${path}.timeout`, `must be a number of milliseconds from 1 to ${checkTimeoutMsMax}`);
+    }
+    if (found === undefined) {
+      // A name of ours that does not exist is a slip of the pen; another's may be installed later.
+      if (id.startsWith('default.') || !id.includes('.')) {
+        throw invalid(path, `no check ${id} is installed; the gateway's own are: ${registry.list('guardrail').filter((name) => name.startsWith('default.')).join(', ')}`);
+      }
+      return missingCheck(id, `no plugin supplies the check ${id}; install one, or take the check out`, fails === true);
+    }
+    const { plugin, module } = found;
+    const side = stage === 'before' ? 'input' : 'output';
+    if (!plugin.stages.includes(side)) throw invalid(path, `the check ${id} does not run on the ${side}; it is for the ${plugin.stages.join(' and the ')}`);
+    const params: Record<string, unknown> = structuredClone(rest);
+    const known = plugin.params.properties as Readonly<Record<string, unknown>>;
+    if ('failOnError' in known && fails !== undefined) params.failOnError = fails;
+    if (!('timeout' in known)) delete params.timeout;
+    const fault = registry.checkParams(plugin, params);
+    if (fault !== undefined) throw invalid(join(path, fault.path), fault.reason);
+    const check = await made(() => plugin.create(params, registry.host(`guardrail/${id}`)), `guardrail/${id}`, path);
+    this.instances.push(check);
+    const needs: Needs = plugin.needsFor?.(params) ?? plugin.needs;
+    const timeoutMs = typeof params.timeout === 'number' ? params.timeout : typeof timeout === 'number' ? timeout : plugin.timeoutMs ?? checkTimeoutMsDefault;
+    const runs = plugin.runsFor?.(params) ?? plugin.runs ?? 'loop';
+    return {
+      id, check, missing: null, timeoutMs, failOnError: fails === true,
+      changes: changesAt(needs, stage),
+      streams: stage === 'after' && check.stream !== undefined && needs.response === 'events',
+      lookBackMax: plugin.lookBackMax ?? 0,
+      runs,
+      pooled: runs === 'loop' ? null : memo(() => this.services.poolCheck(module, params, timeoutMs)),
+      when: plugin.when ?? null,
+      budget: runs === 'either' ? new LoopBudget() : null,
+    };
+  }
+}
+
+const noHooks: Promise<readonly CompiledHook[]> = Promise.resolve([]);
+
+/** A check that has no service errs at every call: the config may be stored before its plugin is installed. */
+const missingCheck = (id: string, reason: string, failOnError: boolean): CompiledCheck => ({
+  id, check: null, missing: new Error(reason), timeoutMs: checkTimeoutMsDefault, failOnError, changes: false, streams: false, lookBackMax: 0,
+  runs: 'loop', pooled: null, when: null, budget: null,
+});
+
+/** Members of a guardrail entry that belong to the hook; every other one is a check. */
+const hookMembers: ReadonlySet<string> = new Set(['id', 'type', 'deny', 'async', 'sequential', 'on_fail', 'on_success', 'guardrail_version_id']);
+
+/** `{"deny": true, "default.wordCount": {...}}`: the short form of a hook. A name without a dot is the gateway's own; `id` in the value wins. */
+function asHook(entry: GuardrailConfig, stage: HookStage, type: string, index: number): { hook: HookConfig; names: readonly string[] } {
+  const members: Record<string, unknown> = {};
+  const checks: CheckConfig[] = [];
+  const names: string[] = [];
+  for (const [name, value] of Object.entries(entry)) {
+    if (hookMembers.has(name)) {
+      members[name] = value;
+      continue;
+    }
+    // The schema of configs lets nothing but objects be checks.
+    const { id, is_enabled: isEnabled, ...parameters } = value as JsonObject;
+    const named = typeof id === 'string' && id !== '' ? id : name;
+    names.push(name);
+    checks.push({ id: named.includes('.') ? named : `default.${named}`, parameters, ...(typeof isEnabled === 'boolean' ? { is_enabled: isEnabled } : {}) });
+  }
+  const id = typeof members.id === 'string' ? members.id : `${stage === 'before' ? 'input' : 'output'}_${type}_${index}`;
+  return { hook: { type, ...members, id, checks }, names };
+}
+
+/** Checks of one step run at the same time. One that changes the body is a step by itself, so that what comes after it sees the change. */
+function stepsOf(checks: readonly CompiledCheck[], order: Hook['order']): CompiledCheck[][] {
+  const steps: CompiledCheck[][] = [];
+  let together: CompiledCheck[] | null = null;
+  for (const check of checks) {
+    if (order === 'inTurn' || check.changes) {
+      steps.push([check]);
+      together = null;
+    } else if (together === null) {
+      steps.push(together = [check]);
+    } else {
+      together.push(check);
+    }
+  }
+  return steps;
+}
+
+/** Most checks that may go to the pool never do: no worker is started for them. */
+function memo(make: () => PooledCheck): () => PooledCheck {
+  let made: PooledCheck | undefined;
+  return () => made ??= make();
+}
+
+const changesAt = (needs: Needs, stage: HookStage): boolean =>
+  needs.changes === 'both' || needs.changes === (stage === 'before' ? 'request' : 'response');
+
+const denyOf = (action: DenyingAction | undefined): boolean | undefined => action?.deny;
+
+const feedbackOf = (action: DenyingAction | undefined): Feedback | null => action?.feedback ?? null;
+
+async function made<T>(create: () => T | Promise<T>, plugin: string, place: string): Promise<T> {
+  try {
+    return await create();
+  } catch (thrown) {
+    if (isGatewayError(thrown)) throw thrown;
+    const named = parameterPath(thrown);
+    if (named !== undefined) throw invalid(join(place, named), reasonOf(thrown));
+    throw fail('PLUGIN_FAILED', { plugin, reason: reasonOf(thrown) }, thrown);
+  }
+}
+
+const invalid = (path: string, reason: string): Error => fail('CONFIG_INVALID', { path, param: path, reason });
+const join = (place: string, path: string): string => (path === '' ? place : path.startsWith('[') ? place + path : `${place}.${path}`);

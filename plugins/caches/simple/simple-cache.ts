@@ -1,0 +1,75 @@
+import type { Cache, CacheEntry, CacheHit, CacheQuestion, Host, Maybe } from '@gateway/plugin-sdk';
+import { LRUCache } from 'lru-cache';
+import type { EntryStore } from './entry-store.js';
+
+/** What an entry takes in memory beside its body: keys, headers, objects. */
+const entryBytes = 512;
+/** Of the memory, one answer may take this share. */
+const shareMax = 8;
+
+/** Memory in front of the store. An entry in memory counts only while the store still has that very entry: another thread may have replaced it. */
+export class SimpleCache implements Cache {
+  readonly #memory: LRUCache<string, CacheEntry>;
+  /** Written here, and not yet on disk. */
+  readonly #pending = new Map<string, CacheEntry>();
+
+  constructor(readonly host: Host, readonly entries: EntryStore, memoryBytesMax: number) {
+    this.#memory = new LRUCache<string, CacheEntry>({
+      maxSize: memoryBytesMax,
+      maxEntrySize: Math.floor(memoryBytesMax / shareMax),
+      sizeCalculation: (entry) => entry.body.length + entryBytes,
+    });
+  }
+
+  lookup(question: CacheQuestion): Maybe<CacheHit | undefined> {
+    const { key } = question;
+    const pending = this.#pending.get(key);
+    if (pending !== undefined) return this.#fresh(question, pending);
+    const stored = this.entries.storedAtMs(key);
+    return stored instanceof Promise ? stored.then((atMs) => this.#find(question, atMs)) : this.#find(question, stored);
+  }
+
+  async store(question: CacheQuestion, entry: CacheEntry): Promise<void> {
+    const { key } = question;
+    this.#memory.set(key, entry);
+    this.#pending.set(key, entry);
+    try {
+      await this.entries.put(key, entry);
+      this.host.count('stored');
+    } finally {
+      if (this.#pending.get(key) === entry) this.#pending.delete(key);
+    }
+  }
+
+  async remove(question: CacheQuestion): Promise<void> {
+    this.#memory.delete(question.key);
+    this.#pending.delete(question.key);
+    await this.entries.remove(question.key);
+  }
+
+  close(): void {
+    this.#memory.clear();
+  }
+
+  #find(question: CacheQuestion, storedAtMs: number | undefined): Maybe<CacheHit | undefined> {
+    if (storedAtMs === undefined) {
+      this.#memory.delete(question.key);
+      return undefined;
+    }
+    const known = this.#memory.get(question.key);
+    if (known !== undefined && known.storedAtMs === storedAtMs) return this.#fresh(question, known);
+    const entry = this.entries.get(question.key);
+    return entry instanceof Promise ? entry.then((read) => this.#read(question, read)) : this.#read(question, entry);
+  }
+
+  #read(question: CacheQuestion, entry: CacheEntry | undefined): CacheHit | undefined {
+    if (entry !== undefined) this.#memory.set(question.key, entry);
+    return this.#fresh(question, entry);
+  }
+
+  #fresh(question: CacheQuestion, entry: CacheEntry | undefined): CacheHit | undefined {
+    if (entry === undefined || this.host.now() - entry.storedAtMs > question.ageMsMax) return undefined;
+    this.host.count('hits');
+    return { ...entry, match: 'exact' };
+  }
+}

@@ -1,0 +1,136 @@
+// How texts of bodies are found and changed, in every dialect: what checks are given and what their edits do.
+
+import { answerPieces, applyEdits, editText, placeOf, requestPieces, type EndpointName, type Json } from '@gateway/plugin-sdk';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+const seen = (endpoint: EndpointName, body: Json): string[] => requestPieces(endpoint, body).map((piece) => `${placeOf(piece)} ${piece.role} ${piece.kind} ${piece.group}: ${piece.text}`);
+const answered = (endpoint: EndpointName, body: Json): string[] => answerPieces(endpoint, body).map((piece) => `${placeOf(piece)} ${piece.kind} ${piece.group}: ${piece.text}`);
+/** The body with every piece put in capitals. */
+const shout = (endpoint: EndpointName, body: Json, read = requestPieces): Json => {
+  const pieces = read(endpoint, body);
+  return applyEdits(body, pieces, pieces.map((piece, index) => ({ piece: index, from: 0, to: piece.text.length, text: piece.text.toUpperCase() })));
+};
+
+describe('the texts of a request', () => {
+  it('are all messages, parts and values in tool arguments of a chat', () => {
+    assert.deepEqual(seen('chatCompletions', { model: 'm', messages: [
+      { role: 'developer', content: 'rules' },
+      { role: 'user', content: [{ type: 'text', text: 'look' }, { type: 'image_url', image_url: { url: 'https://x.example' } }, { type: 'text', text: 'here' }], name: 'bob' },
+      { role: 'assistant', content: null, reasoning_content: 'hm', tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: '{"a":"x","b":[1,{"c":"y"}],"d":true}' } }] },
+      { role: 'tool', tool_call_id: '1', content: 'result' },
+      { role: 'assistant', content: 'bye', reasoning: 'r', reasoning_details: [{ type: 'reasoning.text', text: 'd' }], refusal: 'no', function_call: { name: 'g', arguments: 'not json' } },
+    ], tools: [{ type: 'function', function: { name: 'f', description: 'ours' } }] }), [
+      'messages[0].content system text 0: rules',
+      'messages[1].content[0].text user text 1: look',
+      'messages[1].content[2].text user text 1: here',
+      'messages[2].reasoning_content assistant thinking 2: hm',
+      'messages[2].tool_calls[0].function.arguments.a assistant arguments 2: x',
+      'messages[2].tool_calls[0].function.arguments.b[0] assistant arguments 2: 1',
+      'messages[2].tool_calls[0].function.arguments.b[1].c assistant arguments 2: y',
+      'messages[3].content tool text 3: result',
+      'messages[4].reasoning assistant thinking 4: r',
+      'messages[4].reasoning_details[0].text assistant thinking 4: d',
+      'messages[4].content assistant text 4: bye',
+      'messages[4].refusal assistant text 4: no',
+      'messages[4].function_call.arguments assistant arguments 4: not json',
+    ]);
+  });
+
+  it('are system, blocks, documents and tool results of messages', () => {
+    assert.deepEqual(seen('messages', { model: 'm', system: [{ type: 'text', text: 'rules' }], messages: [
+      { role: 'user', content: [{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'paper' }, title: 'T', context: 'C' }, { type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: 'out' }] }] },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: 's' }, { type: 'tool_use', id: 'a', name: 'f', input: { q: 'x', n: 4 } }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'plain' }] },
+    ] }), [
+      'system[0].text system text -1: rules',
+      'messages[0].content[0].title user text 0: T',
+      'messages[0].content[0].context user text 0: C',
+      'messages[0].content[0].source.data user text 0: paper',
+      'messages[0].content[1].content[0].text tool text 0: out',
+      'messages[1].content[0].thinking assistant thinking 1: hm',
+      'messages[1].content[1].input.q assistant arguments 1: x',
+      'messages[1].content[1].input.n assistant arguments 1: 4',
+      'messages[2].content[0].content tool text 2: plain',
+    ]);
+  });
+
+  it('are instructions and items of responses', () => {
+    assert.deepEqual(seen('responses', { model: 'm', instructions: 'rules', input: [
+      { role: 'user', content: 'a' }, { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'b' }] },
+      { type: 'function_call', call_id: '1', name: 'f', arguments: '{"q":"c"}' }, { type: 'function_call_output', call_id: '1', output: 'd' },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'e' }] },
+    ] }), [
+      'instructions system text -1: rules', 'input[0].content user text 0: a', 'input[1].content[0].text user text 1: b',
+      'input[2].arguments.q assistant arguments 2: c', 'input[3].output tool text 3: d', 'input[4].summary[0].text assistant thinking 4: e',
+    ]);
+    assert.deepEqual(seen('responses', { model: 'm', input: 'all' }), ['input user text 0: all']);
+  });
+
+  it('are the texts of the other endpoints', () => {
+    assert.deepEqual(seen('completions', { prompt: ['a', 'b'], suffix: 'c' }), ['prompt[0] user text 0: a', 'prompt[1] user text 1: b', 'suffix user text 0: c']);
+    assert.deepEqual(seen('embeddings', { input: ['a', [1, 2], 'b'] }), ['input[0] user text 0: a', 'input[2] user text 2: b']);
+    assert.deepEqual(seen('rerank', { query: 'q', documents: ['a', { text: 'b' }] }), ['query user text -1: q', 'documents[0] user text 0: a', 'documents[1].text user text 1: b']);
+    assert.deepEqual(seen('moderations', { input: [{ type: 'text', text: 'a' }] }), ['input[0].text user text 0: a']);
+    assert.deepEqual(seen('imageGenerations', { prompt: 'a' }), ['prompt user text 0: a']);
+    assert.deepEqual(seen('files', { purpose: 'x' }), []);
+    let deep: Json = 'needle';
+    for (let depth = 0; depth < 20_000; depth += 1) deep = depth % 2 === 0 ? [{ type: 'tool_result', content: deep }] : [deep];
+    assert.match(seen('messages', { messages: [{ role: 'user', content: deep }] }).join(), /needle$/);
+    assert.match(seen('messages', { messages: [{ role: 'assistant', content: [{ type: 'tool_use', input: { a: deep } }] }] }).join(), /needle/);
+    for (const odd of [null, 1, 'text', [], { messages: 'x' }, { messages: [null, 3, { role: 1, content: [null] }] }] as Json[]) assert.deepEqual(seen('chatCompletions', odd), []);
+  });
+});
+
+describe('the texts of an answer', () => {
+  it('are all choices, blocks and output items', () => {
+    assert.deepEqual(answered('chatCompletions', { choices: [{ message: { content: 'a' } }, { message: { content: null, tool_calls: [{ function: { arguments: '{"q":"b"}' } }] } }] }), [
+      'choices[0].message.content text 0: a', 'choices[1].message.tool_calls[0].function.arguments.q arguments 1: b',
+    ]);
+    assert.deepEqual(answered('messages', { content: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }] }), ['content[0].text text 0: a', 'content[1].text text 0: b']);
+    assert.deepEqual(answered('responses', { output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] }, { type: 'function_call', arguments: '{"q":"b"}' }] }), [
+      'output[0].content[0].text text 0: a', 'output[1].arguments.q arguments 0: b',
+    ]);
+    assert.deepEqual(answered('completions', { choices: [{ text: 'a' }, { text: 'b' }] }), ['choices[0].text text 0: a', 'choices[1].text text 1: b']);
+  });
+});
+
+describe('an edit', () => {
+  it('changes its text and nothing else, and never the body it came from', () => {
+    const body = Object.freeze({ model: 'm', messages: Object.freeze([Object.freeze({ role: 'user', content: 'hello' })]), n: 1 });
+    assert.deepEqual(shout('chatCompletions', body), { model: 'm', messages: [{ role: 'user', content: 'HELLO' }], n: 1 });
+    const pieces = requestPieces('chatCompletions', body);
+    assert.equal(applyEdits(body, pieces, []), body);
+    assert.equal(applyEdits(body, pieces, [{ piece: 0, from: 0, to: 5, text: 'hello' }]), body);
+  });
+
+  it('keeps tool arguments valid JSON, whatever it puts in', () => {
+    const body = { messages: [{ role: 'assistant', tool_calls: [{ function: { arguments: '{"a":"x","n":42,"deep":[{"b":"y"}]}' } }] }] };
+    const pieces = requestPieces('chatCompletions', body);
+    const edited = applyEdits(body, pieces, pieces.map((piece, index) => ({ piece: index, from: 0, to: piece.text.length, text: '"[GONE]\n' }))) as any;
+    assert.deepEqual(JSON.parse(edited.messages[0].tool_calls[0].function.arguments), { a: '"[GONE]\n', n: '"[GONE]\n', deep: [{ b: '"[GONE]\n' }] });
+  });
+
+  it('takes probabilities and signatures along that would tell, or no longer fit', () => {
+    assert.deepEqual(shout('chatCompletions', { choices: [{ message: { content: 'a' }, logprobs: { content: [{ token: 'a' }] } }] }, answerPieces), { choices: [{ message: { content: 'A' }, logprobs: null }] });
+    assert.deepEqual(shout('messages', { content: [{ type: 'thinking', thinking: 'a', signature: 's' }] }, answerPieces), { content: [{ type: 'thinking', thinking: 'A', signature: '' }] });
+    assert.deepEqual(shout('responses', { output: [{ type: 'message', content: [{ type: 'output_text', text: 'a', logprobs: [{ token: 'a' }] }] }] }, answerPieces), { output: [{ type: 'message', content: [{ type: 'output_text', text: 'A', logprobs: [] }] }] });
+  });
+
+  it('changes the copy of a text in the blocks beside it', () => {
+    const message = { content: 'ab', content_blocks: [{ type: 'thinking', thinking: 't', signature: 's' }, { type: 'text', text: 'a' }, { type: 'text', text: 'b' }] };
+    assert.deepEqual(shout('chatCompletions', { choices: [{ message }] }, answerPieces), {
+      choices: [{ message: { content: 'AB', content_blocks: [{ type: 'thinking', thinking: 'T', signature: '' }, { type: 'text', text: 'AB' }, { type: 'text', text: '' }] } }],
+    });
+    assert.deepEqual(answered('chatCompletions', { choices: [{ message: { content: 'a', content_blocks: [{ type: 'text', text: 'other' }] } }] }), [
+      'choices[0].message.content text 0: a', 'choices[0].message.content_blocks[0].text text 0: other',
+    ]);
+  });
+
+  it('is refused when it overlaps another, or lies outside', () => {
+    assert.equal(editText('abcdef', [{ from: 4, to: 5, text: 'X' }, { from: 1, to: 2, text: '' }]), 'acdXf');
+    assert.throws(() => editText('abc', [{ from: 0, to: 2, text: '' }, { from: 1, to: 3, text: '' }]), RangeError);
+    assert.throws(() => editText('abc', [{ from: 2, to: 9, text: '' }]), RangeError);
+    assert.throws(() => applyEdits({ messages: [] }, [], [{ piece: 0, from: 0, to: 0, text: '' }]), RangeError);
+  });
+});
