@@ -1,0 +1,19 @@
+import { defineGuardrail } from '@gateway/plugin-sdk';
+import { caseCheck, notLowerCase } from '../common/text/case-check.js';
+import { scopeParam } from '../common/text/groups.js';
+
+export default defineGuardrail({
+  title: 'All lower case',
+  describe: 'Passes when all letters are lower case.',
+  stages: ['input', 'output'],
+  needs: { request: 'json', response: 'events' },
+  params: {
+    type: 'object',
+    properties: {
+      not: { type: 'boolean', default: false, description: 'Pass when not all letters are lower case.' },
+      scope: scopeParam,
+    },
+  },
+  lookBackMax: 0,
+  create: ({ not, scope }) => caseCheck({ wrongCase: notLowerCase, name: 'lower case', not, scope }),
+});

@@ -1,0 +1,57 @@
+import type { CheckInput, Json } from '@gateway/plugin-sdk';
+
+/** What a measure judges as one: the whole request, or one choice of the answer. */
+export interface TextGroup {
+  /** Of an answer the choice; of a request 0. */
+  readonly group: number;
+  /** Parts in order; none when the choice has no text. */
+  readonly texts: readonly string[];
+}
+
+export type Scope = 'all' | 'last';
+
+/** The parameter `scope` of every measure. */
+export const scopeParam = {
+  type: 'string',
+  enum: ['all', 'last'],
+  default: 'all',
+  description: 'Of a request: judge all its messages together, or the last one only. Of an answer each choice is always judged by itself.',
+} as const;
+
+/** Texts that somebody wrote or will read; arguments of tools and thinking are not measured. */
+export function measuredGroups(input: CheckInput, scope: Scope): readonly TextGroup[] {
+  const pieces = input.pieces();
+  if (input.stage === 'input') {
+    const last = scope === 'last' ? lastGroup(input.json(), pieces.at(-1)?.group ?? 0) : undefined;
+    return [{ group: 0, texts: pieces.filter((piece) => piece.kind === 'text' && (last === undefined || piece.group === last)).map((piece) => piece.text) }];
+  }
+  const groups = new Map<number, string[]>();
+  // A choice without any text has no piece, and is judged all the same.
+  for (let choice = 0; choice < choiceCount(input.json()); choice += 1) groups.set(choice, []);
+  for (const piece of pieces) {
+    if (piece.kind !== 'text') continue;
+    const texts = groups.get(piece.group);
+    if (texts === undefined) groups.set(piece.group, [piece.text]);
+    else texts.push(piece.text);
+  }
+  return [...groups].map(([group, texts]) => ({ group, texts }));
+}
+
+const choiceCount = (answer: Json): number => Math.max(1, listOf(answer, 'choices')?.length ?? 1);
+
+/** Index of the last message or item, though it may hold no text at all. */
+function lastGroup(request: Json, byDefault: number): number {
+  for (const name of ['messages', 'input', 'prompt']) {
+    const list = listOf(request, name);
+    if (list !== undefined) return list.length - 1;
+  }
+  return byDefault;
+}
+
+function listOf(value: Json, name: string): readonly Json[] | undefined {
+  if (!isMembers(value)) return undefined;
+  const list = value[name];
+  return Array.isArray(list) ? list : undefined;
+}
+
+const isMembers = (value: Json): value is { readonly [key: string]: Json } => typeof value === 'object' && value !== null && !Array.isArray(value);

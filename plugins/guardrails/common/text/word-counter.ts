@@ -1,0 +1,31 @@
+import type { Counter } from './count-check.js';
+
+/** Runs of characters between white space. */
+export class WordCounter implements Counter {
+  #words = 0;
+  #isInWord = false;
+
+  push(part: string): void {
+    let words = this.#words;
+    let isInWord = this.#isInWord;
+    for (let index = 0; index < part.length; index += 1) {
+      if (isSpace(part.charCodeAt(index))) {
+        isInWord = false;
+      } else if (!isInWord) {
+        isInWord = true;
+        words += 1;
+      }
+    }
+    this.#words = words;
+    this.#isInWord = isInWord;
+  }
+
+  total(): number {
+    return this.#words;
+  }
+}
+
+/** What `\s` matches in JavaScript. */
+export const isSpace = (code: number): boolean =>
+  code === 0x20 || (code >= 0x09 && code <= 0x0d) || (code >= 0xa0 && (code === 0xa0 || code === 0x1680 || (code >= 0x2000 && code <= 0x200a)
+    || code === 0x2028 || code === 0x2029 || code === 0x202f || code === 0x205f || code === 0x3000 || code === 0xfeff));

@@ -1,0 +1,118 @@
+import type { Check, CheckInput, Json, StreamCheck, TextWindow, Verdict, WindowResult } from '@gateway/plugin-sdk';
+import { channelSearch, type ChannelSearch, type TextSearch } from '../common/text/arguments-stream.js';
+import type { SearchResult } from '../common/text/pattern-stream.js';
+
+export interface ContainsOptions {
+  readonly words: readonly string[];
+  readonly operator: 'any' | 'all' | 'none';
+  readonly caseSensitive: boolean;
+}
+
+/** Whether words stand somewhere in the text. */
+export class Contains implements Check {
+  readonly #options: ContainsOptions;
+  /** The words as they are compared. */
+  readonly #folded: readonly string[];
+  readonly #longest: number;
+
+  constructor(options: ContainsOptions) {
+    this.#options = { ...options, words: [...new Set(options.words)] };
+    this.#folded = this.#options.words.map((word) => this.#fold(word));
+    this.#longest = Math.max(...this.#folded.map((word) => word.length));
+  }
+
+  evaluate(input: CheckInput): Verdict {
+    const found = new Set<number>();
+    for (const piece of input.pieces()) {
+      this.#look(this.#fold(piece.text), found);
+      if (found.size === this.#folded.length) break;
+    }
+    return this.#verdict(found);
+  }
+
+  stream(): StreamCheck {
+    const channels = new Map<string, ChannelSearch>();
+    const found = new Set<number>();
+    const isNone = this.#options.operator === 'none';
+    const makeSearch = (): TextSearch => (isNone ? this.#holdingSearch(found) : this.#passingSearch(found));
+    return {
+      push: (window: TextWindow): WindowResult => {
+        if (found.size === this.#folded.length || (isNone && found.size > 0)) return { release: window.text.length };
+        let channel = channels.get(window.channel);
+        if (channel === undefined) channels.set(window.channel, channel = channelSearch(window.kind, makeSearch, ''));
+        const { release } = channel.push(window);
+        return isNone && found.size > 0 ? { release: window.text.length, fails: true } : { release };
+      },
+      verdict: () => this.#verdict(found),
+    };
+  }
+
+  /** Lets everything go, and remembers the end of it for words that go on. */
+  #passingSearch(found: Set<number>): TextSearch {
+    let tail = '';
+    return {
+      push: (_before, text): SearchResult => {
+        const joined = this.#fold(tail + text);
+        this.#look(joined, found);
+        tail = this.#longest === 1 ? '' : joined.slice(-(this.#longest - 1));
+        return { spans: [], release: text.length };
+      },
+    };
+  }
+
+  /** Holds back only what may be the beginning of a word. */
+  #holdingSearch(found: Set<number>): TextSearch {
+    return {
+      push: (_before, text, isLast): SearchResult => {
+        const folded = this.#fold(text);
+        this.#look(folded, found);
+        return { spans: [], release: isLast ? text.length : text.length - this.#beginningAtEnd(folded) };
+      },
+    };
+  }
+
+  /** Length of the longest end of the text that is the beginning of a word. */
+  #beginningAtEnd(text: string): number {
+    let longest = 0;
+    for (const word of this.#folded) {
+      for (let length = Math.min(word.length - 1, text.length); length > longest; length -= 1) {
+        if (text.endsWith(word.slice(0, length))) longest = length;
+      }
+    }
+    return longest;
+  }
+
+  #look(text: string, found: Set<number>): void {
+    this.#folded.forEach((word, index) => {
+      if (!found.has(index) && text.includes(word)) found.add(index);
+    });
+  }
+
+  #fold(text: string): string {
+    return this.#options.caseSensitive ? text : foldCase(text);
+  }
+
+  #verdict(found: ReadonlySet<number>): Verdict {
+    const { words, operator } = this.#options;
+    const foundWords = words.filter((_, index) => found.has(index));
+    const missingWords = words.filter((_, index) => !found.has(index));
+    const pass = operator === 'any' ? foundWords.length > 0 : operator === 'all' ? missingWords.length === 0 : foundWords.length === 0;
+    const wanted = operator === 'any' ? 'at least one has' : operator === 'all' ? 'all have' : 'none has';
+    const explanation = `${foundWords.length} of ${words.length} words ${foundWords.length === 1 ? 'was' : 'were'} found, and ${wanted} to be there`;
+    const data: Json = { foundWords, missingWords, operator, explanation };
+    return pass ? { pass, data } : { pass, why: explanation, data };
+  }
+}
+
+/** Lower case, character by character where the whole would change its length, so that places stay what they were. */
+function foldCase(text: string): string {
+  // Two small letters of Greek are one: which of them is made depends on what follows.
+  const lower = text.toLowerCase().replaceAll('\u03c2', '\u03c3');
+  if (lower.length === text.length) return lower;
+  let folded = '';
+  for (const character of text) {
+    const one = character.toLowerCase();
+    folded += one.length === character.length ? one : character;
+  }
+  return folded;
+}

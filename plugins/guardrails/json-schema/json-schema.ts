@@ -1,0 +1,80 @@
+import { ParameterError, type Check, type CheckInput, type Json, type Verdict } from '@gateway/plugin-sdk';
+import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { jsonGroups, type JsonGroup } from '../common/text/json-groups.js';
+import { TextPattern } from '../common/text/pattern.js';
+
+/** Errors that are shown. */
+const errorsShownMax = 20;
+/** Characters of a schema, as JSON. */
+const schemaCharactersMax = 20_000;
+
+interface Judged {
+  readonly group: number;
+  readonly matched: Json | undefined;
+  readonly hasJson: boolean;
+  readonly errors: readonly { readonly path: string; readonly message: string }[];
+}
+
+/** Looks for JSON that fits a schema in each choice. */
+export class JsonSchemaCheck implements Check {
+  readonly #validate: ValidateFunction;
+  readonly #not: boolean;
+
+  constructor(schema: object, not: boolean) {
+    this.#validate = compile(schema);
+    this.#not = not;
+  }
+
+  evaluate(input: CheckInput): Verdict {
+    const judged = jsonGroups(input).map((group) => this.#judge(group));
+    const wrong = judged.find(({ matched }) => (matched !== undefined) === this.#not);
+    const shown = wrong ?? judged[0];
+    if (shown === undefined) throw new Error('the answer has no choice that could be judged');
+    const where = wrong !== undefined && judged.length > 1 ? ` in choice ${wrong.group}` : '';
+    const explanation = shown.matched !== undefined ? `JSON that fits the schema was found${where}`
+      : shown.hasJson ? `no JSON that was found${where} fits the schema: ${shown.errors.length === 1 ? 'one error' : `${shown.errors.length} errors`}, see validationErrors`
+        : `no JSON was found${where}`;
+    const data: Json = {
+      matchedJson: shown.matched ?? null,
+      validationErrors: shown.errors.slice(0, errorsShownMax),
+      ...(where === '' ? {} : { choice: shown.group }),
+      explanation,
+    };
+    return wrong === undefined ? { pass: true, data } : { pass: false, why: explanation, data };
+  }
+
+  /** The first value that fits; else the errors of the first value. */
+  #judge({ group, candidates }: JsonGroup): Judged {
+    let errors: Judged['errors'] = [];
+    for (const [index, candidate] of candidates.entries()) {
+      if (this.#validate(candidate)) return { group, matched: candidate, hasJson: true, errors: [] };
+      if (index === 0) errors = (this.#validate.errors ?? []).map(readError);
+    }
+    return { group, matched: undefined, hasJson: candidates.length > 0, errors };
+  }
+}
+
+const readError = ({ instancePath, message, keyword }: ErrorObject): { readonly path: string; readonly message: string } =>
+  ({ path: instancePath === '' ? '/' : instancePath, message: message ?? `breaks ${keyword}` });
+
+let schemaOfSchemas: Ajv2020 | undefined;
+
+function compile(schema: object): ValidateFunction {
+  if (JSON.stringify(schema).length > schemaCharactersMax) throw new ParameterError('schema', `has more than ${schemaCharactersMax} characters; shorten it`);
+  if ('$async' in schema) throw new ParameterError('schema.$async', 'is no keyword of JSON Schema; leave it out');
+  // Whatever draft it says it is of, it is read as 2020-12: an older one is not loaded, and the name alone is no reason to refuse it.
+  const keywords: AnySchemaObject = Object.fromEntries(Object.entries(schema).filter(([name]) => name !== '$schema'));
+  // The schema of schemas takes long to compile, so all checks share it; what they compile themselves stays their own, and goes with them.
+  schemaOfSchemas ??= new Ajv2020({ strict: false, validateFormats: false, logger: false });
+  // Formats are notes, as draft 2020-12 has it by default. Patterns come from clients: they run on RE2.
+  const regExp = Object.assign((source: string) => TextPattern.compileExact(source, 'schema'), { code: 'undefined' });
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false, addUsedSchema: false, meta: false, validateSchema: false, code: { regExp, optimize: false } });
+  try {
+    if (schemaOfSchemas.validateSchema(keywords) !== true) throw new Error(schemaOfSchemas.errorsText(schemaOfSchemas.errors, { dataVar: 'schema' }));
+    return ajv.compile(keywords);
+  } catch (thrown) {
+    if (thrown instanceof ParameterError) throw thrown;
+    if (thrown instanceof RangeError) throw new ParameterError('schema', 'is nested too deep');
+    throw new ParameterError('schema', `is not a JSON Schema of draft 2020-12: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+}

@@ -1,0 +1,118 @@
+import { recognise, type Recogniser } from '../common/spans/recogniser.js';
+import { contextChars, type Span, type SpanFinder } from '../common/spans/span.js';
+import { judgeStretch, type Judge } from '../common/spans/steps.js';
+import { Chains, isGapSoFar, isWordCode, linkChars } from './chain.js';
+
+/** Longest chain that is judged as a whole; with a gap and the begin of the next word the look-back is not more than 160. */
+const chainCharsMax = 144;
+export const lookBackMax = chainCharsMax + 2 + linkChars;
+
+/** An escape of JSON that is not all there yet. */
+const openEscape = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
+
+const separator = /[ @.:\u00a0-]/;
+
+/** Finds personal data: looks for digits, `@` and words that announce a name, and judges the chains of words around them. */
+export class PersonalDataFinder implements SpanFinder {
+  readonly lookBackMax = lookBackMax;
+  readonly #recognisers: readonly Recogniser[];
+  readonly #chains: Chains;
+  readonly #trigger: RegExp;
+  readonly #judge: Judge;
+
+  constructor(recognisers: readonly Recogniser[], nameIntro: RegExp | undefined, linksCapitals: boolean) {
+    this.#recognisers = recognisers;
+    this.#chains = new Chains(linksCapitals);
+    // Where a name may be announced, the trigger matches up to its first letter.
+    this.#trigger = nameIntro === undefined ? /[0-9@]/g : new RegExp(`[0-9@]|${nameIntro.source}`, 'g');
+    this.#judge = (text, from, to, spans) => { this.#recognise(text, from, to, spans); };
+  }
+
+  find(text: string, from: number, isLast: boolean, spans: Span[]): number {
+    const open = isLast ? text.length : this.#openChain(text, from);
+    const trigger = this.#trigger;
+    let floor = from;
+    trigger.lastIndex = from;
+    while (trigger.test(text)) {
+      const at = trigger.lastIndex - 1;
+      if (at >= open) break;
+      const wordEnd = this.#chains.wordEnd(text, at, open);
+      const wordStart = this.#chains.wordStart(text, Math.min(at + 1, wordEnd), floor);
+      const start = this.#chains.start(text, wordStart, wordEnd, floor);
+      const end = this.#chains.end(text, wordStart, wordEnd, open);
+      floor = Math.max(judgeStretch(text, { from: start, to: end, isOpen: false, isLast }, chainCharsMax, this.#judge, spans), at + 1);
+      trigger.lastIndex = floor;
+    }
+    if (open === text.length) return open;
+    return judgeStretch(text, { from: open, to: this.#decidedEnd(text, open), isOpen: true, isLast: false }, chainCharsMax, this.#judge, spans);
+  }
+
+  /** The begin of the chain at the end of the text that more text may go on; the end of the text when there is none. */
+  #openChain(text: string, from: number): number {
+    const end = text.length;
+    const chains = this.#chains;
+    const escape = openEscape.exec(text.slice(Math.max(from, end - 5)));
+    if (escape !== null) return end - escape[0].length;
+    const wordStart = chains.wordStart(text, end, from);
+    if (wordStart < end) {
+      // A word is being written. Until it is long enough to tell, it may belong to the one before.
+      const start = chains.start(text, wordStart, end, from);
+      if (start < wordStart || end - wordStart >= linkChars) return start;
+      const gap = end > wordStart ? gapChars(text, wordStart, from) : 0;
+      return gap === 0 ? wordStart : this.#startBefore(text, wordStart - gap, from, wordStart);
+    }
+    let to = end;
+    while (to > from && to > end - 2 && !isWordCode(text.charCodeAt(to - 1))) to -= 1;
+    return isGapSoFar(text, to) ? this.#startBefore(text, to, from, end) : end;
+  }
+
+  #startBefore(text: string, wordEnd: number, from: number, otherwise: number): number {
+    const wordStart = this.#chains.wordStart(text, wordEnd, from);
+    if (wordStart === wordEnd || !this.#chains.mayGoOn(text, wordStart, wordEnd)) return otherwise;
+    return this.#chains.start(text, wordStart, wordEnd, from);
+  }
+
+  /** How far the open chain is sure to reach. */
+  #decidedEnd(text: string, start: number): number {
+    const end = this.#chains.end(text, start, this.#chains.wordEnd(text, start, text.length), text.length);
+    if (end < text.length) return end;
+    const lastStart = this.#chains.wordStart(text, end, start);
+    // A short last word may yet turn out not to be linked.
+    if (lastStart === start || end - lastStart >= linkChars) return end;
+    let to = lastStart;
+    while (to > start && !isWordCode(text.charCodeAt(to - 1))) to -= 1;
+    return to;
+  }
+
+  #recognise(text: string, from: number, to: number, spans: Span[]): void {
+    const viewFrom = Math.max(0, from - contextChars);
+    let view = text.slice(viewFrom, to);
+    // A full step without any separator is encoded bytes.
+    if (to - from === chainCharsMax && !separator.test(text.slice(from, to))) return;
+    const start = from - viewFrom;
+    // The letter of an escape is no neighbour.
+    if (start > 1 && isWordCode(text.charCodeAt(from - 1))) {
+      const slash = text.lastIndexOf('\\', from - 1);
+      if (slash >= from - 6 && slash >= viewFrom) view = `${view.slice(0, start - 1)} ${view.slice(start)}`;
+    }
+    let digits = 0;
+    for (let at = from; at < to; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code > 47 && code < 58) digits += 1;
+    }
+    for (const recogniser of this.#recognisers) {
+      if (recogniser.digitsMin !== undefined && digits < recogniser.digitsMin) continue;
+      if (recogniser.has !== undefined) {
+        const at = view.indexOf(recogniser.has, start);
+        if (at < 0) continue;
+      }
+      recognise(recogniser, view, start, viewFrom, spans);
+    }
+  }
+}
+
+const gapChars = (text: string, at: number, floor: number): number => {
+  let from = at;
+  while (from > floor && from > at - 2 && !isWordCode(text.charCodeAt(from - 1))) from -= 1;
+  return isGapSoFar(text.slice(0, at), from) ? at - from : 0;
+};

@@ -1,0 +1,109 @@
+import { placeOf, type Check, type CheckInput, type Exchange, type Json, type StreamCheck, type TextWindow, type Verdict, type WindowResult } from '@gateway/plugin-sdk';
+import { channelSearch, type ChannelSearch, type TextSearch } from '../common/text/arguments-stream.js';
+import { PatternSearch, type SearchResult } from '../common/text/pattern-stream.js';
+import { TextPattern, type PatternMatch } from '../common/text/pattern.js';
+
+/** Characters of a matched text that are shown. */
+const shownMax = 100;
+
+interface Found {
+  readonly match: PatternMatch;
+  readonly index: number;
+  readonly place: string;
+}
+
+/** Whether a pattern matches anywhere. */
+export class RegexMatch implements Check {
+  readonly #rule: string;
+  readonly #not: boolean;
+  readonly #pattern: TextPattern;
+  readonly stream?: (exchange: Exchange) => StreamCheck;
+
+  constructor(rule: string, not: boolean, lookBack: number) {
+    this.#rule = rule;
+    this.#not = not;
+    this.#pattern = TextPattern.compile(rule, 'rule');
+    if (not) this.stream = () => new RegexMatchStream(this.#pattern, lookBack, (found) => this.#verdict(found));
+  }
+
+  evaluate(input: CheckInput): Verdict {
+    for (const piece of input.pieces()) {
+      if (!this.#pattern.test(piece.text)) continue;
+      const match = this.#pattern.first(piece.text);
+      if (match !== undefined) return this.#verdict({ match, index: match.from, place: placeOf(piece) });
+    }
+    return this.#verdict(undefined);
+  }
+
+  #verdict(found: Found | undefined): Verdict {
+    const pass = (found !== undefined) !== this.#not;
+    const explanation = found === undefined ? 'the regular expression matches nowhere in the text' : `the regular expression matches in ${found.place}`;
+    const data: Json = {
+      regexPattern: this.#rule,
+      not: this.#not,
+      verdict: pass,
+      matchDetails: found === undefined ? null : detailsOf(found),
+      ...(found === undefined ? {} : { place: found.place }),
+      explanation,
+    };
+    return pass ? { pass, data } : { pass, why: explanation, data };
+  }
+}
+
+function detailsOf({ match, index }: Found): Json {
+  const cut = (text: string | undefined): string | null => (text === undefined ? null : text.slice(0, shownMax));
+  return {
+    matchedText: match.text.slice(0, shownMax),
+    index,
+    groups: match.groups === undefined ? null : Object.fromEntries(Object.entries(match.groups).map(([name, text]) => [name, cut(text)])),
+    captures: match.captures.map(cut),
+  };
+}
+
+class RegexMatchStream implements StreamCheck {
+  readonly #pattern: TextPattern;
+  readonly #lookBack: number;
+  readonly #verdict: (found: Found | undefined) => Verdict;
+  readonly #channels = new Map<string, ChannelSearch>();
+  #found: Found | undefined;
+
+  constructor(pattern: TextPattern, lookBack: number, verdict: (found: Found | undefined) => Verdict) {
+    this.#pattern = pattern;
+    this.#lookBack = lookBack;
+    this.#verdict = verdict;
+  }
+
+  push(window: TextWindow): WindowResult {
+    // The verdict is settled; a hook that does not deny lets the rest go.
+    if (this.#found !== undefined) return { release: window.text.length };
+    let channel = this.#channels.get(window.channel);
+    if (channel === undefined) this.#channels.set(window.channel, channel = channelSearch(window.kind, () => this.#search(placeOfWindow(window)), ''));
+    const { release } = channel.push(window);
+    return this.#found === undefined ? { release } : { release: window.text.length, fails: true };
+  }
+
+  verdict(): Verdict {
+    return this.#verdict(this.#found);
+  }
+
+  /** A search that remembers the first match with its groups. */
+  #search(place: string): TextSearch {
+    const search = new PatternSearch(this.#pattern, this.#lookBack, true);
+    let at = 0;
+    return {
+      push: (before, text, isLast): SearchResult => {
+        const result = search.push(before, text, isLast);
+        const [span] = result.spans;
+        if (span !== undefined && this.#found === undefined) {
+          const match = this.#pattern.first(before + text, before.length + span.from);
+          if (match !== undefined) this.#found = { match, index: at + span.from, place };
+        }
+        at += result.release;
+        return result;
+      },
+    };
+  }
+}
+
+const kindNames = { text: 'the text', thinking: 'the thinking', arguments: 'the tool arguments' } as const;
+const placeOfWindow = ({ kind, group }: TextWindow): string => `${kindNames[kind]} of choice ${group}`;

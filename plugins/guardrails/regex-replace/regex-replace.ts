@@ -1,0 +1,59 @@
+import type { Check, CheckInput, StreamCheck, TextEdit, TextWindow, Verdict, WindowResult } from '@gateway/plugin-sdk';
+import { channelSearch, type ChannelSearch } from '../common/text/arguments-stream.js';
+import { PatternSearch } from '../common/text/pattern-stream.js';
+import { TextPattern } from '../common/text/pattern.js';
+
+export interface RegexReplaceOptions {
+  readonly rule: string;
+  readonly redactText: string;
+  readonly failOnDetection: boolean;
+  readonly lookBack: number;
+}
+
+/** Puts a fixed text in place of every match. Matches of nothing at all are left alone. */
+export class RegexReplace implements Check {
+  readonly #options: RegexReplaceOptions;
+  readonly #pattern: TextPattern;
+
+  constructor(options: RegexReplaceOptions) {
+    this.#options = options;
+    this.#pattern = TextPattern.compile(options.rule, 'rule');
+  }
+
+  evaluate(input: CheckInput): Verdict {
+    const edits: TextEdit[] = [];
+    input.pieces().forEach((piece, index) => {
+      for (const { from, to } of this.#pattern.spans(piece.text)) edits.push({ piece: index, from, to, text: this.#options.redactText });
+    });
+    const verdict = this.#verdict(edits.length);
+    return edits.length === 0 ? verdict : { ...verdict, edits };
+  }
+
+  stream(): StreamCheck {
+    const channels = new Map<string, ChannelSearch>();
+    const { redactText, failOnDetection, lookBack } = this.#options;
+    let count = 0;
+    return {
+      push: (window: TextWindow): WindowResult => {
+        let channel = channels.get(window.channel);
+        if (channel === undefined) {
+          channel = channelSearch(window.kind, () => new PatternSearch(this.#pattern, lookBack, false), redactText);
+          channels.set(window.channel, channel);
+        }
+        const { release, edits } = channel.push(window);
+        if (edits.length === 0) return { release };
+        count += edits.length;
+        return failOnDetection ? { release, edits, fails: true } : { release, edits };
+      },
+      verdict: () => this.#verdict(count),
+    };
+  }
+
+  #verdict(count: number): Verdict {
+    const explanation = count === 0
+      ? 'the regular expression matches nowhere in the text'
+      : `the regular expression matched and was replaced ${count === 1 ? 'once' : `${count} times`}`;
+    const data = { explanation };
+    return count > 0 && this.#options.failOnDetection ? { pass: false, why: explanation, data } : { pass: true, data };
+  }
+}

@@ -1,0 +1,61 @@
+import { ParameterError, type Json } from '@gateway/plugin-sdk';
+import { isSame, type Members } from '../common/request/json-members.js';
+import { refuseOverlap } from '../common/request/names.js';
+
+interface ValueRules {
+  readonly allowedValues?: readonly unknown[];
+  readonly blockedValues?: readonly unknown[];
+}
+
+export interface ParameterRules {
+  readonly allowedKeys?: readonly string[];
+  readonly blockedKeys?: readonly string[];
+  readonly values?: Readonly<Record<string, ValueRules>>;
+}
+
+/** A type and not an interface, so that it is JSON. */
+export type BlockedParameter = { readonly param: string; readonly value?: Json; readonly reasons: readonly string[] };
+
+/** Gives what speaks against the members of a body; undefined when there are no rules. An empty list is no rule. */
+export function compileParameterRules(rules: ParameterRules): ((body: Members) => BlockedParameter[]) | undefined {
+  const { allowedKeys = [], blockedKeys = [], values = {} } = rules;
+  refuseOverlap(allowedKeys, blockedKeys, 'params.blockedKeys', 'params.allowedKeys');
+  const byName = new Map<string, { readonly allowed: readonly Json[]; readonly blocked: readonly Json[] }>();
+  for (const [name, { allowedValues = [], blockedValues = [] }] of Object.entries(values)) {
+    // Parsed from the JSON of a config.
+    const [allowed, blocked] = [allowedValues as readonly Json[], blockedValues as readonly Json[]];
+    if (blocked.some((value) => allowed.some((other) => isSame(value, other)))) {
+      throw new ParameterError(`params.values.${name}.blockedValues`, 'has a value that is in allowedValues as well; keep it in one of the two');
+    }
+    if (allowed.length + blocked.length > 0) byName.set(name, { allowed, blocked });
+  }
+  if (allowedKeys.length === 0 && blockedKeys.length === 0 && byName.size === 0) return undefined;
+  const [allowedSet, blockedSet] = [new Set(allowedKeys), new Set(blockedKeys)];
+  return (body) => {
+    const found: BlockedParameter[] = [];
+    for (const [param, value] of Object.entries(body)) {
+      const reasons: string[] = [];
+      if (blockedSet.has(param)) reasons.push('key_blocked');
+      if (allowedSet.size > 0 && !allowedSet.has(param)) reasons.push('key_not_allowed');
+      const rule = byName.get(param);
+      const items: readonly Json[] = rule === undefined ? [] : itemsOf(value);
+      // A value that is a list may be listed as a whole, too.
+      const isBlocked = rule !== undefined && [value, ...items].some((item) => rule.blocked.some((blocked) => isSame(item, blocked)));
+      const isAllowed = rule === undefined || rule.allowed.length === 0 || rule.allowed.some((allowed) => isSame(value, allowed))
+        || (Array.isArray(value) && items.every((item) => rule.allowed.some((allowed) => isSame(item, allowed))));
+      if (isBlocked) reasons.push('value_blocked');
+      if (!isAllowed) reasons.push('value_not_allowed');
+      if (reasons.length > 0) found.push({ param, ...(isShown(value, isBlocked || !isAllowed) ? { value } : {}), reasons });
+    }
+    return found;
+  };
+}
+
+const itemsOf = (value: Json): readonly Json[] => (Array.isArray(value) ? value as readonly Json[] : []);
+
+/** Longest text shown. */
+const textShownMax = 64;
+
+/** What somebody wrote is not for showing: of texts only short ones whose values have rules. */
+const isShown = (value: Json, isJudged: boolean): boolean =>
+  (typeof value === 'string' ? isJudged && value.length <= textShownMax : typeof value !== 'object' || value === null);
