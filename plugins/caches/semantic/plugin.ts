@@ -14,7 +14,7 @@ export default defineCache({
       threshold: { type: 'number', minimum: 0.5, maximum: 1, default: defaultThreshold, description: 'Cosine similarity from which two questions may mean the same.' },
       veto: { type: 'boolean', default: true, description: 'Compares numbers, names, negations and order too. Without it, many answers will be wrong.' },
       characters_max: {
-        type: 'integer', minimum: 1, maximum: 8000, default: 1000, description: 'Longer questions are only found when they are the same.',
+        type: 'integer', minimum: 1, maximum: 8000, default: 400, description: 'Longer questions are only found when they are the same.',
       },
       timeout: {
         type: 'integer', minimum: 1, maximum: 60_000, default: 5000, description: 'Milliseconds that an embedding may take. What is late counts as nothing found.',
@@ -24,7 +24,7 @@ export default defineCache({
         properties: {
           url: { type: 'string', minLength: 1, description: 'Address of an embeddings endpoint like that of OpenAI, with its path.' },
           model: { type: 'string', minLength: 1, description: 'Name of the embedding model.' },
-          api_key: { type: 'string', secret: true, description: 'Key, or a secret reference such as env:NAME.' },
+          api_key: { type: 'string', secret: true, description: 'Key of the endpoint.' },
           dimensions: { type: 'integer', minimum: 1, maximum: 8192, description: 'Length of the vectors, for models that let it be chosen.' },
         },
         required: ['url', 'model'],
@@ -49,8 +49,8 @@ export default defineCache({
     } else {
       const { url, model, api_key: apiKey, dimensions } = embedding;
       if (!/^https?:\/\/[^\s/]/u.test(url)) throw new ParameterError('embedding.url', 'must be an address that begins with https:// or http://');
-      const key = apiKey?.startsWith('env:') === true ? await host.secret(apiKey) : apiKey;
-      embedder = endpointEmbedder(host, { url, model, dimensions, timeoutMs: timeout, apiKey: key });
+      // Taken as it is written: configs come from clients, and a reference to a secret of the operator would send it to an address of theirs.
+      embedder = endpointEmbedder(host, { url, model, dimensions, timeoutMs: timeout, apiKey });
     }
     const usearch = loadUsearch();
     if (usearch === undefined) host.log.warn('usearch is not installed: at most 256 questions of a frame are compared; run npm install usearch');

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Cache, CacheQuestion } from '@gateway/plugin-sdk';
 import { fakeExchange, fakeHost } from '@gateway/plugin-sdk/testing';
-import { enginePackage, loadTokenizer, missingPackages, modelFiles, optionalModule } from './engine.js';
-import { onnxEngine } from './engine-onnx.js';
-import { wasmEngine } from './engine-wasm.js';
+import { missingPackages } from './engine.js';
 import { different, report, same, tune, type Pair } from './labelled.js';
 import plugin from './plugin.js';
 import { dot } from './vector.js';
@@ -13,8 +11,9 @@ import { embed, similarities } from './worker.js';
 /** Slightly below what was measured (56 of 80). */
 const hitShareMin = 0.68;
 const falseShareMax = 0.01;
-/** Without ONNX Runtime each text takes some 20 ms, and only every eighth pair is asked. */
-const sampleStep = 8;
+/** Each text takes some 20 ms, so a usual run asks every sixth pair. SEMANTIC_PAIRS=all asks the whole half, which the figures of the README are from. */
+const isWhole = process.env.SEMANTIC_PAIRS === 'all';
+const sampleStep = 6;
 
 const asked = (frame: string, text: string): CacheQuestion => ({
   exchange: fakeExchange(), partition: 'partition', key: `${frame}-${text}`.replaceAll('/', ' '), ageMsMax: 60_000, prompt: () => ({ frame, text }),
@@ -40,14 +39,13 @@ describe('built-in model', () => {
     assert.deepEqual(missingPackages(), []);
   });
 
-  it('gives the same vectors on both engines', async () => {
-    const files = await modelFiles();
-    const onnx = await onnxEngine(files, await loadTokenizer(files));
-    assert.ok(onnx !== undefined && await optionalModule(enginePackage) !== undefined, 'both engines have to be installed; run npm ci');
-    const wasm = await wasmEngine(files);
-    const texts = ['How do I reset my password?', 'Größe in ½ km, 東京 & naïve', 'word '.repeat(60)];
-    const [left, right] = [await onnx.embed(texts), await wasm.embed(texts)];
-    for (const [index, vector] of left.entries()) assert.ok(dot(vector, right[index] ?? new Float32Array(0)) > 0.9999, texts[index]);
+  it('gives vectors of length 1, the same for the same text', async () => {
+    const texts = ['How do I reset my password?', 'Größe in ½ km, 東京 & naïve'];
+    const [first, second] = [await embed(texts), await embed(texts)];
+    for (const [index, vector] of first.entries()) {
+      assert.ok(Math.abs(dot(vector, vector) - 1) < 1e-4);
+      assert.deepEqual(vector, second[index]);
+    }
   });
 
   it('gives no vector for a text that it cannot read to its end', async () => {
@@ -67,16 +65,16 @@ describe('quality on pairs that nothing was tuned on', () => {
     assert.ok([...report.same, ...report.different].every((pair) => !tuned.has(pair.join('|'))));
   });
 
-  it('hits most paraphrases and no near miss', async () => {
+  it('hits most paraphrases and no near miss', async (context) => {
     const host = fakeHost();
     const cache = await plugin.create({ threshold: 0.85, veto: true, characters_max: 1000, timeout: 60_000 }, host, { memoryBytesMax: 50_000_000, diskBytesMax: 50_000_000 });
-    const isFast = await optionalModule('onnxruntime-node') !== undefined && await optionalModule('onnx-proto') !== undefined;
-    const sample = (pairs: readonly Pair[]): readonly Pair[] => (isFast ? pairs : pairs.filter((_, index) => index % sampleStep === 0));
+    const sample = (pairs: readonly Pair[]): readonly Pair[] => (isWhole ? pairs : pairs.filter((_, index) => index % sampleStep === 0));
     const [paraphrases, nearMisses] = [sample(report.same), sample(report.different)];
     const hit = await hits(cache, paraphrases, 'same');
     const wrong = await hits(cache, nearMisses, 'different');
+    context.diagnostic(`hits: ${hit.length} of ${paraphrases.length} paraphrases, ${wrong.length} of ${nearMisses.length} near misses`);
     assert.equal(host.counts.get('embedding_failures'), undefined);
     assert.ok(wrong.length <= nearMisses.length * falseShareMax, `false hits: ${wrong.join('; ')}`);
-    assert.ok(hit.length >= paraphrases.length * (isFast ? hitShareMin : 0.5), `${hit.length} of ${paraphrases.length} hit`);
+    assert.ok(hit.length >= paraphrases.length * (isWhole ? hitShareMin : 0.5), `${hit.length} of ${paraphrases.length} hit`);
   });
 });

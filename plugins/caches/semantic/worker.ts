@@ -2,7 +2,6 @@
 
 import { LRUCache } from 'lru-cache';
 import { loadTokenizer, modelFiles, type Engine, type Tokenizer } from './engine.js';
-import { onnxEngine } from './engine-onnx.js';
 import { wasmEngine } from './engine-wasm.js';
 import { dot } from './vector.js';
 
@@ -40,10 +39,6 @@ export async function similarities(pairs: readonly (readonly [string, string])[]
   });
 }
 
-export async function engineName(): Promise<Engine['name']> {
-  return (await loaded()).engine.name;
-}
-
 function loaded(): Promise<Loaded> {
   loading ??= load().catch((thrown: unknown) => {
     // The next call tries again: the operator may have installed what was missing, or memory was short for a moment.
@@ -56,6 +51,6 @@ function loaded(): Promise<Loaded> {
 async function load(): Promise<Loaded> {
   const files = await modelFiles();
   const tokenizer = await loadTokenizer(files);
-  const engine = await onnxEngine(files, tokenizer) ?? await wasmEngine(files);
+  const engine = await wasmEngine(files);
   return { engine, tokenizer, tokensMax: files.maxTokens };
 }

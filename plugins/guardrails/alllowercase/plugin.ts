@@ -7,6 +7,7 @@ export default defineGuardrail({
   describe: 'Passes when all letters are lower case.',
   stages: ['input', 'output'],
   needs: { request: 'json', response: 'events' },
+  runs: 'either',
   params: {
     type: 'object',
     properties: {

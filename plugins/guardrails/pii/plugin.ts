@@ -126,7 +126,7 @@ class PersonalDataStream implements StreamCheck {
   }
 
   push(window: TextWindow): WindowResult {
-    const { text, isLast, kind, channel } = window;
+    const { text, isLast, channel } = window;
     const { redact, allow, style, not } = this.#settings;
     const settled = this.#spans?.push(window);
     const found = this.#restoration?.find(text, isLast);
@@ -144,8 +144,7 @@ class PersonalDataStream implements StreamCheck {
     for (const { from, to, value } of found?.places ?? []) {
       if (to > release) break;
       this.#restored += 1;
-      // Arguments pass as JSON text.
-      edits.push({ from, to, text: kind === 'arguments' ? JSON.stringify(value).slice(1, -1) : value });
+      edits.push({ from, to, text: value });
     }
     if (edits.length === 0) return { release };
     return { release, edits: edits.length > 1 ? edits.sort((left, right) => left.from - right.from) : edits };

@@ -30,13 +30,16 @@ export class SecretFinder implements SpanFinder {
     const { length } = text;
     let at = from;
     while (at < length) {
-      const start = at;
+      let start = at;
       while (at < length && isWordCode(text.charCodeAt(at))) at += 1;
       const isOpen = at === length && !isLast;
       const keyAt = at - 10;
       if (this.#hasPrivateKeys && keyAt >= start && text.charCodeAt(at - 1) === 78 && text.startsWith('-----BEGIN', keyAt)) {
+        // A word that a key is glued to ends where the key begins, whether or not it is one: however the text is cut, it is judged alike.
+        if (keyAt - start >= wordCharsMin) judgeStretch(text, { from: start, to: keyAt, isOpen: false, isLast }, wordCharsMax, this.#judge, spans);
+        start = keyAt;
         const end = privateKeyHead(text, keyAt, isLast);
-        if (end === undefined) return start;
+        if (end === undefined) return keyAt;
         if (end > 0) {
           const tail = privateKeyTail(text, end, isLast);
           const span = { from: keyAt, to: tail.to, category: 'PRIVATE_KEY', rank: 3 };

@@ -55,7 +55,13 @@ describe('secrets', () => {
     const check = await make({ redact: true, entropy: true });
     const seed = Math.floor(Math.random() * 2 ** 31);
     let state = seed;
-    const random = (): number => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
+    // mulberry32 (public domain).
+    const random = (): number => {
+      state = (state + 0x6d2b79f5) | 0;
+      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+      return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    };
     const texts = [pem, token, ...[...tuning.positives, ...tuning.negatives, ...heldOut.positives, ...heldOut.negatives].map((example) => textOf(example).text)];
     for (let run = 0; run < 60; run += 1) {
       const joint = [' ', '\n', ', ', ''][Math.floor(random() * 4)] ?? '';
