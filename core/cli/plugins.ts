@@ -1,5 +1,6 @@
 // `gateway plugins`: what is installed, built in and third-party, one line each; a kind or an id narrows it down, and one id shows all of it.
 
+import { isAbsolute, relative } from 'node:path';
 import { isPluginKind, ownNamespaces } from '../registry/ids.js';
 import type { Catalogue, CatalogueEntry, CatalogueParameter } from '../registry/catalogue.js';
 import { didYouMean } from '../settings/nearest-name.js';
@@ -12,6 +13,7 @@ export async function plugins(around: Surroundings, { argument, flags }: Command
   const settings = readSettings(around.environment, around.cwd);
   const app = await around.loadApp();
   const catalogue = await app.listPlugins(settings, around.cwd);
+  const shownName = (name: string): string => (isAbsolute(name) && !relative(around.cwd, name).startsWith('..') ? `./${relative(around.cwd, name)}` : name);
   const shown = argument === undefined ? catalogue.plugins : chosen(catalogue.plugins, argument);
   if (argument !== undefined && shown.length === 0 && !isKind(argument)) {
     const names = [...new Set(catalogue.plugins.flatMap(({ kind, id }) => [kind, id]))];
@@ -19,8 +21,8 @@ export async function plugins(around: Surroundings, { argument, flags }: Command
     return 1;
   }
   if (flags.has('--json')) around.out(JSON.stringify({ packages: catalogue.packages, plugins: shown }, null, 2));
-  else if (argument !== undefined && !isKind(argument)) around.out(shown.map(whole).join('\n\n'));
-  else around.out(list(catalogue, shown, argument === undefined));
+  else if (argument !== undefined && !isKind(argument)) around.out(shown.map((entry) => whole({ ...entry, package: shownName(entry.package) })).join('\n\n'));
+  else around.out(list(catalogue, shown.map((entry) => ({ ...entry, package: shownName(entry.package) })), argument === undefined));
   return 0;
 }
 

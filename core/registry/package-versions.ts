@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 
 /** Folders with more than this are used where they are, and not reloaded. */
 const filesMax = 2_000;
@@ -74,6 +74,13 @@ export class PackageVersions {
     versions.push(version);
     if (versions.length > versionsMax) rmSync(versions.shift() ?? version, { recursive: true, force: true });
     return copied;
+  }
+
+  /** A copy that never came into service; it must not push out the one that is. */
+  drop(folder: string, copied: string): void {
+    const versions = this.#byFolder.get(folder) ?? [];
+    const at = versions.findIndex((version) => copied.startsWith(version + sep));
+    for (const version of at === -1 ? [] : versions.splice(at, 1)) rmSync(version, { recursive: true, force: true });
   }
 
   /** Nothing may be imported from the copies any more. */

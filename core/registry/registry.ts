@@ -124,7 +124,7 @@ export class Registry {
       // A plugin that works must not stop working; one that did not work holds nobody up.
       const [kind, id] = splitKey(key);
       const was = before.read.plugins.some((plugin) => plugin.kind === kind && plugin.id === id) ? this.#find(kind, id) : undefined;
-      if (was === undefined || await faultOf(was.plugin) === undefined) return this.#refuse(named, files, fault);
+      if (was === undefined || await faultOf(was.plugin) === undefined) return this.#refuse(named, files, fault, after);
       faults.push(fault);
     }
     const old = before.read.plugins.map(({ kind, id }) => `${kind}/${id}`);
@@ -208,8 +208,9 @@ export class Registry {
     return { read: movedTo(read, copy), copy, digest: files.digest };
   }
 
-  #refuse(named: string, files: PackageFiles, reason: string): Reload {
+  #refuse(named: string, files: PackageFiles, reason: string, refused?: Served): Reload {
     this.#refused.set(named, files.digest);
+    if (refused?.copy !== undefined && refused.read.folder !== undefined) this.settings.versions?.drop(refused.read.folder, refused.copy);
     return { outcome: 'refused', reason };
   }
 

@@ -93,6 +93,17 @@ describe('a package given by path', () => {
     assert.equal(await titleOf(registry, 'keep.first'), 'two of two');
   });
 
+  it('imports late from the version in service, however many were refused since', async () => {
+    const folder = newPackage('late', ['first']);
+    const registry = makeRegistry(folder);
+    const served = await registry.find('strategy', 'late.first');
+    for (let count = 0; count < 12; count += 1) {
+      write(folder, { 'strategy/suffix.js': `export const suffix = ; // ${count}` });
+      assert.equal((await registry.reload(folder)).outcome, 'refused');
+    }
+    assert.equal((await served?.create({}, fakeHost(), []))?.next({} as never, [], []), 3);
+  });
+
   it('that was at fault comes into service when it is mended, as a whole or plugin by plugin', async () => {
     const folder = newPackage('mend', ['first', 'second'], { 'strategy/second.js': 'export default 1;' });
     const manifest = readFileSync(join(folder, 'package.json'), 'utf8');
