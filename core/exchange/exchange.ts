@@ -60,6 +60,8 @@ export class Exchange implements PluginExchange {
   // ---- body ----
   bytes: Uint8Array = noBytes;
   parsed: Readonly<Record<string, unknown>> | undefined = undefined;
+  /** What the client sent, when hooks have made another body of it. */
+  sentBytes: Uint8Array | null = null;
 
   // ---- progress ----
   running: Running | null = null;
@@ -137,6 +139,11 @@ export class Exchange implements PluginExchange {
     return this.#notes ??= new Map();
   }
 
+  /** A plugin remembers something about this very call. */
+  get hasNotes(): boolean {
+    return this.#notes !== undefined && this.#notes.size > 0;
+  }
+
   get request(): RequestView {
     return this.#view ??= new View(this);
   }
@@ -149,6 +156,7 @@ export class Exchange implements PluginExchange {
 
   /** A hook changed the body: everybody after it gets this one. */
   replaceBody(body: Readonly<Record<string, unknown>>): void {
+    this.sentBytes ??= this.bytes;
     this.parsed = body;
     this.bytes = Buffer.from(JSON.stringify(body));
   }

@@ -22,6 +22,11 @@ export class HookLog {
   /** Hooks in the background that have not ended. */
   readonly pending: Promise<void>[] = [];
 
+  forgetAnswer(): void {
+    this.after = [];
+    this.hasFailedAfter = false;
+  }
+
   get hasFailed(): boolean {
     return this.hasFailedBefore || this.hasFailedAfter;
   }

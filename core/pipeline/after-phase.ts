@@ -32,9 +32,7 @@ export class AfterPhase {
   constructor(readonly exchange: Exchange, hooks: AfterHooks) {
     this.#hooks = hooks.judging;
     this.#background = hooks.background;
-    const log = exchange.hooks ??= new HookLog();
-    log.after = [];
-    log.hasFailedAfter = false;
+    (exchange.hooks ??= new HookLog()).forgetAnswer();
   }
 
   /** Some hook is waited for: the status is not settled before it has spoken. */
@@ -44,18 +42,18 @@ export class AfterPhase {
 
   /** Of a stream: a check that may deny or change it has to see it whole. */
   get holdsStream(): boolean {
-    return this.#hooks.some((hook) => hook.checks.some((check) => !check.streams && (check.changes || hook.mayDeny) && applies(check, this.exchange)));
+    return this.#hooks.some((hook) => hook.checks.some((check) => !check.streams && hasSay(check, hook) && applies(check, this.exchange)));
   }
 
   get assemblesStream(): boolean {
-    return this.#background.length > 0 || this.#hooks.some((hook) => hook.checks.some((check) => !check.streams));
+    return this.#background.length > 0 || this.#hooks.some((hook) => hook.checks.some((check) => !check.streams || !hasSay(check, hook)));
   }
 
   /** The checks that look at the stream as it passes, in the order of the config. */
   stages(endpoint: StreamedEndpoint): EventStage<AnswerEvent>[] {
     for (const hook of this.#hooks) {
       for (const check of hook.checks) {
-        if (!check.streams || check.check === null || !applies(check, this.exchange)) continue;
+        if (!check.streams || check.check === null || !hasSay(check, hook) || !applies(check, this.exchange)) continue;
         const streamed = new WatchedCheck(streamCheck(check, this.exchange));
         const onFail = (): boolean => this.#onFail(hook, check, streamed);
         const stage = new CheckStage({ endpoint, check: streamed, lookBackMax: check.lookBackMax, changes: check.changes, onFail });
@@ -155,6 +153,9 @@ export class AfterPhase {
     return this.exchange.hooks ??= new HookLog();
   }
 }
+
+/** A check that can neither change an answer nor have it denied holds nothing back: it looks at the end. */
+const hasSay = (check: CompiledCheck, hook: CompiledHook): boolean => check.changes || hook.mayDeny;
 
 /** The edits of a stream were made as it passed; that there were some is all that is told of them. */
 const madeEdits: readonly TextEdit[] = [{ piece: 0, from: 0, to: 0, text: '' }];

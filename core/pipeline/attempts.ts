@@ -193,7 +193,9 @@ export class Attempts implements Running {
     const { exchange, services } = this;
     // Others are waiting for it already, from a target tried before.
     if (exchange.leaveShared !== null) return false;
-    const key = `${question.key} ${exchange.json().stream === true}`;
+    // What hooks say may depend on metadata, which a cache namespace leaves out of the key.
+    const said = leaf.before === null && leaf.after === null ? '' : exchange.head.metadata ?? '';
+    const key = `${question.key} ${exchange.json().stream === true} ${exchange.hooks?.hasFailedBefore === true} ${said}`;
     const running = services.inFlight.find(leaf, key);
     if (running === undefined) {
       const shared = new SharedAnswer(() => services.inFlight.remove(leaf, key), () => this.end.abandon(exchange));
@@ -215,6 +217,8 @@ export class Attempts implements Running {
     const leaf = this.#leaf as Leaf;
     const prepared = this.#prepared as Prepared;
     exchange.attempts += 1;
+    // What hooks said of an answer that was passed over says nothing about the next one.
+    exchange.hooks?.forgetAnswer();
     const attempt = new Attempt(this, leaf, prepared);
     this.#attempt = attempt;
     const timeoutMs = requestTimeout(exchange, leaf);

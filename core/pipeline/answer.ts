@@ -1,0 +1,100 @@
+// Hot: runs for each answer.
+// The answer that was chosen: what its head said, the hooks that judge it, and what becomes of it when they have. Shared by the two ways an answer
+// goes to the client, as it arrives (respond.ts) or whole (plain-answer.ts).
+
+import type { JsonObject, UpstreamCall } from '@gateway/plugin-sdk';
+import { isReplayable } from '../dialect/replay/replay.js';
+import { type GatewayError } from '../errors/gateway-error.js';
+import { errorBody, type ToldError } from '../errors/to-response.js';
+import type { Exchange } from '../exchange/exchange.js';
+import type { UsageTap } from '../stream/usage-tap.js';
+import type { AfterPhase } from './after-phase.js';
+import { answerHeaders, setHeader } from './answer-headers.js';
+import { isStreamedEndpoint } from './answer-tail.js';
+import type { Attempt, AttemptsEnd } from './attempts.js';
+import { shownStatus } from './before.js';
+import { changeCache } from './cached-answer.js';
+import { withHookResults } from './hook-result.js';
+import type { PipelineServices } from './services.js';
+
+export class Answer {
+  call: UpstreamCall | null = null;
+  tap: UsageTap | null = null;
+  status = 0;
+  headers: readonly string[] = [];
+  contentType = '';
+  retryCount = 0;
+  /** The hooks after the request; null when none has a say in this answer. */
+  phase: AfterPhase | null = null;
+  /** Keeps a response for a provider that keeps none, once the hooks have let it pass. */
+  keep: ((response: JsonObject) => void) | null = null;
+  /** The answer was thrown away, and another attempt has begun. */
+  isDropped = false;
+
+  constructor(readonly exchange: Exchange, readonly attempt: Attempt, readonly services: PipelineServices, readonly end: AttemptsEnd) {}
+
+  /** Nobody waits for this answer any more. */
+  get isOver(): boolean {
+    return this.exchange.isFinished || this.exchange.isRefused || this.isDropped;
+  }
+
+  /** Hooks or a cache have to do with it. */
+  get isWatched(): boolean {
+    const { hooks } = this.exchange;
+    return this.phase !== null || this.attempt.attempts.question !== null || (hooks !== null && !hooks.isEmpty);
+  }
+
+  /** The hooks gave it this status: true when the strategy, or a retry, would rather have another answer. */
+  isReconsidered(status: number): boolean {
+    if (!this.attempt.attempts.reconsider(this.attempt, status)) return false;
+    this.isDropped = true;
+    this.call?.cancel();
+    return true;
+  }
+
+  /** The status for the client, after all hooks; true when it is the end of this answer. */
+  isReconsideredAsShown(): boolean {
+    return this.isReconsidered(shownStatus(this.exchange, this.status));
+  }
+
+  /** What passed the hooks goes into the cache, and is kept for later calls about it. `bytes`: of `body`, when there are any. */
+  remember(body: JsonObject, bytes: Uint8Array | null): void {
+    const { exchange } = this;
+    if (this.keep !== null) this.keep(body);
+    const { question } = this.attempt.attempts;
+    const plan = this.attempt.leaf.cache;
+    if (question === null || plan === null || this.status !== 200 || (exchange.hooks !== null && exchange.hooks.hasFailed)) return;
+    const { name } = exchange.route;
+    // An error that came with status 200, or half an answer.
+    if (bytes === null && isStreamedEndpoint(name) && !isReplayable(name, body)) return;
+    const entry = { status: 200, contentType: 'application/json', body: bytes ?? Buffer.from(JSON.stringify(body)), storedAtMs: Date.now() };
+    changeCache(plan, () => plan.cache.store(question, entry), this.services);
+  }
+
+  /** The client gets the error, unless another target may have a better answer than one that hooks deny. */
+  refuse(error: GatewayError): void {
+    if (this.isOver || (error.code === 'HOOKS_FAILED' && this.isReconsidered(error.status))) return;
+    this.end.refuse(this.exchange, error, this.retryCount);
+  }
+
+  /** The provider's own error, in the client's dialect. */
+  refuseAsProvider(error: ToldError): void {
+    const { exchange } = this;
+    exchange.status = error.status;
+    this.#send(error.status, errorBody(error, exchange.route.dialect), 'application/json');
+  }
+
+  /** A whole answer. An empty `type` leaves the provider's. */
+  send(body: string | Uint8Array, type: string): void {
+    this.#send(this.exchange.status, body, type);
+  }
+
+  #send(status: number, body: string | Uint8Array, type: string): void {
+    const { exchange } = this;
+    exchange.firstByteAt = performance.now();
+    const headers = answerHeaders(exchange, this.retryCount, this.headers);
+    if (type !== '') setHeader(headers, 'content-type', type);
+    exchange.responder.send(status, headers, withHookResults(exchange, body, type === '' ? this.contentType : type));
+    this.end.finish(exchange);
+  }
+}
