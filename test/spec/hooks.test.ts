@@ -165,6 +165,14 @@ describe('a guardrail on the input', () => {
     assert.equal((await call({ input_guardrails: [{ 'acme.unknown': { failOnError: true }, deny: true }] }, chat('x'))).status, 446);
   });
 
+  it('is found under the names that configs for other gateways use', async () => {
+    upstream.answer = says('fine');
+    for (const [check, body] of [['gateway.pii', chat('write to jane@contoso.com')], ['default.modelwhitelist', chat('x')], ['wordCount', chat('one two three')]] as const) {
+      const params = { 'gateway.pii': {}, 'default.modelwhitelist': { models: ['other'] }, wordCount: { maxWords: 2 } }[check];
+      assert.equal((await call({ input_guardrails: [{ [check]: params, deny: true }] }, body)).status, 446, check);
+    }
+  });
+
   it('is refused with its place when it can never work', async () => {
     const refused = async (config: object, param: string, message: RegExp): Promise<void> => {
       const { status, json } = await call(config, chat('x'));
