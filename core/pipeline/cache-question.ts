@@ -30,7 +30,7 @@ export class Question implements CacheQuestion {
     const about = [this.partition, exchange.endpoint, leaf.provider.id, prepared.base.originUrl + prepared.base.path, prepared.cachePath ?? '', leaf.afterDigest];
     // A note that a check took of this request may go into its answer: personal data put back where placeholders were. Such an answer is for those
     // alone who send the very same.
-    if (exchange.hasNotes) about.push(createHash('sha256').update(exchange.sentBytes ?? exchange.bytes).digest('base64url'));
+    if (leaf.after !== null && exchange.hasNotes) about.push(createHash('sha256').update(exchange.sentBytes ?? exchange.bytes).digest('base64url'));
     this.#frameOf = (given) => digest([...about, canonical(given)]);
     this.key = this.#frameOf(body);
     this.ageMsMax = leaf.cache === null ? 0 : leaf.cache.ageMsMax;
