@@ -3,7 +3,8 @@
 // its contract. A check that breaks it counts as one that threw: the rest passes unchanged, and the error is kept for its verdict.
 
 import type { SpanEdit, StreamCheck, TextWindow, WindowResult } from '@gateway/plugin-sdk';
-import { JsonText } from './json-text.js';
+import { edited, isHighSurrogate } from './json-escapes.js';
+import { JsonValues, type ValueJudge, type ValueSource } from './json-values.js';
 
 /** A stream with more texts is no answer of a model. */
 export const channelsMax = 4096;
@@ -28,12 +29,13 @@ export class Channel {
   isEdited = false;
   /** All that went, when it is kept. */
   written = '';
-  json: JsonText | null = null;
+  /** Reads the values of a text that is JSON; null for a plain text, and from where on it turned out to be no JSON. */
+  json: JsonValues | null = null;
   /** To the check. */
   name: string;
   #ends = 0;
 
-  constructor(readonly key: string, readonly kind: TextWindow['kind'], readonly group: number) {
+  constructor(readonly key: string, readonly kind: TextWindow['kind'], readonly group: number, readonly isJson: boolean) {
     this.name = key;
   }
 
@@ -47,9 +49,9 @@ export class Channel {
 
 const noEdits: readonly SpanEdit[] = [];
 
-export class TextGate {
+export class TextGate implements ValueJudge {
   readonly #check: StreamCheck;
-  readonly #lookBackMax: number;
+  readonly lookBackMax: number;
   readonly #onFail: () => boolean;
   readonly changes: boolean;
   readonly #channels: Channel[] = [];
@@ -60,12 +62,13 @@ export class TextGate {
   isDenied = false;
   hasEdited = false;
   error: Error | null = null;
-  #edits: readonly SpanEdit[] = noEdits;
+  /** Of the window that was asked for last. */
+  edits: readonly SpanEdit[] = noEdits;
 
   /** `keepsWritten`: the dialect tells each text again, whole. */
   constructor(options: GateOptions, readonly keepsWritten: boolean) {
     this.#check = options.check;
-    this.#lookBackMax = options.lookBackMax;
+    this.lookBackMax = options.lookBackMax;
     this.#onFail = options.onFail;
     this.changes = options.changes;
   }
@@ -77,7 +80,7 @@ export class TextGate {
     return this.#isQuiet;
   }
 
-  /** `isJson`: the text is JSON and has to stay so. */
+  /** `isJson`: the text is JSON. Its values are judged each by itself, and it stays JSON. */
   open(key: string, kind: TextWindow['kind'], group: number, isJson = false): Channel {
     if (this.#channels.length === channelsMax) throw new Error(`the stream has more than ${channelsMax} texts; a check cannot follow it`);
     const channel = this.passing(key, kind, group, isJson);
@@ -87,16 +90,20 @@ export class TextGate {
 
   /** A channel for one whole text, of which nothing stays behind. */
   passing(key: string, kind: TextWindow['kind'], group: number, isJson = false): Channel {
-    const channel = new Channel(key, kind, group);
-    if (isJson && this.changes) channel.json = new JsonText();
+    const channel = new Channel(key, kind, group, isJson);
+    if (isJson) channel.json = new JsonValues(this, channel.name, kind, group);
     return channel;
   }
 
   /** More of a text; gives what may go now, in the place of `text`. */
   pass(channel: Channel, text: string): string {
     if (text === '') return '';
-    if (channel.isEnded) channel.reopen();
+    if (channel.isEnded) {
+      channel.reopen();
+      if (channel.isJson) channel.json = new JsonValues(this, channel.name, channel.kind, channel.group);
+    }
     channel.seen += text.length;
+    if (channel.json !== null) return this.#values(channel, channel.json, text, false);
     return this.#window(channel, channel.held === '' ? text : channel.held + text, false);
   }
 
@@ -104,6 +111,7 @@ export class TextGate {
   flush(channel: Channel): string {
     if (channel.isEnded) return '';
     channel.isEnded = true;
+    if (channel.json !== null) return this.#values(channel, channel.json, '', true);
     return this.#window(channel, channel.held, true);
   }
 
@@ -113,6 +121,21 @@ export class TextGate {
     return first + this.flush(channel);
   }
 
+  /** More of a text that is JSON so far, or its end. */
+  #values(channel: Channel, json: JsonValues, text: string, isLast: boolean): string {
+    const out = isLast ? json.end() : json.push(text);
+    if (this.isDenied) return '';
+    if (json.isEdited) {
+      channel.isEdited = true;
+      this.hasEdited = true;
+    }
+    if (this.keepsWritten && this.changes) channel.written += out;
+    if (json.rest === null) return out;
+    channel.json = null;
+    channel.before = json.restBefore;
+    return out + this.#window(channel, json.rest, isLast);
+  }
+
   #window(channel: Channel, window: string, isLast: boolean): string {
     let end = window.length;
     if (!isLast && isHighSurrogate(window.charCodeAt(end - 1))) end -= 1;
@@ -120,17 +143,17 @@ export class TextGate {
       channel.held = window;
       return '';
     }
-    this.#edits = noEdits;
     let release = end;
-    if (!this.isOver) {
-      release = this.#ask(channel, end === window.length ? window : window.slice(0, end), isLast);
+    if (this.isOver) {
+      this.edits = noEdits;
+    } else {
+      release = this.ask(channel, end === window.length ? window : window.slice(0, end), isLast);
       if (this.isDenied) return '';
     }
-    const edits = this.#edits;
+    const { edits, lookBackMax } = this;
     if (release > 0 && release < window.length && isHighSurrogate(window.charCodeAt(release - 1)) && (edits[edits.length - 1]?.to ?? 0) < release) release -= 1;
     const released = release === window.length ? window : window.slice(0, release);
     channel.held = release === window.length ? '' : window.slice(release);
-    const lookBackMax = this.#lookBackMax;
     if (!this.isOver && lookBackMax > 0) {
       channel.before = released.length >= lookBackMax ? released.slice(-lookBackMax)
         : channel.before.length + released.length <= lookBackMax ? channel.before + released : (channel.before + released).slice(-lookBackMax);
@@ -139,29 +162,30 @@ export class TextGate {
       channel.isEdited = true;
       this.hasEdited = true;
     }
-    const out = channel.json !== null ? channel.json.write(released, edits, isLast) : edits.length === 0 ? released : edited(released, edits);
+    const out = edits.length === 0 ? released : edited(released, edits);
     if (this.keepsWritten && this.changes) channel.written += out;
     return out;
   }
 
-  /** How much of the window goes; its edits are in `#edits`. */
-  #ask(channel: Channel, text: string, isLast: boolean): number {
+  /** How much of the window goes; its edits are in `edits`. */
+  ask(source: ValueSource, text: string, isLast: boolean): number {
     const { length } = text;
+    this.edits = noEdits;
     let result: WindowResult;
     let release: number;
     try {
-      result = this.#check.push({ channel: channel.name, kind: channel.kind, group: channel.group, before: channel.before, text, isLast });
+      result = this.#check.push({ channel: source.name, kind: source.kind, group: source.group, before: source.before, text, isLast });
       release = isLast ? length : result.release;
       if (!(Number.isInteger(release) && release >= 0 && release <= length)) throw new RangeError(`the check released ${String(release)} of ${length} characters`);
       if (result.edits !== undefined && result.edits.length > 0) {
         if (!this.changes) throw new Error('the check edits, but its plugin does not declare that it changes answers');
         checkEdits(result.edits, release);
-        this.#edits = result.edits;
+        this.edits = result.edits;
       }
     } catch (thrown) {
       this.error = thrown instanceof Error ? thrown : new Error(String(thrown));
       this.isOver = true;
-      this.#edits = noEdits;
+      this.edits = noEdits;
       return length;
     }
     if (result.fails === true && !this.#isSettled) {
@@ -176,7 +200,7 @@ export class TextGate {
         return length;
       }
     }
-    return Math.max(release, length - this.#lookBackMax);
+    return Math.max(release, length - this.lookBackMax);
   }
 }
 
@@ -191,17 +215,3 @@ function checkEdits(edits: readonly SpanEdit[], release: number): void {
     at = edit.to;
   }
 }
-
-function edited(text: string, edits: readonly SpanEdit[]): string {
-  let result = '';
-  let at = 0;
-  for (let index = 0; index < edits.length; index += 1) {
-    const edit = edits[index];
-    if (edit === undefined) continue;
-    result += text.slice(at, edit.from) + edit.text;
-    at = edit.to;
-  }
-  return result + text.slice(at);
-}
-
-const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;

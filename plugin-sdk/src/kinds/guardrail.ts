@@ -65,9 +65,12 @@ export interface StreamCheck {
 }
 
 export interface TextWindow {
-  /** One for each text of the answer: a choice's content, a block, a tool call's arguments. */
+  /** One for each text of the answer: a choice's content, a block, each value in the arguments of a tool call. */
   readonly channel: string;
-  /** `arguments` are JSON text. */
+  /**
+   * `arguments`: one string or number of a tool call's arguments, without its escapes, as in `pieces()`; the host writes edits back as JSON.
+   * Arguments that are no JSON, or from some place on none, are one text from there.
+   */
   readonly kind: TextPiece['kind'];
   /** Choice, or 0. */
   readonly group: number;

@@ -1,6 +1,4 @@
 import type { Check, CheckInput, Json, StreamCheck, TextWindow, Verdict, WindowResult } from '@gateway/plugin-sdk';
-import { channelSearch, type ChannelSearch, type TextSearch } from '../common/text/arguments-stream.js';
-import type { SearchResult } from '../common/text/pattern-stream.js';
 
 export interface ContainsOptions {
   readonly words: readonly string[];
@@ -31,43 +29,33 @@ export class Contains implements Check {
   }
 
   stream(): StreamCheck {
-    const channels = new Map<string, ChannelSearch>();
     const found = new Set<number>();
-    const isNone = this.#options.operator === 'none';
-    const makeSearch = (): TextSearch => (isNone ? this.#holdingSearch(found) : this.#passingSearch(found));
-    return {
-      push: (window: TextWindow): WindowResult => {
-        if (found.size === this.#folded.length || (isNone && found.size > 0)) return { release: window.text.length };
-        let channel = channels.get(window.channel);
-        if (channel === undefined) channels.set(window.channel, channel = channelSearch(window.kind, makeSearch, ''));
-        const { release } = channel.push(window);
-        return isNone && found.size > 0 ? { release: window.text.length, fails: true } : { release };
-      },
-      verdict: () => this.#verdict(found),
-    };
+    const push = this.#options.operator === 'none' ? this.#holding(found) : this.#passing(found);
+    return { push, verdict: () => this.#verdict(found) };
   }
 
-  /** Lets everything go, and remembers the end of it for words that go on. */
-  #passingSearch(found: Set<number>): TextSearch {
-    let tail = '';
-    return {
-      push: (_before, text): SearchResult => {
-        const joined = this.#fold(tail + text);
+  /** Lets everything go, and remembers the end of each text for words that go on. */
+  #passing(found: Set<number>): StreamCheck['push'] {
+    const tails = new Map<string, string>();
+    return ({ channel, text, isLast }: TextWindow): WindowResult => {
+      if (found.size < this.#folded.length) {
+        const joined = this.#fold((tails.get(channel) ?? '') + text);
         this.#look(joined, found);
-        tail = this.#longest === 1 ? '' : joined.slice(-(this.#longest - 1));
-        return { spans: [], release: text.length };
-      },
+        if (isLast) tails.delete(channel);
+        else if (this.#longest > 1) tails.set(channel, joined.slice(-(this.#longest - 1)));
+      }
+      return { release: text.length };
     };
   }
 
   /** Holds back only what may be the beginning of a word. */
-  #holdingSearch(found: Set<number>): TextSearch {
-    return {
-      push: (_before, text, isLast): SearchResult => {
-        const folded = this.#fold(text);
-        this.#look(folded, found);
-        return { spans: [], release: isLast ? text.length : text.length - this.#beginningAtEnd(folded) };
-      },
+  #holding(found: Set<number>): StreamCheck['push'] {
+    return ({ text, isLast }: TextWindow): WindowResult => {
+      if (found.size > 0) return { release: text.length };
+      const folded = this.#fold(text);
+      this.#look(folded, found);
+      if (found.size > 0) return { release: text.length, fails: true };
+      return { release: isLast ? text.length : text.length - this.#beginningAtEnd(folded) };
     };
   }
 

@@ -1,6 +1,5 @@
 import { placeOf, type Check, type CheckInput, type Exchange, type Json, type StreamCheck, type TextWindow, type Verdict, type WindowResult } from '@gateway/plugin-sdk';
-import { channelSearch, type ChannelSearch, type TextSearch } from '../common/text/arguments-stream.js';
-import { PatternSearch, type SearchResult } from '../common/text/pattern-stream.js';
+import { PatternSearch } from '../common/text/pattern-stream.js';
 import { TextPattern, type PatternMatch } from '../common/text/pattern.js';
 
 /** Characters of a matched text that are shown. */
@@ -64,7 +63,7 @@ class RegexMatchStream implements StreamCheck {
   readonly #pattern: TextPattern;
   readonly #lookBack: number;
   readonly #verdict: (found: Found | undefined) => Verdict;
-  readonly #channels = new Map<string, ChannelSearch>();
+  readonly #channels = new Map<string, { readonly search: PatternSearch; at: number }>();
   #found: Found | undefined;
 
   constructor(pattern: TextPattern, lookBack: number, verdict: (found: Found | undefined) => Verdict) {
@@ -76,32 +75,26 @@ class RegexMatchStream implements StreamCheck {
   push(window: TextWindow): WindowResult {
     // The verdict is settled; a hook that does not deny lets the rest go.
     if (this.#found !== undefined) return { release: window.text.length };
+    const { before, text, isLast } = window;
     let channel = this.#channels.get(window.channel);
-    if (channel === undefined) this.#channels.set(window.channel, channel = channelSearch(window.kind, () => this.#search(placeOfWindow(window)), ''));
-    const { release } = channel.push(window);
-    return this.#found === undefined ? { release } : { release: window.text.length, fails: true };
+    if (channel === undefined) this.#channels.set(window.channel, channel = { search: new PatternSearch(this.#pattern, this.#lookBack, true), at: 0 });
+    const { spans, release } = channel.search.push(before, text, isLast);
+    const [span] = spans;
+    if (span !== undefined) {
+      // Once more, for its groups.
+      const match = this.#pattern.first(before + text, before.length + span.from);
+      if (match !== undefined) {
+        this.#found = { match, index: channel.at + span.from, place: placeOfWindow(window) };
+        return { release: text.length, fails: true };
+      }
+    }
+    channel.at += release;
+    if (isLast) this.#channels.delete(window.channel);
+    return { release };
   }
 
   verdict(): Verdict {
     return this.#verdict(this.#found);
-  }
-
-  /** A search that remembers the first match with its groups. */
-  #search(place: string): TextSearch {
-    const search = new PatternSearch(this.#pattern, this.#lookBack, true);
-    let at = 0;
-    return {
-      push: (before, text, isLast): SearchResult => {
-        const result = search.push(before, text, isLast);
-        const [span] = result.spans;
-        if (span !== undefined && this.#found === undefined) {
-          const match = this.#pattern.first(before + text, before.length + span.from);
-          if (match !== undefined) this.#found = { match, index: at + span.from, place };
-        }
-        at += result.release;
-        return result;
-      },
-    };
   }
 }
 

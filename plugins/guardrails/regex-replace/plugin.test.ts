@@ -96,23 +96,6 @@ test('a match longer than the look-back is cut in the same places however the te
   assert.equal(results.size, 1);
 });
 
-test('tool arguments in a stream stay JSON, and are changed like those of a whole answer', async () => {
-  const check = await make({ rule: 'a"b|\\d{2,}|n\\n', redactText: '"#' });
-  const given: Json = { 'a"b': 'x a"b y', list: ['12', 345, 6, true, null, { deep: 'n\nn' }], 'n 99': -1.5e10, text: 'é\u2028 a"b' };
-  for (const text of [JSON.stringify(given), JSON.stringify(given, null, 2), JSON.stringify(given).replaceAll('"x a', '"x \\u0061')]) {
-    const answer = (args: string): Json => ({ choices: [{ message: { content: null, tool_calls: [{ function: { name: 'f', arguments: args } }] } }] });
-    const input = fakeCheckInput({ answer: answer(text) });
-    const verdict = await check.evaluate(input);
-    const whole = applyEdits(answer(text), input.pieces(), verdict.edits ?? []) as { choices: { message: { tool_calls: { function: { arguments: string } }[] } }[] };
-    const expected: unknown = JSON.parse(whole.choices[0]!.message.tool_calls[0]!.function.arguments);
-    for (let at = 0; at <= text.length; at += 1) {
-      const run = runStreamCheck(check, [text.slice(0, at), text.slice(at)], { lookBackMax: plugin.lookBackMax ?? 0, kind: 'arguments' });
-      assert.deepEqual(JSON.parse(run.text), expected, `cut at ${at}`);
-    }
-    assert.deepEqual(JSON.parse(runStreamCheck(check, Array.from(text), { lookBackMax: plugin.lookBackMax ?? 0, kind: 'arguments' }).text), expected);
-  }
-});
-
 test('arguments that are no JSON are one text', async () => {
   const check = await make({ rule: 'rm -rf' });
   const run = runStreamCheck(check, ['sudo r', 'm -rf "/"'], { lookBackMax: plugin.lookBackMax ?? 0, kind: 'arguments' });
@@ -124,13 +107,4 @@ test('the verdict of a stream counts what was replaced', async () => {
   const stream = check.stream?.(fakeExchange());
   stream?.push({ channel: '0', kind: 'text', group: 0, before: '', text: 'banana', isLast: true });
   assert.deepEqual(stream?.verdict(), { pass: true, data: { explanation: 'the regular expression matched and was replaced 3 times' } });
-});
-
-test('escapes in streamed arguments never make it hold more than it says', async () => {
-  const check = await make({ rule: 'pass: *\\S+', lookBack: 8192 });
-  const text = `{"a":"${'\\u0041'.repeat(10_000)}pass: ${'\\u0042'.repeat(9000)} end"}`;
-  const parts = text.match(/[^]{1,3000}/g) ?? [];
-  const run = runStreamCheck(check, parts, { lookBackMax: plugin.lookBackMax ?? 0, kind: 'arguments' });
-  assert.ok(JSON.parse(run.text).a.startsWith('A'.repeat(10_000)));
-  assert.ok(run.text.includes(R));
 });

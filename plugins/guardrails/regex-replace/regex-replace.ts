@@ -1,5 +1,4 @@
 import type { Check, CheckInput, StreamCheck, TextEdit, TextWindow, Verdict, WindowResult } from '@gateway/plugin-sdk';
-import { channelSearch, type ChannelSearch } from '../common/text/arguments-stream.js';
 import { PatternSearch } from '../common/text/pattern-stream.js';
 import { TextPattern } from '../common/text/pattern.js';
 
@@ -30,19 +29,18 @@ export class RegexReplace implements Check {
   }
 
   stream(): StreamCheck {
-    const channels = new Map<string, ChannelSearch>();
+    const channels = new Map<string, PatternSearch>();
     const { redactText, failOnDetection, lookBack } = this.#options;
     let count = 0;
     return {
-      push: (window: TextWindow): WindowResult => {
-        let channel = channels.get(window.channel);
-        if (channel === undefined) {
-          channel = channelSearch(window.kind, () => new PatternSearch(this.#pattern, lookBack, false), redactText);
-          channels.set(window.channel, channel);
-        }
-        const { release, edits } = channel.push(window);
-        if (edits.length === 0) return { release };
-        count += edits.length;
+      push: ({ channel, before, text, isLast }: TextWindow): WindowResult => {
+        let search = channels.get(channel);
+        if (search === undefined) channels.set(channel, search = new PatternSearch(this.#pattern, lookBack, false));
+        if (isLast) channels.delete(channel);
+        const { spans, release } = search.push(before, text, isLast);
+        if (spans.length === 0) return { release };
+        count += spans.length;
+        const edits = spans.map(({ from, to }) => ({ from, to, text: redactText }));
         return failOnDetection ? { release, edits, fails: true } : { release, edits };
       },
       verdict: () => this.#verdict(count),

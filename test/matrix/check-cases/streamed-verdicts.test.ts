@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { applyEdits, editText, type Check, type GuardrailPlugin, type Json } from '@gateway/plugin-sdk';
+import { applyEdits, type Check, type GuardrailPlugin, type Json } from '@gateway/plugin-sdk';
 import { fakeCheckInput, fakeExchange, fakeHost, withDefaults } from '@gateway/plugin-sdk/testing';
 import { nameOf } from '../../../core/registry/ids.js';
-import { JsonText } from '../../../core/stream/deltas/json-text.js';
+import { TextGate } from '../../../core/stream/deltas/text-gate.js';
 
 const runs = 250;
 const seed = Math.floor(Math.random() * 2 ** 31);
@@ -43,7 +43,6 @@ const params: Readonly<Record<string, () => Record<string, unknown>>> = {
   'token-limit': () => ({ maxTokens: 5 + below(20), minTokens: below(5), not: isNot() }),
 };
 
-/** Of arguments it counts the JSON as it streams, and the values of a whole answer. */
 const withoutArguments: readonly string[] = ['token-limit'];
 
 interface Streamed { readonly text: string; readonly isEnded: boolean; readonly pass: boolean }
@@ -52,22 +51,17 @@ interface Streamed { readonly text: string; readonly isEnded: boolean; readonly 
 function stream(check: Check, text: string, lookBackMax: number, kind: 'text' | 'arguments'): Streamed {
   const judge = check.stream?.(fakeExchange());
   assert.ok(judge !== undefined);
-  const json = new JsonText();
-  let [before, held, out] = ['', '', ''];
-  for (let at = 0; ;) {
+  const gate = new TextGate({ check: judge, lookBackMax, changes: true, onFail: () => true }, false);
+  const channel = gate.open('0', kind, 0, kind === 'arguments');
+  let out = '';
+  for (let at = 0; at < text.length && !gate.isDenied;) {
     const size = 1 + below(6);
-    const isLast = at >= text.length;
-    held += text.slice(at, at + size);
+    out += gate.pass(channel, text.slice(at, at + size));
     at += size;
-    const { release, edits = [], fails } = judge.push({ channel: '0', kind, group: 0, before, text: held, isLast });
-    if (fails === true) return { text: out, isEnded: true, pass: judge.verdict().pass };
-    assert.ok(release <= held.length && held.length - release <= (isLast ? 0 : lookBackMax), `holds ${held.length - release} characters`);
-    const released = held.slice(0, release);
-    out += kind === 'arguments' ? json.write(released, edits, isLast) : editText(released, edits);
-    before = lookBackMax === 0 ? '' : (before + released).slice(-lookBackMax);
-    held = held.slice(release);
-    if (isLast) return { text: out, isEnded: false, pass: judge.verdict().pass };
   }
+  if (!gate.isDenied) out += gate.flush(channel);
+  assert.equal(gate.error, null);
+  return { text: out, isEnded: gate.isDenied, pass: judge.verdict().pass };
 }
 
 async function whole(check: Check, answer: Json): Promise<{ readonly pass: boolean; readonly message: any }> {
