@@ -1,6 +1,7 @@
 // Runs in a worker thread of the pool: imports the asked module once and calls one of its exported functions. Nothing that a function does may
 // leave this file as an error: the pool takes an error for the end of the worker.
 
+import { setPriority } from 'node:os';
 import { serialize } from 'node:v8';
 import { workerData } from 'node:worker_threads';
 import { plainBytes } from './plain-bytes.js';
@@ -126,4 +127,11 @@ function limitPrinting(bytesMax: number): void {
   }
 }
 
-if (share !== undefined) limitPrinting(share.printedBytesMax);
+/** A verdict may wait, calls may not: where cores are short, the threads of calls come first. */
+const niceness = 10;
+
+if (share !== undefined) {
+  limitPrinting(share.printedBytesMax);
+  // On Linux this is the calling thread's alone; elsewhere it would be the whole process's.
+  if (process.platform === 'linux') setPriority(niceness);
+}
