@@ -24,6 +24,12 @@ export async function runScenario(
   const all = scenario.needsDirect ? [direct(measure.around), ...subjects] : subjects;
   const rounds = new Map<string, Figures[]>(all.map((subject) => [subject.name, []]));
   const count = Math.min(scale.rounds, scale.isQuick ? scenario.quickRoundsMax : scenario.roundsMax);
+  if (scenario.isCold === true) {
+    for (const subject of subjects) {
+      say(`${scenario.name}: warming up ${subject.name}`);
+      await scenario.measure(measure, subject, { ...scale, seconds: scale.isQuick ? 1 : 2 });
+    }
+  }
   for (let round = 0; round < count; round++) {
     let directFigures: Figures = {};
     for (const subject of all) {

@@ -26,6 +26,8 @@ export interface Scenario {
   readonly title: (scale: Scale) => string;
   /** Also measured without a proxy, for figures counted from there. */
   readonly needsDirect: boolean;
+  /** Runs code that no scenario before has warmed up: a short run that is not counted comes first. */
+  readonly isCold?: true;
   readonly roundsMax: number;
   readonly quickRoundsMax: number;
   readonly measure: (measure: Measure, subject: Subject, scale: Scale) => Promise<Figures>;
@@ -81,6 +83,7 @@ const streamChecks = { output_guardrails: [{ 'default.wordCount': { maxWords: 1_
 
 const checks: Scenario = {
   name: 'checks',
+  isCold: true,
   title: () => `requests with four checks (regex, word count, JSON schema, personal data redacted), one core, ${rateConnections} connections`,
   needsDirect: false,
   roundsMax: Infinity,
@@ -96,6 +99,7 @@ const checks: Scenario = {
 
 const checkedStreams: Scenario = {
   name: 'checked-streams',
+  isCold: true,
   title: () => '200 streams x 50 events/s under a check that may end them',
   needsDirect: false,
   roundsMax: 2,
@@ -112,6 +116,7 @@ const checkedStreams: Scenario = {
 /** Every answer but the first comes out of memory. */
 const cache: Scenario = {
   name: 'cache',
+  isCold: true,
   title: () => `hits of the simple cache, one core, ${rateConnections} connections`,
   needsDirect: false,
   roundsMax: Infinity,
