@@ -6,7 +6,7 @@ import plugin from '../../plugins/caches/semantic/plugin.js';
 import { normalise, toBytes } from '../../plugins/caches/semantic/vector.js';
 import { judge } from '../../plugins/caches/semantic/veto.js';
 
-const count = Number(process.argv[2] ?? 100_000);
+const count = Number(process.argv[2] ?? (process.env.BENCH_QUICK === '1' ? 2_000 : 100_000));
 const dimensions = 384;
 const topics = 1000;
 const asked = 2000;
