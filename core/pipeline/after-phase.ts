@@ -54,7 +54,7 @@ export class AfterPhase {
     for (const hook of this.#hooks) {
       for (const check of hook.checks) {
         if (!check.streams || check.check === null || !hasSay(check, hook) || !applies(check, this.exchange)) continue;
-        const streamed = new WatchedCheck(streamCheck(check, this.exchange));
+        const streamed = new WatchedCheck(streamCheck(check, this.exchange), check.failOnError && hook.mayDeny);
         const onFail = (): boolean => this.#onFail(hook, check, streamed);
         const stage = new CheckStage({ endpoint, check: streamed, lookBackMax: check.lookBackMax, changes: check.changes, onFail });
         this.#streamed.push({ stage, check, hook, stream: streamed });
@@ -124,18 +124,20 @@ export class AfterPhase {
 
   #resultOf({ stage, check, stream }: StreamedCheck): CheckResult {
     const base = { id: check.id, tookMs: stream.tookMs, failOnError: check.failOnError };
-    if (stage.error !== null) return { ...base, error: stage.error };
+    const error = stream.error ?? stage.error;
+    if (error !== null) return { ...base, error };
     try {
       const verdict = stage.verdict();
       return { ...base, verdict: stream.hasChanged ? { ...verdict, edits: madeEdits } : verdict };
     } catch (thrown) {
-      return { ...base, error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
+      return { ...base, error: asError(thrown) };
     }
   }
 
   /** A check failed while the stream passes: true when that ends the stream. */
   #onFail(hook: CompiledHook, check: CompiledCheck, streamed: WatchedCheck): boolean {
-    const result: CheckResult = { id: check.id, tookMs: streamed.tookMs, verdict: streamed.verdict(), failOnError: check.failOnError };
+    const base = { id: check.id, tookMs: streamed.tookMs, failOnError: check.failOnError };
+    const result: CheckResult = streamed.error === null ? { ...base, verdict: streamed.verdict() } : { ...base, error: streamed.error };
     const decision = decide(hook, [result], this.exchange);
     if (!decision.deny) return false;
     const log = this.#log();
@@ -164,12 +166,22 @@ const madeEdits: readonly TextEdit[] = [{ piece: 0, from: 0, to: 0, text: '' }];
 class WatchedCheck implements StreamCheck {
   tookMs = 0;
   hasChanged = false;
+  /** What it threw, where that ends the stream. */
+  error: Error | null = null;
 
-  constructor(readonly check: StreamCheck) {}
+  /** `failsClosed`: the config wants no answer that this check could not judge, so what it throws is a failure, and at once. */
+  constructor(readonly check: StreamCheck, readonly failsClosed: boolean) {}
 
   push(window: TextWindow): WindowResult {
     const startedAt = performance.now();
-    const result = this.check.push(window);
+    let result: WindowResult;
+    try {
+      result = this.check.push(window);
+    } catch (thrown) {
+      if (!this.failsClosed) throw thrown;
+      this.error = asError(thrown);
+      return { release: 0, fails: true };
+    }
     this.tookMs += performance.now() - startedAt;
     if (result.edits !== undefined && result.edits.length > 0) this.hasChanged = true;
     return result;
@@ -180,16 +192,31 @@ class WatchedCheck implements StreamCheck {
   }
 }
 
+/** Calls of one thread whose hooks may be at work after their answers. Beyond it they are left out, and the log says so. */
+export const backgroundMax = 5_000;
+let inBackground = 0;
+
 /** Hooks that nobody waits for; their results are for the log. */
 export function runInBackground(exchange: Exchange, hooks: readonly CompiledHook[], subject: Subject): void {
   if (hooks.length === 0) return;
   const log = exchange.hooks ??= new HookLog();
+  if (inBackground >= backgroundMax) {
+    const error = new Error(`left out: the hooks of ${backgroundMax} calls are in the background`);
+    for (const hook of hooks) {
+      const results = hook.checks.map(({ id, failOnError }): CheckResult => ({ id, tookMs: 0, failOnError, error }));
+      log.background.push(hookResult(hook, results, decide(hook, results, exchange), 0));
+    }
+    return;
+  }
+  inBackground += 1;
   const run = new HookRun(subject, true);
   // Not on the stack of the answer.
   log.pending.push(Promise.resolve().then(() => run.run(hooks)).then(() => {
     for (const result of run.results) log.background.push(result);
-  }));
+  }).finally(() => { inBackground -= 1; }));
 }
+
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
 function streamCheck(check: CompiledCheck, exchange: Exchange): StreamCheck {
   const failed = (thrown: unknown): StreamCheck => ({
