@@ -1,6 +1,6 @@
 // How texts of bodies are found and changed, in every dialect: what checks are given and what their edits do.
 
-import { answerPieces, applyEdits, editText, placeOf, requestPieces, type EndpointName, type Json } from '@gateway/plugin-sdk';
+import { answerPieces, applyEdits, editText, placeOf, requestPieces, type EndpointName, type Json, type TextEdit, type TextPiece } from '@gateway/plugin-sdk';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -132,5 +132,47 @@ describe('an edit', () => {
     assert.throws(() => editText('abc', [{ from: 0, to: 2, text: '' }, { from: 1, to: 3, text: '' }]), RangeError);
     assert.throws(() => editText('abc', [{ from: 2, to: 9, text: '' }]), RangeError);
     assert.throws(() => applyEdits({ messages: [] }, [], [{ piece: 0, from: 0, to: 0, text: '' }]), RangeError);
+  });
+});
+
+describe('changes to many pieces', () => {
+  const everyPiece = (pieces: readonly TextPiece[]): TextEdit[] => pieces.map(({ text }, piece) => ({ piece, from: 0, to: text.length, text: 'x' }));
+
+  it('copies a list once, however many of its members change', () => {
+    const count = 500;
+    let copies = 0;
+    /** A list whose copies, and theirs, are counted. */
+    class Counted<T> extends Array<T> {
+      constructor(length: number) {
+        super(length);
+        copies += 1;
+      }
+    }
+    const messages: Json[] = new Counted<Json>(count);
+    for (let index = 0; index < count; index += 1) messages[index] = { role: 'user', content: `text ${index}` };
+    const pieces = requestPieces('chatCompletions', { messages });
+    copies = 0;
+    const changed = applyEdits({ messages }, pieces, everyPiece(pieces)) as { messages: { content: string }[] };
+    assert.equal(copies, 1);
+    assert.deepEqual(changed.messages.map(({ content }) => content).join(''), 'x'.repeat(count));
+    assert.deepEqual(messages[0], { role: 'user', content: 'text 0' });
+  });
+
+  it('reads and writes JSON inside of a text once', (context) => {
+    const values = Array.from({ length: 200 }, (_, index) => `value ${index}`);
+    const body: Json = { messages: [{ role: 'assistant', tool_calls: [{ type: 'function', function: { name: 'f', arguments: JSON.stringify({ values, deep: { content: 'a' } }) } }] }] };
+    const pieces = requestPieces('chatCompletions', body);
+    const parse = context.mock.method(JSON, 'parse');
+    const changed = applyEdits(body, pieces, everyPiece(pieces)) as { messages: [{ tool_calls: [{ function: { arguments: string } }] }] };
+    assert.equal(parse.mock.callCount(), 1);
+    parse.mock.restore();
+    assert.deepEqual(JSON.parse(changed.messages[0].tool_calls[0].function.arguments), { values: values.map(() => 'x'), deep: { content: 'x' } });
+  });
+
+  it('keeps a member that is called as no other may be', () => {
+    const body = JSON.parse('{"messages":[{"role":"assistant","tool_calls":[{"function":{"arguments":"{\\"__proto__\\":{\\"a\\":\\"text\\"}}"}}]}]}') as Json;
+    const pieces = requestPieces('chatCompletions', body);
+    const changed = applyEdits(body, pieces, everyPiece(pieces)) as { messages: [{ tool_calls: [{ function: { arguments: string } }] }] };
+    assert.equal(changed.messages[0].tool_calls[0].function.arguments, '{"__proto__":{"a":"x"}}');
   });
 });

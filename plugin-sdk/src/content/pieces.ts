@@ -222,20 +222,102 @@ export function applyEdits(body: Json, pieces: readonly TextPiece[], edits: read
     if (list === undefined) byPiece.set(edit.piece, [edit]);
     else list.push(edit);
   }
-  let changed = body;
+  const copy = new BodyCopy(body);
   for (const [index, list] of byPiece) {
     const piece = pieces[index];
     if (piece === undefined) throw new RangeError(`there is no piece ${index}`);
     const text = editText(piece.text, list);
     if (text === piece.text) continue;
-    changed = withValue(changed, piece.at, 0, text);
-    if (piece.at.at(-1) === 'content') changed = withBlocks(changed, piece.at.slice(0, -1), piece.text, text);
-    if (piece.at[0] === 'choices' && memberAt(changed, ['choices', piece.group, 'logprobs']) !== undefined) changed = withValue(changed, ['choices', piece.group, 'logprobs'], 0, null);
+    copy.set(piece.at, text);
     const part = piece.at.slice(0, -1);
-    if (piece.kind === 'thinking' && memberAt(changed, [...part, 'signature']) !== undefined) changed = withValue(changed, [...part, 'signature'], 0, '');
-    if (piece.kind === 'text' && memberAt(changed, [...part, 'logprobs']) !== undefined) changed = withValue(changed, [...part, 'logprobs'], 0, []);
+    if (piece.at.at(-1) === 'content') joinBlocks(copy, part, piece.text, text);
+    if (piece.at[0] === 'choices') copy.replace(['choices', piece.group, 'logprobs'], null);
+    if (piece.kind === 'thinking') copy.replace([...part, 'signature'], '');
+    if (piece.kind === 'text') copy.replace([...part, 'logprobs'], []);
   }
-  return changed;
+  return copy.body();
+}
+
+/** A container of the copy, which may be written to. */
+type Container = Record<string | number, Json>;
+
+/** A body with places written to. Each list and object on the way to one is copied once, however many places below it change; JSON inside of a text is parsed and written once. */
+class BodyCopy {
+  #root: Json;
+  readonly #copied = new Set<Json>();
+  /** Texts that are JSON, where they stand. */
+  readonly #opened = new Map<Container, Map<string | number, BodyCopy>>();
+
+  constructor(body: Json) {
+    this.#root = body;
+  }
+
+  set(at: Place, value: Json, from = 0): void {
+    const last = at.length - 1;
+    if (last < from) {
+      this.#root = value;
+      return;
+    }
+    let container = this.#root = this.#copyOf(this.#root);
+    for (let depth = from; depth < last; depth += 1) {
+      const name = at[depth] as string | number;
+      const inner: Json | undefined = memberOf(container, name);
+      if (typeof inner === 'string') {
+        this.#openedAt(container, name, inner).set(at, value, depth + 1);
+        return;
+      }
+      const copy = this.#copyOf(inner ?? null);
+      if (copy !== inner) write(container, name, copy);
+      container = copy;
+    }
+    const name = at[last] as string | number;
+    if (Array.isArray(container) && !(typeof name === 'number' && name < container.length)) throw new RangeError('the body has no such place');
+    write(container, name, value);
+  }
+
+  /** Only where the body has something else already. */
+  replace(at: Place, value: Json): void {
+    const found = this.at(at);
+    if (found !== undefined && found !== value) this.set(at, value);
+  }
+
+  at(at: Place): Json | undefined {
+    let current: Json | undefined = this.#root;
+    for (const name of at) {
+      if (typeof current !== 'object' || current === null) return undefined;
+      current = memberOf(current as Container, name);
+    }
+    return current;
+  }
+
+  body(): Json {
+    for (const [container, texts] of this.#opened) for (const [name, text] of texts) write(container, name, JSON.stringify(text.body()));
+    return this.#root;
+  }
+
+  #copyOf(value: Json): Container {
+    if (typeof value !== 'object' || value === null) throw new RangeError('the body has no such place');
+    if (this.#copied.has(value)) return value as Container;
+    const copy = Array.isArray(value) ? value.slice() as Json : { ...value as Members };
+    this.#copied.add(copy);
+    return copy as Container;
+  }
+
+  #openedAt(container: Container, name: string | number, text: string): BodyCopy {
+    let texts = this.#opened.get(container);
+    if (texts === undefined) this.#opened.set(container, texts = new Map());
+    let opened = texts.get(name);
+    if (opened === undefined) texts.set(name, opened = new BodyCopy(JSON.parse(text) as Json));
+    return opened;
+  }
+}
+
+const memberOf = (container: Container, name: string | number): Json | undefined => (Object.hasOwn(container, name) ? container[name] : undefined);
+
+/** As an own member, whatever its name: `__proto__` is one that JSON may have. */
+function write(container: Container, name: string | number, value: Json): void {
+  if (name === '__proto__') Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true });
+  else container[name] = value;
 }
 
 /** Throws when edits overlap or lie outside of the text. */
@@ -269,9 +351,9 @@ function blocksText(blocks: Json | undefined): string | undefined {
 }
 
 /** The text blocks beside a content that has changed: what they said is now in the first of them. */
-function withBlocks(body: Json, at: Place, before: string, text: string): Json {
-  const blocks = memberAt(body, [...at, 'content_blocks']);
-  if (!Array.isArray(blocks) || blocksText(blocks) !== before) return body;
+function joinBlocks(copy: BodyCopy, at: Place, before: string, text: string): void {
+  const blocks = copy.at([...at, 'content_blocks']);
+  if (!Array.isArray(blocks) || blocksText(blocks) !== before) return;
   let isFirst = true;
   const changed = blocks.map((block: Json) => {
     if (!isMembers(block) || block.type !== 'text') return block;
@@ -279,26 +361,7 @@ function withBlocks(body: Json, at: Place, before: string, text: string): Json {
     isFirst = false;
     return next;
   });
-  return withValue(body, [...at, 'content_blocks'], 0, changed);
-}
-
-function memberAt(value: Json, at: Place): Json | undefined {
-  let current: Json | undefined = value;
-  for (const name of at) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    current = (current as Readonly<Record<string | number, Json>>)[name];
-  }
-  return current;
-}
-
-function withValue(value: Json, at: Place, depth: number, next: Json): Json {
-  const name = at[depth];
-  if (name === undefined) return next;
-  // JSON inside of a text: arguments of a tool call.
-  if (typeof value === 'string') return JSON.stringify(withValue(JSON.parse(value), at, depth, next));
-  if (Array.isArray(value)) return value.map((item: Json, index) => (index === name ? withValue(item, at, depth + 1, next) : item));
-  if (!isMembers(value)) throw new RangeError('the body has no such place');
-  return { ...value, [name]: withValue(value[name] ?? null, at, depth + 1, next) };
+  copy.set([...at, 'content_blocks'], changed);
 }
 
 const roleOf = (role: Json | undefined): Role =>
