@@ -154,11 +154,11 @@ export class Exchange implements PluginExchange {
     return this.parsed;
   }
 
-  /** A hook changed the body: everybody after it gets this one. */
-  replaceBody(body: Readonly<Record<string, unknown>>): void {
+  /** A hook changed the body: everybody after it gets this one. `bytes`: of `body`. */
+  replaceBody(body: Readonly<Record<string, unknown>>, bytes: Uint8Array): void {
     this.sentBytes ??= this.bytes;
     this.parsed = body;
-    this.bytes = Buffer.from(JSON.stringify(body));
+    this.bytes = bytes;
   }
 
   get isJson(): boolean {

@@ -55,7 +55,7 @@ export class AfterPhase {
       for (const check of hook.checks) {
         if (!check.streams || check.check === null || !hasSay(check, hook) || !applies(check, this.exchange)) continue;
         const streamed = new WatchedCheck(streamCheck(check, this.exchange), check.failOnError && hook.mayDeny);
-        const onFail = (): boolean => this.#onFail(hook, check, streamed);
+        const onFail = (unmade?: Error): boolean => this.#onFail(hook, check, streamed, unmade);
         const stage = new CheckStage({ endpoint, check: streamed, lookBackMax: check.lookBackMax, changes: check.changes, onFail });
         this.#streamed.push({ stage, check, hook, stream: streamed });
       }
@@ -135,9 +135,10 @@ export class AfterPhase {
   }
 
   /** A check failed while the stream passes: true when that ends the stream. */
-  #onFail(hook: CompiledHook, check: CompiledCheck, streamed: WatchedCheck): boolean {
-    const base = { id: check.id, tookMs: streamed.tookMs, failOnError: check.failOnError };
-    const result: CheckResult = streamed.error === null ? { ...base, verdict: streamed.verdict() } : { ...base, error: streamed.error };
+  #onFail(hook: CompiledHook, check: CompiledCheck, streamed: WatchedCheck, unmade: Error | undefined): boolean {
+    const base = { id: check.id, tookMs: streamed.tookMs, failOnError: check.failOnError || unmade !== undefined };
+    const error = unmade ?? streamed.error;
+    const result: CheckResult = error === null ? { ...base, verdict: streamed.verdict() } : { ...base, error };
     const decision = decide(hook, [result], this.exchange);
     if (!decision.deny) return false;
     const log = this.#log();

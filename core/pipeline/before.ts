@@ -1,7 +1,7 @@
 // The hooks before the request, and what statuses hooks make of an answer. Called for each target with hooks; what several targets inherit
 // runs once for a call, and what it changed stays changed for all of them.
 
-import type { HookDecision, JsonObject, Maybe } from '@gateway/plugin-sdk';
+import type { HookDecision, Maybe } from '@gateway/plugin-sdk';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { HookLog } from '../exchange/hook-log.js';
@@ -10,7 +10,7 @@ import { runInBackground } from './after-phase.js';
 import { isStreamedEndpoint } from './answer-tail.js';
 import { Subject } from './check-run.js';
 import { HookRun } from './hook-run.js';
-import { requestToJudge, takeJudgedRequest } from './judged-request.js';
+import { requestToJudge, writeJudgedRequest, type TakeRequest } from './judged-request.js';
 
 /** Status of an answer whose hooks failed without denying. */
 export const softFailStatus = 246;
@@ -29,18 +29,23 @@ export function runBefore(exchange: Exchange, hooks: readonly CompiledHook[]): P
     if (said !== undefined) continue;
     if (hook.isAsync) (background ??= []).push(hook);
     else (sync ??= []).push(hook);
-    log.ran.set(hook, passed);
   }
-  const run = new HookRun(new Subject('before', exchange, requestToJudge(exchange), 0));
-  run.onHook = (hook, decision) => { log.ran.set(hook, decision); };
+  let take: TakeRequest | null = null;
+  const run = new HookRun(new Subject('before', exchange, requestToJudge(exchange), 0), false, (changed) => { take = writeJudgedRequest(exchange, changed); });
+  const decisions = new Map<CompiledHook, HookDecision>();
+  run.onHook = (hook, decision) => { decisions.set(hook, decision); };
   const running: Maybe<void> = sync === null ? undefined : run.run(sync);
   const done = (): void => {
+    // A hook counts as run once what it changed stands in the place of the client's: never one without the other.
+    if (take !== null) take();
+    for (const [hook, decision] of decisions) log.ran.set(hook, decision);
     for (const result of run.results) log.before.push(result);
     // What failed for a target that was passed over says nothing about this one.
     log.hasFailedBefore = hooks.some((hook) => log.ran.get(hook)?.pass === false);
-    if (run.isChanged) takeJudgedRequest(exchange, run.subject.body as JsonObject);
     if (run.isDenied) throw fail('HOOKS_FAILED');
-    if (background !== null) runInBackground(exchange, background, run.subject);
+    if (background === null) return;
+    for (const hook of background) log.ran.set(hook, passed);
+    runInBackground(exchange, background, run.subject);
   };
   if (running instanceof Promise) return running.then(done);
   done();

@@ -2,6 +2,7 @@
 // with the deadline around it. A check that throws, is late, or says nonsense gives an errored result, never a broken call.
 
 import { answerPieces, requestPieces, type CheckInput, type CheckResult, type Json, type Maybe, type TextPiece, type Verdict } from '@gateway/plugin-sdk';
+import { UnmadeChange } from '../errors/unmade-change.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { CompiledCheck, HookStage } from '../plan/hooks.js';
 
@@ -100,6 +101,10 @@ function settled(check: CompiledCheck, input: Input, verdict: Promise<Verdict>, 
 function result(check: CompiledCheck, startedAt: number, verdict: Verdict): CheckResult {
   // Plugins of others are not all written in TypeScript.
   if (typeof verdict !== 'object' || verdict === null || typeof verdict.pass !== 'boolean') return errored(check, startedAt, new Error('gave no verdict: pass must be true or false'));
+  // What it meant to take out would stay, and its result would say that it is gone.
+  if (!check.changes && (verdict.body !== undefined || (verdict.edits !== undefined && verdict.edits.length > 0))) {
+    return { id: check.id, tookMs: performance.now() - startedAt, error: new UnmadeChange('its plugin does not declare that it changes this side'), failOnError: true };
+  }
   return { id: check.id, tookMs: performance.now() - startedAt, verdict, failOnError: check.failOnError };
 }
 

@@ -1,6 +1,7 @@
 // The results of hooks as clients and logs read them, under `hook_results`.
 
 import type { CheckResult, HookDecision, Json } from '@gateway/plugin-sdk';
+import { reasonOf } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { HookResult } from '../exchange/hook-log.js';
 import type { CompiledHook, Feedback } from '../plan/hooks.js';
@@ -53,7 +54,8 @@ export function hookResult(hook: CompiledHook, results: readonly CheckResult[], 
   let isAnyTransformed = false;
   for (let index = 0; index < results.length; index += 1) {
     const result = results[index] as CheckResult;
-    const transformed = isTransformed(result);
+    // What nobody waited for changed nothing that anybody got.
+    const transformed = !hook.isAsync && isTransformed(result);
     if (transformed || result.error !== undefined) isQuiet = false;
     isAnyTransformed ||= transformed;
     checks += (index === 0 ? '' : ',') + checkText(result, transformed, createdAt);
@@ -70,9 +72,16 @@ export function hookResult(hook: CompiledHook, results: readonly CheckResult[], 
 }
 
 function checkText(result: CheckResult, transformed: boolean, createdAt: string): string {
-  const { verdict, error } = result;
+  const { verdict } = result;
+  let { error } = result;
+  let data: string | undefined;
+  try {
+    data = JSON.stringify(dataOf(result));
+  } catch (thrown) {
+    error = new Error(`its data is not JSON: ${reasonOf(thrown)}`);
+  }
   const fault = error === undefined ? '' : `"error":${JSON.stringify({ name: error.name === 'Error' ? 'Check error' : error.name, message: error.message })},`;
-  return `{"data":${JSON.stringify(dataOf(result))},"verdict":${verdict === undefined ? !result.failOnError : verdict.pass},"id":${JSON.stringify(result.id)},${fault}`
+  return `{"data":${data ?? 'null'},"verdict":${verdict === undefined ? !result.failOnError : verdict.pass},"id":${JSON.stringify(result.id)},${fault}`
     + `"execution_time":${rounded(result.tookMs)},"transformed":${transformed},"created_at":"${createdAt}","log":null,"fail_on_error":${result.failOnError}}`;
 }
 

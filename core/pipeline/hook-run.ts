@@ -1,7 +1,8 @@
 // Runs the hooks of one side in the order of the config: the checks of a step together, then the changes they made, then the hook's decision.
 // Synchronous as long as its checks are: no promise is made for a check that looks at text.
 
-import { applyEdits, type CheckResult, type HookDecision, type Maybe } from '@gateway/plugin-sdk';
+import { applyEdits, isObject, type CheckResult, type HookDecision, type JsonObject, type Maybe } from '@gateway/plugin-sdk';
+import { UnmadeChange } from '../errors/unmade-change.js';
 import { reasonOf } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { HookResult } from '../exchange/hook-log.js';
@@ -14,12 +15,11 @@ export class HookRun {
   readonly results: HookResult[] = [];
   isDenied = false;
   hasFailed = false;
-  /** A check changed the body; the new one is `subject.body`. */
-  isChanged = false;
   /** Told after each hook. */
   onHook: ((hook: CompiledHook, decision: HookDecision) => void) | null = null;
 
-  constructor(public subject: Subject, readonly isBackground = false) {}
+  /** `write` is given each new body, and throws when it cannot stand in the place of the old one. */
+  constructor(public subject: Subject, readonly isBackground = false, readonly write: ((body: JsonObject) => void) | null = null) {}
 
   run(hooks: readonly CompiledHook[], from = 0): Maybe<void> {
     for (let index = from; index < hooks.length; index += 1) {
@@ -64,7 +64,7 @@ export class HookRun {
     });
   }
 
-  /** Makes the changes of a check that may change; one that cannot be made is an error of the check. */
+  /** Makes the changes of a check that may change; one that cannot be made is an error of the check, and fails closed. */
   #changed(check: CompiledCheck, result: CheckResult): CheckResult {
     const { verdict } = result;
     if (!check.changes || verdict === undefined || (verdict.edits === undefined && verdict.body === undefined)) return result;
@@ -72,12 +72,12 @@ export class HookRun {
       const { subject } = this;
       const body = verdict.body ?? applyEdits(subject.body, subject.pieces(), verdict.edits ?? []);
       if (body === subject.body) return result;
-      if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new TypeError('the new body is no object');
+      if (!isObject(body)) throw new TypeError('the new body is no object');
+      this.write?.(body);
       this.subject = new Subject(subject.stage, subject.exchange, body, subject.status);
-      this.isChanged = true;
       return result;
     } catch (thrown) {
-      return { id: result.id, tookMs: result.tookMs, failOnError: result.failOnError, error: new Error(`its changes cannot be made: ${reasonOf(thrown)}`) };
+      return { id: result.id, tookMs: result.tookMs, failOnError: true, error: new UnmadeChange(reasonOf(thrown)) };
     }
   }
 
@@ -90,8 +90,14 @@ export class HookRun {
   }
 }
 
-/** A hook type that cannot decide fails closed: nobody knows what it would have said. */
+const failedClosed: HookDecision = Object.freeze({ pass: false, deny: true });
+
+/**
+ * A hook type that cannot decide fails closed: nobody knows what it would have said. So does every hook of which a change could not be made: what
+ * was to be taken out is still there, whatever the config says of errors.
+ */
 export function decide(hook: CompiledHook, results: readonly CheckResult[], exchange: Exchange): HookDecision {
+  for (const { error } of results) if (error instanceof UnmadeChange) return failedClosed;
   try {
     return hook.hook.decide(results, hook.stage, exchange);
   } catch {

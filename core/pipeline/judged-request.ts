@@ -10,25 +10,19 @@ export function requestToJudge(exchange: Exchange): Json {
   return { ...body, input: [...exchange.history ?? [], ...inputItems(body).map((item) => referenced(exchange, item) ?? item)] };
 }
 
-/** What the hooks made of it goes back to where it came from. */
-export function takeJudgedRequest(exchange: Exchange, judged: JsonObject): void {
+/** Puts what the hooks made of the request in the place of the client's. */
+export type TakeRequest = () => void;
+
+/** What the hooks made of it goes back to where it came from. Throws when it cannot be written; what it gives does not throw any more. */
+export function writeJudgedRequest(exchange: Exchange, judged: JsonObject): TakeRequest {
   const { history, references } = exchange;
   const body = exchange.request.json();
-  if ((history === null && references === null) || !isMembers(body) || !Array.isArray(judged.input)) {
-    exchange.replaceBody(judged);
-    return;
-  }
+  if ((history === null && references === null) || !isMembers(body) || !Array.isArray(judged.input)) return replacing(exchange, judged, history, references);
   const before = history === null ? 0 : history.length;
   const given = inputItems(body);
   const items = judged.input as readonly Json[];
-  if (items.length !== before + given.length) {
-    // A hook wrote the conversation anew: it is all in the request now.
-    if (history !== null) exchange.history = [];
-    exchange.references = null;
-    exchange.replaceBody(judged);
-    return;
-  }
-  if (history !== null) exchange.history = items.slice(0, before);
+  // A hook wrote the conversation anew: it is all in the request now.
+  if (items.length !== before + given.length) return replacing(exchange, judged, history === null ? null : [], null);
   const changed = references === null ? null : new Map(references);
   const input = given.map((item, index) => {
     const next = items[before + index] as Json;
@@ -36,10 +30,18 @@ export function takeJudgedRequest(exchange: Exchange, judged: JsonObject): void 
     changed.set(idOf(item), next);
     return item;
   });
-  exchange.references = changed;
   const [only] = input;
   const isText = typeof body.input === 'string' && isMembers(only) && typeof only.content === 'string';
-  exchange.replaceBody({ ...judged, input: isText ? only.content as string : input });
+  return replacing(exchange, { ...judged, input: isText ? only.content as string : input }, history === null ? null : items.slice(0, before), changed);
+}
+
+function replacing(exchange: Exchange, body: JsonObject, history: Exchange['history'], references: Exchange['references']): TakeRequest {
+  const bytes = Buffer.from(JSON.stringify(body));
+  return () => {
+    exchange.history = history;
+    exchange.references = references;
+    exchange.replaceBody(body, bytes);
+  };
 }
 
 function inputItems(body: JsonObject): readonly Json[] {

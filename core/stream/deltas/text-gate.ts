@@ -1,8 +1,10 @@
 // Hot: runs for each text of a stream that a check reads.
 // Between the texts of a streamed answer and the check: makes its windows, keeps what it does not release, makes its edits, and holds it to
-// its contract. A check that breaks it counts as one that threw: the rest passes unchanged, and the error is kept for its verdict.
+// its contract. A check that breaks it counts as one that threw: the rest passes unchanged, and the error is kept for its verdict. Only edits that
+// cannot be made end the stream: what they were to take out is still there.
 
 import type { SpanEdit, StreamCheck, TextWindow, WindowResult } from '@gateway/plugin-sdk';
+import { UnmadeChange } from '../../errors/unmade-change.js';
 import { edited, isHighSurrogate } from './json-escapes.js';
 import { JsonValues, type ValueJudge, type ValueSource } from './json-values.js';
 
@@ -14,8 +16,8 @@ export interface GateOptions {
   readonly lookBackMax: number;
   /** The check may edit. */
   readonly changes: boolean;
-  /** True: the call is denied, and nothing more may be written. */
-  readonly onFail: () => boolean;
+  /** True: the call is denied, and nothing more may be written. `unmade`: why, when edits could not be made. */
+  readonly onFail: (unmade?: Error) => boolean;
 }
 
 /** One text of the answer. */
@@ -52,7 +54,7 @@ const noEdits: readonly SpanEdit[] = [];
 export class TextGate implements ValueJudge {
   readonly #check: StreamCheck;
   readonly lookBackMax: number;
-  readonly #onFail: () => boolean;
+  readonly #onFail: GateOptions['onFail'];
   readonly changes: boolean;
   readonly #channels: Channel[] = [];
   #isSettled = false;
@@ -178,15 +180,17 @@ export class TextGate implements ValueJudge {
       release = isLast ? length : result.release;
       if (!(Number.isInteger(release) && release >= 0 && release <= length)) throw new RangeError(`the check released ${String(release)} of ${length} characters`);
       if (result.edits !== undefined && result.edits.length > 0) {
-        if (!this.changes) throw new Error('the check edits, but its plugin does not declare that it changes answers');
-        checkEdits(result.edits, release);
+        const fault = this.changes ? faultOf(result.edits, release) : 'its plugin does not declare that it changes answers';
+        if (fault !== undefined) throw new UnmadeChange(fault);
         this.edits = result.edits;
       }
     } catch (thrown) {
       this.error = thrown instanceof Error ? thrown : new Error(String(thrown));
       this.isOver = true;
       this.edits = noEdits;
-      return length;
+      if (!(thrown instanceof UnmadeChange) || !this.#onFail(thrown)) return length;
+      this.isDenied = true;
+      return 0;
     }
     if (result.fails === true && !this.#isSettled) {
       this.#isSettled = true;
@@ -204,14 +208,13 @@ export class TextGate implements ValueJudge {
   }
 }
 
-function checkEdits(edits: readonly SpanEdit[], release: number): void {
+function faultOf(edits: readonly SpanEdit[], release: number): string | undefined {
   let at = 0;
   for (let index = 0; index < edits.length; index += 1) {
     const edit = edits[index];
     const isInside = edit !== undefined && Number.isInteger(edit.from) && Number.isInteger(edit.to) && edit.from >= at && edit.to >= edit.from && edit.to <= release;
-    if (!isInside || typeof edit.text !== 'string') {
-      throw new RangeError('the edits of the check overlap, or lie outside of what it released');
-    }
+    if (!isInside || typeof edit.text !== 'string') return 'the edits overlap, or lie outside of what was released';
     at = edit.to;
   }
+  return undefined;
 }

@@ -11,10 +11,10 @@ import type { CompiledHook } from '../../../core/plan/hooks.js';
 // Nothing here reads a body or answers a client.
 const exchangeOf = (): Exchange => new Exchange(new RequestHead(), chatCompletions, '', {} as never, {} as never, { parse: () => ({}), field: () => undefined });
 
-function hookOf(check: Check, more: { readonly deny?: boolean; readonly failOnError?: boolean } = {}): CompiledHook {
-  const { deny = false, failOnError = false } = more;
+function hookOf(check: Check, more: { readonly deny?: boolean; readonly failOnError?: boolean; readonly changes?: boolean } = {}): CompiledHook {
+  const { deny = false, failOnError = false, changes = false } = more;
   const checks = [{
-    id: 'acme.check', check, missing: null, timeoutMs: 60_000, failOnError, changes: false, streams: true, lookBackMax: 4, runs: 'loop' as const, pooled: null, when: null, budget: null,
+    id: 'acme.check', check, missing: null, timeoutMs: 60_000, failOnError, changes, streams: true, lookBackMax: 4, runs: 'loop' as const, pooled: null, when: null, budget: null,
   }];
   const decide: CompiledHook['hook']['decide'] = (results) => {
     const pass = results.every((result) => (result.verdict === undefined ? !result.failOnError : result.verdict.pass));
@@ -49,6 +49,22 @@ describe('a check that throws in the middle of a stream', () => {
     assert.doesNotMatch(text, /secret/);
     assert.equal(phase.isDenied, true);
     assert.match(exchange.hooks!.text(), /"error":\{"name":"Check error","message":"out of order"\}.*"deny":true/);
+  });
+});
+
+describe('a check whose edits of a stream cannot be made', () => {
+  it('ends it, though its hook does not deny', () => {
+    const overlapping: Check = {
+      evaluate: () => ({ pass: true }),
+      stream: () => ({ push: ({ text }) => ({ release: text.length, edits: [{ from: 0, to: 4, text: '' }, { from: 2, to: 6, text: '' }] }), verdict: () => ({ pass: true }) }),
+    };
+    const exchange = exchangeOf();
+    const phase = new AfterPhase(exchange, { judging: [hookOf(overlapping, { changes: true })], background: [] });
+    const events: AnswerEvent[] = [];
+    const [stage] = phase.stages('chatCompletions');
+    stage!.push({ event: undefined, data: { choices: [{ index: 0, delta: { content: 'secret words' } }] } }, { write: (event) => { events.push(event); }, end: () => undefined, fail: (error) => { throw error; } });
+    assert.deepEqual([events, phase.isDenied], [[], true]);
+    assert.match(exchange.hooks!.text(), /"verdict":false.*its changes cannot be made: the edits overlap.*"deny":true/);
   });
 });
 
