@@ -15,6 +15,7 @@ export type * from './kinds/hook.js';
 export type * from './kinds/provider.js';
 export type * from './kinds/storage.js';
 export type * from './kinds/strategy.js';
+export { deniedStatus } from './kinds/strategy.js';
 export type * from './kinds/surface.js';
 export type * from './schema.js';
 export { endpointNames } from './shared.js';

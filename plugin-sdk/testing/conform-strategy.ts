@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ParameterError } from '../src/errors.js';
 import type { Exchange } from '../src/exchange.js';
-import type { Outcome, Strategy, StrategyPlugin, Target } from '../src/kinds/strategy.js';
+import { deniedStatus, type Outcome, type Strategy, type StrategyPlugin, type Target } from '../src/kinds/strategy.js';
 import type { Json } from '../src/shared.js';
 import { fakeExchange, type FakeExchangeOptions } from './fake-exchange.js';
 import { fakeHost, type FakeHostOptions } from './fake-host.js';
@@ -16,8 +16,8 @@ export interface StrategyCase {
   readonly targets?: readonly Partial<Target>[];
   readonly exchange?: FakeExchangeOptions;
   readonly host?: FakeHostOptions;
-  /** Status of each target's answer, by name or index; `error` for none. Default 200. */
-  readonly answers?: Readonly<Record<string, number | 'error'>>;
+  /** Status of each target's answer, by name or index; `error` for none, `denied` for a hook's denial before the request. Default 200. */
+  readonly answers?: Readonly<Record<string, number | 'error' | 'denied'>>;
   /** Names (or indexes, of targets without one) in the order in which they are tried. */
   readonly tries: readonly string[];
 }
@@ -53,6 +53,17 @@ export function conformStrategy(plugin: StrategyPlugin, { cases, refuses = [] }:
           walk(strategy, { ...given, answers }, exchangeOf(given));
           await strategy.close?.();
         }
+      }
+    });
+
+    it('names no other target after one was denied, unless its parameters list the status', async () => {
+      for (const given of cases) {
+        if (JSON.stringify(given.params ?? {}).includes(String(deniedStatus))) continue;
+        const strategy = await make(given);
+        const answers = Object.fromEntries(targetsOf(given.targets).map((target, index) => [nameOf(target, index), 'denied' as const]));
+        const tries = walk(strategy, { ...given, answers }, exchangeOf(given));
+        assert.ok(tries.length <= 1, `after ${tries[0]} was denied, ${tries[1]} is tried; next() must answer -1`);
+        await strategy.close?.();
       }
     });
 
@@ -137,7 +148,7 @@ class Walk {
     this.tries.push(name);
     assert.ok(this.tries.length <= triesMax, 'it never ends: next() must answer -1 at some time');
     const status = this.given.answers?.[name] ?? 200;
-    const outcome: Outcome = status === 'error' ? { target: index, status: 502, error: new Error('connection refused') } : { target: index, status };
+    const outcome: Outcome = status === 'denied' ? { target: index, status: deniedStatus, error: new Error('denied by a hook') } : status === 'error' ? { target: index, status: 502, error: new Error('connection refused') } : { target: index, status };
     this.#outcomes = Object.freeze([...this.#outcomes, Object.freeze(outcome)]);
   }
 }

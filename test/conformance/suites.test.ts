@@ -31,7 +31,7 @@ const good = defineStrategy({
   title: 'In order', describe: 'One after the other until one answers well.', params: { type: 'object', properties: { from: { type: 'integer', default: 0 } } },
   create({ from }, host, targets) {
     if (from >= targets.length) throw new ParameterError('from', 'is no target');
-    return { next: (exchange, all, outcomes) => (outcomes.at(-1)?.status === 200 || from + outcomes.length >= all.length ? -1 : from + outcomes.length) };
+    return { next: (exchange, all, outcomes) => ([200, 446].includes(outcomes.at(-1)?.status) || from + outcomes.length >= all.length ? -1 : from + outcomes.length) };
   },
 });
 const made = (next) => ({ ...good, create: (params, host, targets) => { good.create(params, host, targets); return next(params, targets); } });
@@ -54,6 +54,7 @@ const strategies: readonly Mutant[] = [
   { name: 'that names a target that is not there', plugin: 'made((params, targets) => ({ next: (e, all, outcomes) => (outcomes.length === 0 ? targets.length : -1) }))', fails: 'answers each time at once' },
   { name: 'that sorts the targets in place', plugin: 'made(() => ({ next: (e, all, outcomes) => { all.sort(); return outcomes.length === 0 ? 0 : -1; } }))', fails: 'changes neither targets' },
   { name: 'that counts tries over all calls', plugin: 'made(({ from }) => { let tries = 0; return { next: (e, all, outcomes) => (outcomes.at(-1)?.status === 200 ? -1 : from + tries >= all.length ? from + tries++ : from + tries++) }; })', fails: 'keeps calls apart' },
+  { name: 'that sends on what was denied', plugin: 'made(({ from }) => ({ next: (e, all, outcomes) => (outcomes.at(-1)?.status === 200 || from + outcomes.length >= all.length ? -1 : from + outcomes.length) }))', fails: 'names no other target after one was denied' },
   { name: 'that breaks at its second close', plugin: "made(() => { let open = true; return { next: () => -1, close: () => { if (!open) throw new Error('closed'); open = false; } }; })", fails: 'may be closed twice' },
   { name: 'that tries in another order', plugin: 'made((params, targets) => ({ next: (e, all, outcomes) => (outcomes.length < targets.length ? targets.length - 1 - outcomes.length : -1) }))', fails: 'tries a' },
   { name: 'that refuses nothing', plugin: '{ ...good, create: () => ({ next: () => -1 }) }', fails: 'refuses the parameters' },

@@ -130,9 +130,44 @@ describe('hooks and targets', () => {
 
   it('of a target that was passed over leave no trace in an error of the next', async () => {
     upstream.answer = byTarget({ a: 'a secret', b: 500 });
-    const { status, json } = await call(fallback([target('a', { output_guardrails: [denies('secret')] }), target('b')]), chat('x'));
+    const strategy = { strategy: { mode: 'fallback', on_status_codes: [446] } };
+    const { status, json } = await call(fallback([target('a', { output_guardrails: [denies('secret')] }), target('b')], strategy), chat('x'));
     assert.equal(status, 500);
     assert.deepEqual(json.hook_results?.after_request_hooks ?? [], []);
+  });
+
+  it('whose changes cannot be written let no target have the text as it was', async () => {
+    upstream.answer = byTarget({ a: 500, b: 'fine' });
+    const before = upstream.received.length;
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const body = `{"model":"m","messages":[{"role":"user","content":"my pin is 1234"}],"metadata":${deep}}`;
+    const { status, text } = await call(fallback([target('a'), target('b')], { input_mutators: [{ 'default.regexReplace': { rule: '[0-9]{4}' } }] }), body);
+    assert.ok(status === 446 || status === 400, text);
+    assert.deepEqual(askedAt(before), []);
+  });
+
+  it('that deny end the call: no other target gets what was denied, unless 446 is listed', async () => {
+    upstream.answer = byTarget({ a: 'a secret', b: 'fine' });
+    const input = [target('a', { input_guardrails: [denies('x')] }), target('b')];
+    const output = [target('a', { output_guardrails: [denies('secret')] }), target('b')];
+    const nested = [{ strategy: { mode: 'loadbalance' }, targets: [target('a', { weight: 1, input_guardrails: [denies('x')] })] }, target('b')];
+    const later = [target('c', { override_params: { model: 'c' } }), target('a', { input_guardrails: [denies('x')] }), target('b')];
+    const waiting = [target('a', { input_guardrails: [{ deny: true, 'default.webhook': { webhookURL: `${judge.url}/judge` } }] }), target('b')];
+    judge.answer = (_, response) => sendJson(response, 200, { verdict: false });
+    for (const [name, targets, asked] of [['input', input, []], ['output', output, ['a']], ['nested', nested, []], ['waiting', waiting, []]] as const) {
+      for (const strategy of [{ mode: 'fallback' }, { mode: 'fallback', on_status_codes: [429, 500] }, { mode: 'fallback', on_status_codes: [] }]) {
+        const before = upstream.received.length;
+        const denied = await call({ strategy, targets }, chat('x'));
+        assert.deepEqual([denied.status, denied.json.error.type, askedAt(before)], [446, 'hooks_failed', asked], `${name}: ${JSON.stringify(strategy)}`);
+      }
+      const before = upstream.received.length;
+      const listed = await call({ strategy: { mode: 'fallback', on_status_codes: [446] }, targets }, chat('x'));
+      assert.deepEqual([listed.status, listed.content, askedAt(before)], [200, 'fine', [...asked, 'b']], name);
+    }
+    upstream.answer = byTarget({ c: 500, b: 'fine' });
+    const before = upstream.received.length;
+    assert.equal((await call({ strategy: { mode: 'fallback' }, targets: later }, chat('x'))).status, 446);
+    assert.deepEqual(askedAt(before), ['c']);
   });
 
   it('that are a target\'s own run for it alone, and change the body for it alone where nobody else asked for it', async () => {

@@ -140,10 +140,10 @@ describe('a guardrail on the input', () => {
     assert.deepEqual(hooks.map((hook: any) => [hook.id, hook.verdict, hook.transformed]), [['r', true, true], ['g', true, false], ['input_mutator_0', true, true]]);
   });
 
-  it('goes on to the next target when it denies for one of them', async () => {
+  it('goes on to the next target when it denies for one of them and 446 is listed', async () => {
     upstream.answer = says('fine');
     const config = {
-      strategy: { mode: 'fallback' }, provider: undefined, api_key: undefined, custom_host: undefined,
+      strategy: { mode: 'fallback', on_status_codes: [446] }, provider: undefined, api_key: undefined, custom_host: undefined,
       targets: [
         { provider: 'openai', api_key: 'sk', custom_host: `${upstream.url}/v1`, input_guardrails: [{ ...regex('x'), deny: true }] },
         { provider: 'openai', api_key: 'sk', custom_host: `${upstream.url}/v1`, name: 'second' },
@@ -234,7 +234,7 @@ describe('a guardrail on the output', () => {
     upstream.answer = (...given) => { says(answers[calls] ?? 'fine')(...given); calls += 1; };
     const target = { provider: 'openai', api_key: 'sk', custom_host: `${upstream.url}/v1` };
     const guard = { output_guardrails: [{ ...regex('secret'), deny: true }] };
-    const fallback = await call({ strategy: { mode: 'fallback' }, targets: [target, target], provider: undefined, api_key: undefined, custom_host: undefined, ...guard }, chat('x'));
+    const fallback = await call({ strategy: { mode: 'fallback', on_status_codes: [446] }, targets: [target, target], provider: undefined, api_key: undefined, custom_host: undefined, ...guard }, chat('x'));
     assert.deepEqual([fallback.status, fallback.json.choices[0].message.content, calls], [200, 'fine', 2]);
     calls = 0;
     const retried = await call({ ...target, ...guard, retry: { attempts: 2, on_status_codes: [446] } }, chat('x'));

@@ -40,7 +40,7 @@ test('targets are tried in order until one answers', async () => {
 });
 
 test('without a list everything but 2xx moves on', async () => {
-  for (const status of [100, 199, 300, 304, 400, 401, 404, 408, 429, 446, 500, 503, 599]) assert.equal(await ask('++', [{ target: 0, status }]), 1, String(status));
+  for (const status of [100, 199, 300, 304, 400, 401, 404, 408, 429, 445, 447, 500, 503, 599]) assert.equal(await ask('++', [{ target: 0, status }]), 1, String(status));
   for (const status of [200, 201, 204, 206, 246, 299]) assert.equal(await ask('++', [{ target: 0, status }]), -1, String(status));
 });
 
@@ -60,6 +60,13 @@ test('where no answer came the next target is tried, listed or not', async () =>
   assert.equal(await ask('++', [failed(0)]), 1);
   assert.equal(await ask('++', [failed(0)], [429]), 1);
   assert.equal(await ask('++', [failed(0, 200)]), 1);
+});
+
+test('what a hook denied goes to no other target, unless 446 is listed', async () => {
+  for (const denied of [{ target: 0, status: 446 }, failed(0, 446)]) {
+    for (const listed of [undefined, [], [429, 500]]) assert.equal(await ask('++', [denied], listed), -1, JSON.stringify(listed));
+    assert.equal(await ask('++', [denied], [446]), 1);
+  }
 });
 
 test('targets whose breaker is open are passed over', async () => {

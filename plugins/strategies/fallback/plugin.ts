@@ -1,4 +1,4 @@
-import { defineStrategy, type Outcome, type Target } from '@gateway/plugin-sdk';
+import { defineStrategy, deniedStatus, type Outcome, type Target } from '@gateway/plugin-sdk';
 
 export default defineStrategy({
   title: 'Fallback',
@@ -9,7 +9,7 @@ export default defineStrategy({
       on_status_codes: {
         type: 'array',
         items: { type: 'integer', minimum: 100, maximum: 599 },
-        description: 'Statuses after which the next target is tried. Left out: everything but 2xx. Empty: none, ever.',
+        description: 'Statuses after which the next target is tried. Left out: everything but 2xx and 446, what hooks deny. Empty: none, ever.',
       },
     },
   },
@@ -25,12 +25,13 @@ export default defineStrategy({
   },
 });
 
-const movesOnWithoutList = (outcome: Outcome): boolean => outcome.error !== undefined || outcome.status < 200 || outcome.status > 299;
+/** What a guardrail of one target denied is not for another to be sent, unless the config says so by the status. */
+const movesOnWithoutList = ({ status, error }: Outcome): boolean => status !== deniedStatus && (error !== undefined || status < 200 || status > 299);
 
 function movesOnWithList(listed: readonly number[]): (outcome: Outcome) => boolean {
   const codes = new Set(listed);
   // Who lists codes thinks of answers; where none came there is nothing to keep. An empty list says never.
-  return codes.size === 0 ? () => false : (outcome) => outcome.error !== undefined || codes.has(outcome.status);
+  return codes.size === 0 ? () => false : ({ status, error }) => codes.has(status) || (error !== undefined && status !== deniedStatus);
 }
 
 /** The first healthy target behind `last`; when none of all targets is healthy, the very next. */
