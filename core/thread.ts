@@ -155,9 +155,11 @@ export class DataThread {
     ground.hosts.hostOf('gateway').every(refreshMs, () => snapshot.refreshIfMoved());
     const breakers = new Breakers(shared.breakers);
     const caches = new CacheInstances({ memoryBytesMax: settings.cacheMemoryBytes, diskBytesMax: settings.cacheDiskBytes });
+    const authenticator = new Authenticator(snapshot);
     const plans = new PlanCache({
       registry: ground.registry, upstream: ground.upstream, breakers, userAgent: `gateway/${gatewayVersion}`, caches,
       poolCheck: (module, params, timeoutMs) => new PoolCheck(ground.workers, module, params, timeoutMs),
+      holdsKey: (text) => authenticator.holdsKey(text),
     });
     const exporters = await createExporters(ground);
     const queues = exporters.map(({ exporter, plugin }) => new LogQueue(exporter, {
@@ -168,7 +170,7 @@ export class DataThread {
     if (index === 0) ground.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
     const pipeline = new Pipeline({
       settings: { retryDelayMs: settings.retryDelayMs, requestsMax: settings.requestsMax, collectedBytesMax: settings.collectedBytesMax },
-      authenticator: new Authenticator(snapshot),
+      authenticator,
       plans,
       breakers,
       logger: ground.logger,

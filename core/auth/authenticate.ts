@@ -1,39 +1,64 @@
 // Hot: runs for each call.
-// Request head -> principal, synchronously: one hash and one look into the snapshot. Keeps no key, and puts none into an error.
+// Request head -> principal, synchronously: one hash and one look into the snapshot. Takes every key of ours out of the head, so that nothing
+// behind it can send one on. Keeps no key, and puts none into an error.
 
 import { fail } from '../errors/gateway-error.js';
-import { hashKey, keyCharsMax, looksLikeKey } from './key.js';
+import type { RequestHead } from '../exchange/request-head.js';
+import { KeyFinder } from './key-finder.js';
+import { givenKeyCharsMin, hashKey, keyCharsMax, looksLikeKey } from './key.js';
 import type { KeyLookup, Principal } from './principal.js';
 
-export interface AuthResult {
-  readonly principal: Principal;
-  /** Authorization carries a gateway key: it must not be forwarded. */
-  readonly usedAuthorization: boolean;
-}
+/** Where clients of other APIs put their key: Anthropic's, Azure's and Google's. */
+const keyHeaders = ['x-api-key', 'api-key', 'x-goog-api-key'];
 
 export class Authenticator {
   readonly #lookup: KeyLookup;
+  readonly #finder: KeyFinder;
   readonly #now: () => number;
 
   constructor(lookup: KeyLookup, now: () => number = Date.now) {
     this.#lookup = lookup;
+    this.#finder = new KeyFinder(lookup);
     this.#now = now;
   }
 
-  /** Throws KEY_MISSING or KEY_INVALID. */
-  authenticate(apiKey: string | undefined, authorization: string | undefined): AuthResult {
-    if (apiKey !== undefined && apiKey !== '') {
-      const principal = this.#find(apiKey);
-      if (principal === undefined || this.#isExpired(principal)) throw fail('KEY_INVALID');
-      return { principal, usedAuthorization: authorization !== undefined && this.#carriesKey(authorization, apiKey) };
+  /** Throws KEY_MISSING, KEY_INVALID, or PATH_INVALID for a key in a path, where nothing can be left out. */
+  authenticate(head: RequestHead): Principal {
+    const { apiKey } = head;
+    const principal = apiKey === undefined || apiKey === '' ? this.#takeCarried(head) : this.#find(apiKey);
+    if (principal === undefined || this.#isExpired(principal)) throw fail('KEY_INVALID');
+    this.#takeOut(head);
+    return principal;
+  }
+
+  /** One of our keys, the expired ones too, is or stands in `text`. */
+  holdsKey(text: string): boolean {
+    return this.#finder.isIn(text);
+  }
+
+  /** Undefined: something is shaped like a key of ours, and is none. */
+  #takeCarried(head: RequestHead): Principal | undefined {
+    const bearer = head.authorization === undefined ? undefined : bearerOf(head.authorization);
+    let principal = bearer === undefined ? undefined : this.#findOurs(bearer);
+    if (principal !== undefined) {
+      head.authorization = undefined;
+      return principal;
     }
-    const bearer = authorization === undefined ? undefined : bearerOf(authorization);
-    if (bearer === undefined || bearer === '') throw fail('KEY_MISSING');
-    const principal = this.#lookup.mayBeKey(bearer) ? this.#find(bearer) : undefined;
+    let looksLikeOurs = bearer !== undefined && looksLikeKey(bearer);
+    for (const name of keyHeaders) {
+      const key = head.header(name)?.trim();
+      if (key === undefined) continue;
+      principal = this.#findOurs(key);
+      if (principal !== undefined) return principal;
+      looksLikeOurs ||= looksLikeKey(key);
+    }
     // A key of a provider is none of ours: what is missing is the gateway's.
-    if (principal === undefined) throw fail(looksLikeKey(bearer) ? 'KEY_INVALID' : 'KEY_MISSING');
-    if (this.#isExpired(principal)) throw fail('KEY_INVALID');
-    return { principal, usedAuthorization: true };
+    if (!looksLikeOurs) throw fail('KEY_MISSING');
+    return undefined;
+  }
+
+  #findOurs(key: string): Principal | undefined {
+    return this.#lookup.mayBeKey(key) ? this.#find(key) : undefined;
   }
 
   #find(key: string): Principal | undefined {
@@ -46,17 +71,29 @@ export class Authenticator {
     return principal.expiresAtMs !== Infinity && principal.expiresAtMs <= this.#now();
   }
 
-  /** Any of our keys, the expired ones too, with or without a scheme in front. */
-  #carriesKey(authorization: string, apiKey: string): boolean {
-    const text = bearerOf(authorization) ?? authorization.trim();
-    if (text === apiKey) return true;
-    return this.#lookup.mayBeKey(text) && this.#find(text) !== undefined;
+  #takeOut(head: RequestHead): void {
+    if (head.authorization !== undefined && this.#finder.isIn(head.authorization)) head.authorization = undefined;
+    this.#takeOutOf(head.headers, head);
+    if (head.gatewayHeaders.length > 0) this.#takeOutOf(head.gatewayHeaders, head);
+    if (head.query !== '') head.query = this.#finder.queryWithout(head.query);
+    if (this.#finder.isIn(head.path)) throw fail('PATH_INVALID', { reason: 'it holds an API key of this gateway; send keys in headers', param: 'path' });
+  }
+
+  #takeOutOf(list: string[], head: RequestHead): void {
+    for (let index = list.length - 2; index >= 0; index -= 2) {
+      const value = list[index + 1] as string;
+      if (value.length < givenKeyCharsMin || !this.#finder.isIn(value)) continue;
+      if (list[index] === 'content-type') head.contentType = '';
+      list.splice(index, 2);
+    }
   }
 }
 
 /** The credentials of the scheme Bearer (any case, RFC 9110 section 11.1); undefined for another scheme. */
 function bearerOf(authorization: string): string | undefined {
-  if (authorization.length < 7 || authorization.charCodeAt(6) !== 0x20) return undefined;
+  if (authorization.length < 8) return undefined;
+  const gap = authorization.charCodeAt(6);
+  if (gap !== 0x20 && gap !== 0x09) return undefined;
   if (!authorization.startsWith('Bearer') && authorization.slice(0, 6).toLowerCase() !== 'bearer') return undefined;
   return authorization.slice(7).trim();
 }

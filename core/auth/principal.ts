@@ -9,4 +9,6 @@ export interface KeyLookup {
   principalByKeyHash(hash: string): Principal | undefined;
   /** A quick no: false when no key begins as `text` does. */
   mayBeKey(text: string): boolean;
+  /** Every key begins with one of these; few, since generated keys have one in common. */
+  keyBeginnings(): readonly string[];
 }

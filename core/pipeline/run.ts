@@ -66,11 +66,10 @@ export class Pipeline implements AttemptsEnd {
 
   #identify(exchange: Exchange): void {
     const { head } = exchange;
-    const result = this.services.authenticator.authenticate(head.apiKey, head.authorization);
-    // A gateway key must never travel upstream.
-    if (result.usedAuthorization) head.authorization = undefined;
-    exchange.principal = result.principal;
-    requireScope(result.principal, 'completions.write');
+    // From here on no key of ours is left in the head: none can travel upstream.
+    const principal = this.services.authenticator.authenticate(head);
+    exchange.principal = principal;
+    requireScope(principal, 'completions.write');
     if (head.metadata !== undefined) void exchange.metadata;
     if (head.requestTimeout !== undefined && !/^[1-9]\d{0,8}$/.test(head.requestTimeout)) {
       throw fail('HEADER_INVALID', { name: 'x-gateway-request-timeout', reason: 'must be a whole number of milliseconds, 1 or more', param: 'x-gateway-request-timeout' });

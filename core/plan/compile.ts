@@ -23,6 +23,8 @@ export interface CompileServices extends HookServices, CacheServices {
   readonly upstream: UpstreamClient;
   readonly breakers: Breakers;
   readonly userAgent: string;
+  /** A key of this gateway is or stands in the text: it must not travel upstream. */
+  holdsKey(text: string): boolean;
 }
 
 /** Where the config came from and what the request's own headers add to it. */
@@ -126,6 +128,7 @@ class Compiler {
     const provider = await loadProvider(services.registry, named);
     const credentials = credentialsOf(config, provider);
     const customHost = context.customHost || inherited.custom_host || undefined;
+    this.#refuseOwnKeys(config, credentials, customHost, path);
     const baseOf = this.#bases(provider, customHost, path);
     const base = baseIfKnown(baseOf, credentials, provider);
     const retry = retryPolicy(inherited);
@@ -171,6 +174,15 @@ class Compiler {
       afterDigest: hooks.afterDigest,
       cache,
     });
+  }
+
+  /** Put there by mistake, most likely: whoever runs the provider could call the gateway with it. */
+  #refuseOwnKeys(config: Config, credentials: Readonly<Record<string, unknown>>, customHost: string | undefined, path: string): void {
+    for (const [name, value] of [['api_key', config.api_key], ...Object.entries(credentials), ['custom_host', customHost]]) {
+      const text = typeof value === 'string' ? value : JSON.stringify(value) ?? '';
+      if (!this.services.holdsKey(text)) continue;
+      throw fail('CONFIG_INVALID', { path: `${path}.${name}`, param: `${path}.${name}`, reason: 'is a key of this gateway; give the one of the provider' });
+    }
   }
 
   #bases(provider: LoadedProvider, customHost: string | undefined, path: string): Leaf['baseOf'] {

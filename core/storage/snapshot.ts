@@ -15,17 +15,20 @@ const keysMax = 1_000_000;
 const retryDelayMs = 1000;
 /** Characters of a key that tell whether it may be one of ours; a stored `keyPrefix` has at least as many. */
 export const filterChars = 4;
+/** What generated keys begin with (auth/key.ts). */
+const generatedPrefix = 'gw_';
 
 interface View {
   readonly principals: ReadonlyMap<string, Principal>;
   readonly prefixes: ReadonlySet<string>;
+  readonly beginnings: readonly string[];
 }
 
 export class Snapshot {
   readonly #repository: Repository;
   readonly #signal: RevisionSignal;
   readonly #onFault: (thrown: unknown) => void;
-  #view: View = { principals: new Map(), prefixes: new Set() };
+  #view: View = { principals: new Map(), prefixes: new Set(), beginnings: [] };
   /** Revision of the store that the view was read at. */
   #revision = -1;
   #signalSeen = 0;
@@ -50,6 +53,11 @@ export class Snapshot {
   mayBeKey(text: string): boolean {
     if (this.#signal.current() !== this.#signalSeen) this.#reloadSoon();
     return this.#view.prefixes.has(text.slice(0, filterChars));
+  }
+
+  /** Every key begins with one of these: what all generated keys begin with, and what each of the operator's own begins with. */
+  keyBeginnings(): readonly string[] {
+    return this.#view.beginnings;
   }
 
   /** Resolves when the view holds every commit made before the call, by any thread or process. */
@@ -100,7 +108,8 @@ async function readView(repository: Repository): Promise<View> {
     principals.set(row.keyHash, principalOf(row, scopeSets));
     prefixes.add(row.keyPrefix.slice(0, filterChars));
   }
-  return { principals, prefixes };
+  const beginnings = new Set([...prefixes].map((prefix) => (prefix.startsWith(generatedPrefix) ? generatedPrefix : prefix)));
+  return { principals, prefixes, beginnings: [...beginnings] };
 }
 
 function principalOf(row: ApiKeyRow, scopeSets: Map<string, ReadonlySet<string>>): Principal {

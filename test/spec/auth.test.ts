@@ -1,10 +1,13 @@
 // Who may call, and what of their credentials and identity leaves the gateway: on real sockets, with a provider that shows all it was sent.
 
+import Anthropic from '@anthropic-ai/sdk';
+import { GoogleGenAI } from '@google/genai';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import OpenAI, { AzureOpenAI } from 'openai';
 import { adminKey, apiKey, routed, startTestGateway } from '../support/gateway.js';
 import { startUpstream, type Received } from '../support/upstream.js';
 
@@ -150,6 +153,75 @@ describe('the gateway key', () => {
     assert.ok(!everything(received).includes(adminKey));
   });
 
+  const forwarding = { 'x-gateway-forward-headers': 'x-api-key, api-key, x-goog-api-key, x-token, x-note, xi-api-key' };
+  const places: [string, Record<string, string>, string?][] = [
+    ['in x-api-key', { 'x-api-key': apiKey }],
+    ['in api-key', { 'api-key': apiKey }],
+    ['in x-goog-api-key', { 'x-goog-api-key': apiKey }],
+    ['of an organisation in x-api-key', { 'x-api-key': adminKey }],
+    ['in a header of the client\'s own', { 'xi-api-key': apiKey }],
+    ['among other words of a header', { 'x-note': `retry with ${apiKey}, please` }],
+    ['as a member of a header', { 'x-token': `kind=user;key="${adminKey}"` }],
+    ['as Authorization: Token', { authorization: `Token ${apiKey}` }],
+    ['of an organisation as Authorization: Token', { authorization: `Token ${adminKey}` }],
+    ['as Authorization with a tab', { authorization: `Bearer\t${adminKey}` }],
+    ['as a password', { authorization: `Basic ${Buffer.from(`user:${apiKey}`).toString('base64')}` }],
+    ['as a user name', { authorization: `Basic ${Buffer.from(`${apiKey}:`).toString('base64')}` }],
+    ['in the query', {}, `?a=1&key=${apiKey}&b=2`],
+    ['in the query, encoded', {}, `?a=1&authorization=Bearer%20${apiKey.replaceAll('-', '%2D')}&b=2`],
+  ];
+  for (const [place, headers, query = '?a=1&b=2'] of places) {
+    for (const path of [chatPath, proxyPath.replace(/\?.*$/, '')]) {
+      it(`${place} beside x-gateway-api-key on ${path} never reaches the provider, with and without a key of the config's`, async () => {
+        for (const routing of [{ 'x-gateway-config': config }, byProvider]) {
+          const received = await sent({ 'x-gateway-api-key': apiKey, ...forwarding, ...headers, ...routing }, path + query);
+          assert.equal(received.headers.authorization, 'x-gateway-config' in routing ? 'Bearer sk-upstream' : undefined);
+          const all = everything(received) + decodeURIComponent(received.url);
+          for (const key of [apiKey, adminKey]) assert.ok(!all.includes(key), all);
+          assert.match(received.url, /\?a=1&b=2$/);
+        }
+      });
+    }
+  }
+
+  for (const name of ['x-api-key', 'api-key', 'x-goog-api-key']) {
+    it(`in ${name} lets its holder in, beside a provider's key in Authorization or none, and never reaches the provider`, async () => {
+      for (const path of [chatPath, proxyPath]) {
+        const own = await sent({ [name]: apiKey, 'x-gateway-config': config }, path);
+        assert.equal(own.headers.authorization, 'Bearer sk-upstream');
+        const beside = await sent({ [name]: apiKey, authorization: 'Bearer sk-of-the-client', ...byProvider }, path);
+        assert.equal(beside.headers.authorization, 'Bearer sk-of-the-client');
+        for (const received of [own, beside]) assert.ok(!everything(received).includes(apiKey));
+      }
+      assert.equal((await refused({ [name]: `gw_${'A'.repeat(43)}`, 'x-gateway-config': config })).error.code, 'key_invalid');
+      assert.equal((await refused({ [name]: 'sk-of-a-provider', 'x-gateway-config': config })).error.code, 'key_missing');
+      assert.equal((await refused({ [name]: adminKey, 'x-gateway-config': config })).error.code, 'scope_missing');
+    });
+  }
+
+  it('as a credential in a header of the gateway is taken for none', async () => {
+    const received = await sent({ 'x-gateway-api-key': apiKey, authorization: 'Bearer sk-of-the-client', ...byProvider, 'x-gateway-vendor-project': adminKey, 'x-gateway-vendor-organization': 'org-1' });
+    assert.equal(received.headers['openai-organization'], 'org-1');
+    assert.ok(!everything(received).includes(adminKey));
+  });
+
+  it('in a path is refused, on the proxy and in an address', async () => {
+    const inPath = await refused({ 'x-gateway-api-key': apiKey, 'x-gateway-config': config }, `/v1/proxy/bot/${apiKey}/send`);
+    assert.equal(inPath.status, 400);
+    assert.equal(inPath.error.code, 'path_invalid');
+    const inHost = await refused({ 'x-gateway-api-key': apiKey, 'x-gateway-provider': 'openai', 'x-gateway-custom-host': `${upstream.url}/${adminKey}/v1` });
+    assert.equal(inHost.status, 400);
+    for (const { text } of [inPath, inHost]) for (const key of [apiKey, adminKey]) assert.ok(!text.includes(key));
+  });
+
+  it('is refused as a key of a provider in a config, and the answer says where', async () => {
+    const { status, error, text } = await refused({ ...routed(upstream.url, { api_key: adminKey }) });
+    assert.equal(status, 400);
+    assert.equal(error.code, 'config_invalid');
+    assert.match(error.message ?? '', /^config\.api_key: is a key of this gateway/);
+    assert.ok(!text.includes(adminKey));
+  });
+
   it('is stored as a hash only', () => {
     const bytes = Buffer.concat(readdirSync(gateway.dataDir, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile()).map((entry) => readFileSync(join(entry.parentPath, entry.name))));
@@ -159,6 +231,44 @@ describe('the gateway key', () => {
         assert.ok(!bytes.includes(form), 'the key itself must not be on disk');
       }
     }
+  });
+});
+
+describe('an official client that has the gateway key where its API\'s key goes', () => {
+  const maxRetries = 0;
+  const reaches = (): Received => {
+    const received = upstream.received.at(-1);
+    assert.ok(received);
+    assert.ok(!everything(received).includes(apiKey));
+    return received;
+  };
+
+  it('of OpenAI is let in', async () => {
+    const client = new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries, defaultHeaders: { 'x-gateway-config': config } });
+    const answer = await client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'x' }] });
+    assert.equal(answer.choices[0]?.message.content, 'Hello there.');
+    assert.equal(reaches().headers.authorization, 'Bearer sk-upstream');
+  });
+
+  it('of OpenAI for Azure is let in', async () => {
+    const client = new AzureOpenAI({ apiKey, baseURL: `${gateway.url}/v1`, apiVersion: 'v1', maxRetries, defaultHeaders: { 'x-gateway-config': config } });
+    await client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'x' }] });
+    assert.equal(reaches().headers.authorization, 'Bearer sk-upstream');
+  });
+
+  it('of Anthropic is let in', async () => {
+    const client = new Anthropic({ apiKey, baseURL: gateway.url, maxRetries, defaultHeaders: { 'x-gateway-config': config } });
+    const answer = await client.messages.create({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] });
+    assert.deepEqual(answer.content.map((block) => (block.type === 'text' ? block.text : block.type)), ['Hello there.']);
+    assert.equal(reaches().headers.authorization, 'Bearer sk-upstream');
+  });
+
+  it('of Google is let in', async () => {
+    const target = JSON.stringify({ provider: 'google', api_key: 'AIza-upstream', custom_host: upstream.url });
+    const client = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: `${gateway.url}/v1/proxy`, apiVersion: '', headers: { 'x-gateway-config': target } } });
+    await client.models.generateContent({ model: 'm', contents: 'x' });
+    assert.match(reaches().url, /\/models\/m:generateContent$/);
+    assert.equal(reaches().headers['x-goog-api-key'], 'AIza-upstream');
   });
 });
 

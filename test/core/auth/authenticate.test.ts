@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { Authenticator } from '../../../core/auth/authenticate.js';
-import { hashKey, looksLikeKey, makeKey, prefixOf } from '../../../core/auth/key.js';
+import { givenKeyCharsMin, hashKey, looksLikeKey, makeKey, prefixOf } from '../../../core/auth/key.js';
 import type { KeyLookup, Principal } from '../../../core/auth/principal.js';
 import { requireScope, scopesOfType } from '../../../core/auth/scopes.js';
+import { RequestHead } from '../../../core/exchange/request-head.js';
 import { isGatewayError, type GatewayError } from '../../../core/errors/gateway-error.js';
 
 const principal = (keyId: string, expiresAtMs = Infinity): Principal => Object.freeze({
@@ -22,15 +23,28 @@ let hashed: string[] = [];
 const lookup: KeyLookup = {
   principalByKeyHash: (hash) => { hashed.push(hash); return principals.get(hash); },
   mayBeKey: (text) => text.startsWith('gw_') || text.startsWith('a-gi'),
+  keyBeginnings: () => ['gw_', 'a-gi'],
 };
 const authenticator = new Authenticator(lookup, () => 1000);
-const result = (apiKey: string | undefined, authorization?: string): [string, boolean] => {
-  const { principal: found, usedAuthorization } = authenticator.authenticate(apiKey, authorization);
-  return [found.keyId, usedAuthorization];
+const headOf = (apiKey: string | undefined, authorization?: string, headers: Readonly<Record<string, string>> = {}, query = ''): RequestHead => {
+  const head = new RequestHead();
+  if (apiKey !== undefined) head.add('x-gateway-api-key', apiKey);
+  if (authorization !== undefined) head.add('authorization', authorization);
+  for (const [name, value] of Object.entries(headers)) head.add(name, value);
+  head.path = '/v1/chat/completions';
+  head.query = query;
+  return head;
 };
+/** Whose key it is, and whether Authorization was taken out. */
+const result = (apiKey: string | undefined, authorization?: string): [string, boolean] => {
+  const head = headOf(apiKey, authorization);
+  const found = authenticator.authenticate(head);
+  return [found.keyId, authorization !== undefined && head.authorization === undefined];
+};
+const names = (head: RequestHead): string[] => head.headers.filter((_, index) => index % 2 === 0);
 const refused = (apiKey: string | undefined, authorization?: string): GatewayError => {
   try {
-    authenticator.authenticate(apiKey, authorization);
+    authenticator.authenticate(headOf(apiKey, authorization));
   } catch (thrown) {
     assert.ok(isGatewayError(thrown));
     return thrown;
@@ -80,7 +94,7 @@ describe('authenticator', () => {
   });
 
   it('lets a key expire at its time and not before', () => {
-    const at = (now: number): string => new Authenticator(lookup, () => now).authenticate(expired, undefined).principal.keyId;
+    const at = (now: number): string => new Authenticator(lookup, () => now).authenticate(headOf(expired)).keyId;
     assert.equal(at(999), 'expired');
     assert.throws(() => at(1000), /not valid/);
   });
@@ -90,6 +104,49 @@ describe('authenticator', () => {
     result(ours, `Bearer ${provider}`);
     result(undefined, `Bearer ${ours}`);
     assert.equal(hashed.length, 2);
+  });
+});
+
+describe('what a head carries besides', () => {
+  const forms = (key: string): Record<string, string> => ({
+    'x-api-key': key, 'api-key': ` ${key}`, 'x-list': `a, ${key},b`, 'x-quoted': `key="${key}"`, 'x-scheme': `Token ${key}`, 'x-tab': `Token\t${key}`,
+    'x-json': JSON.stringify({ key }), 'x-sentence': `It is ${key}.`, 'x-path': `/bot/${key}/send`, 'x-protocol': `realtime, insecure-api-key.${key}`,
+    'x-encoded': `Bearer%20${key}`, 'x-password': `Basic ${Buffer.from(`user:${key}`).toString('base64')}`, 'content-type': key,
+  });
+  const harmless = { 'x-one': 'one', 'user-agent': 'a-given-agent/1.0 (gw_like; not a key)', 'x-other': provider, 'x-unknown': unknown, accept: 'application/json', 'x-cut': ours.slice(0, -1), 'x-longer': `${ours}x` };
+
+  it('loses our keys wherever they stand, expired ones too, and nothing else', () => {
+    for (const key of [ours, other, expired, given]) {
+      const head = headOf(ours, undefined, { ...harmless, ...forms(key), 'x-gateway-vendor-project': key }, `a=1&key=${key}&b=2&c=${encodeURIComponent(`Bearer ${key}`)}&d=4`);
+      authenticator.authenticate(head);
+      assert.deepEqual(names(head), Object.keys(harmless), key);
+      assert.deepEqual(head.gatewayHeaders, []);
+      assert.equal(head.query, 'a=1&b=2&d=4');
+      assert.equal(head.contentType, '');
+    }
+  });
+
+  it('is refused when a key stands in the path, where nothing can be left out', () => {
+    const head = headOf(ours);
+    head.path = `/v1/proxy/bot/${other}/send`;
+    assert.throws(() => authenticator.authenticate(head), (error: GatewayError) => error.code === 'PATH_INVALID' && !error.message.includes(other));
+  });
+
+  it('is not hashed when nothing in it begins like a key, and in a hostile head only so often', () => {
+    hashed = [];
+    authenticator.authenticate(headOf(ours, `Bearer ${provider}`, { 'user-agent': 'OpenAI/JS 6.49.0', accept: 'application/json', 'x-one': 'x'.repeat(5000) }, 'a=1&b=2'));
+    assert.equal(hashed.length, 1);
+    const flood = headOf(ours, undefined, { 'x-flood': `${unknown} `.repeat(1000) });
+    authenticator.authenticate(flood);
+    assert.ok(hashed.length < 100, String(hashed.length));
+    assert.deepEqual(names(flood), [], 'what cannot be looked through does not travel');
+  });
+
+  it('is looked for keys as short as one may be', () => {
+    assert.ok(given.length > givenKeyCharsMin);
+    const head = headOf(ours, undefined, { 'x-cut': given.slice(0, givenKeyCharsMin) });
+    authenticator.authenticate(head);
+    assert.deepEqual(names(head), ['x-cut']);
   });
 });
 

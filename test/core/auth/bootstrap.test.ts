@@ -4,6 +4,7 @@ import type { Store } from '@gateway/plugin-sdk';
 import { fakeHost } from '@gateway/plugin-sdk/testing';
 import { Authenticator } from '../../../core/auth/authenticate.js';
 import { bootstrap } from '../../../core/auth/bootstrap.js';
+import { RequestHead } from '../../../core/exchange/request-head.js';
 import { looksLikeKey } from '../../../core/auth/key.js';
 import type { Principal } from '../../../core/auth/principal.js';
 import { removeRow, Repository } from '../../../core/storage/repository.js';
@@ -18,8 +19,10 @@ const freshStore = (): Promise<Store> => fakeHost().store('control');
 async function principalOf(repository: Repository, key: string): Promise<Principal | undefined> {
   const snapshot = new Snapshot(repository, new RevisionSignal(RevisionSignal.allocate()));
   await snapshot.refreshIfMoved();
+  const head = new RequestHead();
+  head.apiKey = key;
   try {
-    return new Authenticator(snapshot).authenticate(key, undefined).principal;
+    return new Authenticator(snapshot).authenticate(head);
   } catch {
     return undefined;
   }

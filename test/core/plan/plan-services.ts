@@ -39,6 +39,7 @@ export function planServices(packages: readonly string[] = []): CompileServices 
     upstream: new FakeUpstream(),
     breakers: new Breakers(Breakers.allocate(256)),
     userAgent: 'gateway/test',
+    holdsKey: () => false,
     caches: new CacheInstances({ memoryBytesMax: 1024 * 1024, diskBytesMax: 1024 * 1024 }),
     poolCheck: () => ({ evaluate: () => Promise.reject(new Error('no pool here')) }),
   };

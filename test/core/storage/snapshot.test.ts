@@ -38,6 +38,10 @@ describe('snapshot', () => {
     assert.equal(snapshot.principalByKeyHash(hashOf('c')), undefined);
     assert.equal(snapshot.mayBeKey('aaaa-rest'), true);
     assert.equal(snapshot.mayBeKey('aaab-rest'), false);
+    assert.deepEqual(snapshot.keyBeginnings(), ['aaaa', 'bbbb']);
+    await repository.write([putRow(apiKeys, keyRow('c', { keyPrefix: 'gw_1234' })), putRow(apiKeys, keyRow('d', { keyPrefix: 'gw_abcd' }))]);
+    await snapshot.refreshIfMoved();
+    assert.deepEqual(snapshot.keyBeginnings(), ['aaaa', 'bbbb', 'gw_']);
   });
 
   it('takes over a commit after the signal moved, without a call waiting for it', async () => {

@@ -1,0 +1,74 @@
+// Hot: runs for each call.
+// Finds our own keys in texts that are about to travel. Keys are known by their hashes alone, so a text is looked through for what begins like
+// one of them, and only that is hashed: in an ordinary call nothing. Allocates nothing while nothing begins like a key.
+
+import { givenKeyCharsMin, hashKey, keyCharsMax } from './key.js';
+import type { KeyLookup } from './principal.js';
+
+/** A text with more that could be keys is taken to hold one: nobody means well with it. */
+const hashesMax = 32;
+/** What credentials in headers are made of (token68, RFC 9110, section 11.2). */
+const tokenChars = /[A-Za-z0-9._~+/=-]*/y;
+const generatedKey = /gw_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/y;
+/** The same without what parts a path or a form. */
+const plainChars = /[A-Za-z0-9._~-]*/y;
+const visibleChars = /[\x21-\x7e]*/y;
+
+export class KeyFinder {
+  readonly #lookup: KeyLookup;
+
+  constructor(lookup: KeyLookup) {
+    this.#lookup = lookup;
+  }
+
+  /** One of our keys stands in `text`, alone or among other things, plain, percent-encoded or as part of Basic credentials. */
+  isIn(text: string): boolean {
+    if (text.length < givenKeyCharsMin) return false;
+    if (this.#isPlainIn(text)) return true;
+    if (text.includes('%') && this.#isPlainIn(decoded(text))) return true;
+    const first = text.charCodeAt(0) | 32;
+    return first === 98 /* b */ && /^basic\s/i.test(text) && this.#isPlainIn(Buffer.from(text.slice(6).trim(), 'base64').toString('latin1'));
+  }
+
+  /** `query` without the members that hold one of our keys. */
+  queryWithout(query: string): string {
+    return query.length < givenKeyCharsMin ? query : query.split('&').filter((member) => !this.isIn(member)).join('&');
+  }
+
+  #isPlainIn(text: string): boolean {
+    let hashes = 0;
+    for (const beginning of this.#lookup.keyBeginnings()) {
+      for (let index = text.indexOf(beginning); index !== -1; index = text.indexOf(beginning, index + 1)) {
+        if (index > 0 && isWordChar(text.charCodeAt(index - 1))) continue;
+        if (!this.#lookup.mayBeKey(text.slice(index, index + givenKeyCharsMin))) continue;
+        for (const candidate of candidatesAt(text, index)) {
+          hashes += 1;
+          if (hashes > hashesMax || this.#lookup.principalByKeyHash(hashKey(candidate)) !== undefined) return true;
+        }
+      }
+    }
+    return false;
+  }
+}
+
+/** Of what generated keys are made; behind such a character none begins. */
+const isWordChar = (code: number): boolean =>
+  (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95 || code === 45;
+
+/** What could be a whole key from `index` on: nobody says where one of the operator's own making ends. */
+function candidatesAt(text: string, index: number): ReadonlySet<string> {
+  const visible = matchAt(visibleChars, text, index);
+  const candidates = new Set([matchAt(generatedKey, text, index), matchAt(plainChars, text, index), matchAt(tokenChars, text, index), visible, visible.replace(/[,;.:"'>)\]}]+$/, '')]);
+  for (const candidate of candidates) if (candidate.length < givenKeyCharsMin || candidate.length > keyCharsMax) candidates.delete(candidate);
+  return candidates;
+}
+
+function matchAt(pattern: RegExp, text: string, index: number): string {
+  pattern.lastIndex = index;
+  return pattern.exec(text)?.[0] ?? '';
+}
+
+function decoded(text: string): string {
+  // Byte by byte: what is no UTF-8 has to be looked at as well, and keys are ASCII.
+  return text.replace(/%([0-9a-f]{2})/gi, (_, hexadecimal: string) => String.fromCharCode(Number.parseInt(hexadecimal, 16)));
+}
