@@ -4,11 +4,12 @@
 
 import type { EndpointSpec, Json, JsonObject } from '@gateway/plugin-sdk';
 import { editMultipart, multipartBoundary, multipartField } from '../body/multipart.js';
-import { dropPaths, spliceObject } from '../body/splice.js';
+import { replacedRole, replaceRoles, type Roles } from '../body/roles.js';
+import { dropPaths, spliceObject, type BodyEdit } from '../body/splice.js';
 import { fail, isGatewayError } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { endpointParams } from '../plan/endpoint-params.js';
-import type { EndpointParams, Leaf } from '../plan/plan.js';
+import type { CompiledRule, EndpointParams, Leaf } from '../plan/plan.js';
 import type { EndpointChoice, EndpointDraft } from './choose-endpoint.js';
 import { ProviderCall } from './provider-call.js';
 
@@ -87,14 +88,16 @@ export class Draft implements EndpointDraft {
     if (!this.exchange.isJson) return [this.edited];
     const params = endpointParams(spec);
     let bytes = choice.body === null ? this.edited : null;
-    if (bytes !== null && params === null && spec.request === undefined) return [bytes];
+    if (bytes !== null && params === null && spec.roles === undefined && spec.request === undefined) return [bytes];
     let body = choice.body;
-    if (params !== null) {
-      checkParams(params, this.leaf.provider.id, body ?? this.client);
-      if (params.edits.length > 0) {
-        bytes = spliceObject(bytes ?? Buffer.from(JSON.stringify(body)), params.edits);
-        body = spec.request === undefined ? body : this.exchange.reader.parse(bytes) as JsonObject;
-      }
+    if (spec.roles !== undefined && namesRole(body ?? this.client, spec.roles)) {
+      bytes = replaceRoles(bytes ?? Buffer.from(JSON.stringify(body)), spec.roles);
+      body = this.exchange.reader.parse(bytes) as JsonObject;
+    }
+    const edits = params === null ? noEdits : paramEdits(params, this.leaf.provider.id, body ?? this.client);
+    if (edits.length > 0) {
+      bytes = spliceObject(bytes ?? Buffer.from(JSON.stringify(body)), edits);
+      body = spec.request === undefined ? body : this.exchange.reader.parse(bytes) as JsonObject;
     }
     if (spec.request === undefined) return [bytes ?? Buffer.from(JSON.stringify(body))];
     const { call } = this;
@@ -126,14 +129,37 @@ function withoutProviderPrefix(exchange: Exchange, leaf: Leaf, bytes: Uint8Array
   return spliceObject(bytes, [{ kind: 'set', name: 'model', value: Buffer.from(JSON.stringify(model.slice(prefix.length))) }]);
 }
 
-function checkParams(params: EndpointParams, provider: string, body: JsonObject): void {
-  for (const { name, rule } of params.checks) {
-    const value = body[name];
-    if (value === undefined || value === null) continue;
-    const place = { provider, param: name };
-    if (rule.refuse !== undefined) throw fail('BODY_INVALID', { ...place, reason: `${provider} does not take it: ${rule.refuse}` });
-    if (typeof value !== 'number') continue;
-    if (rule.min !== undefined && value < rule.min) throw fail('BODY_INVALID', { ...place, reason: `${provider} takes ${rule.min} or more` });
-    if (rule.max !== undefined && value > rule.max) throw fail('BODY_INVALID', { ...place, reason: `${provider} takes ${rule.max} or less` });
+/** The changes that the rules ask of this body. Throws BODY_INVALID where a rule says no. */
+function paramEdits(params: EndpointParams, provider: string, body: JsonObject): readonly BodyEdit[] {
+  let edits: BodyEdit[] | null = null;
+  for (const compiled of params.rules) {
+    const value = body[compiled.name];
+    const edit = value === undefined ? compiled.insert : editOf(compiled, value, provider);
+    if (edit === null) continue;
+    if (edits === null) edits = [edit];
+    else edits.push(edit);
   }
+  return edits ?? noEdits;
 }
+
+function editOf({ name: param, rule, rename, remove, without }: CompiledRule, value: Json, provider: string): BodyEdit | null {
+  if (value === null) return rename;
+  if (without.length > 0 && without.includes(JSON.stringify(value))) return remove;
+  if (rule.refuse !== undefined) throw fail('BODY_INVALID', { provider, param, reason: `${provider} does not take it: ${rule.refuse}` });
+  if (typeof value === 'number') {
+    if (rule.min !== undefined && value < rule.min) throw fail('BODY_INVALID', { provider, param, reason: `${provider} takes ${rule.min} or more` });
+    if (rule.max !== undefined && value > rule.max) throw fail('BODY_INVALID', { provider, param, reason: `${provider} takes ${rule.max} or less` });
+  }
+  return rename;
+}
+
+function namesRole(body: JsonObject, roles: Roles): boolean {
+  const { messages } = body;
+  if (!Array.isArray(messages)) return false;
+  for (const message of messages as readonly Json[]) {
+    if (typeof message === 'object' && message !== null && 'role' in message && replacedRole(roles, message.role) !== undefined) return true;
+  }
+  return false;
+}
+
+const noEdits: readonly BodyEdit[] = [];

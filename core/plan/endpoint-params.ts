@@ -1,7 +1,6 @@
 // The `params` of an endpoint, compiled at its first use and remembered with the spec.
 
 import type { EndpointSpec } from '@gateway/plugin-sdk';
-import type { BodyEdit } from '../body/splice.js';
 import type { EndpointParams } from './plan.js';
 
 const encoder = new TextEncoder();
@@ -15,13 +14,13 @@ export function endpointParams(spec: EndpointSpec): EndpointParams | null {
   return params;
 }
 
-function compile(given: NonNullable<EndpointSpec['params']>): EndpointParams {
-  const edits: BodyEdit[] = [];
-  const checks: EndpointParams['checks'][number][] = [];
-  for (const [name, rule] of Object.entries(given)) {
-    if (rule.refuse !== undefined || rule.min !== undefined || rule.max !== undefined) checks.push({ name, rule });
-    if (rule.default !== undefined) edits.push({ kind: 'default', name, value: encoder.encode(JSON.stringify(rule.default)) });
-    if (rule.rename !== undefined) edits.push({ kind: 'rename', from: name, to: rule.rename });
-  }
-  return { edits, checks };
-}
+const compile = (given: NonNullable<EndpointSpec['params']>): EndpointParams => ({
+  rules: Object.entries(given).map(([name, rule]) => ({
+    name,
+    rule,
+    insert: rule.default === undefined ? null : { kind: 'default', name, value: encoder.encode(JSON.stringify(rule.default)) },
+    rename: rule.rename === undefined ? null : { kind: 'rename', from: name, to: rule.rename },
+    remove: { kind: 'remove', name },
+    without: (rule.without ?? []).map((value) => JSON.stringify(value)),
+  })),
+});

@@ -47,9 +47,18 @@ export interface LoadedProvider {
 
 /** The `params` of an endpoint, compiled. */
 export interface EndpointParams {
-  readonly edits: readonly BodyEdit[];
-  /** Rules that look at a value before it goes up. */
-  readonly checks: readonly { readonly name: string; readonly rule: ParamRule }[];
+  readonly rules: readonly CompiledRule[];
+}
+
+/** One rule with the changes that it may ask for, made once. */
+export interface CompiledRule {
+  readonly name: string;
+  readonly rule: ParamRule;
+  readonly insert: BodyEdit | null;
+  readonly rename: BodyEdit | null;
+  readonly remove: BodyEdit;
+  /** `rule.without` as JSON texts. */
+  readonly without: readonly string[];
 }
 
 /** Where a target's calls go. */

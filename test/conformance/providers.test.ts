@@ -86,9 +86,9 @@ function headerFaults(plugin: ProviderPlugin): string[] {
 
 function ruleFaults(place: string, rule: ParamRule, name: string): string[] {
   const faults: string[] = [];
-  for (const key of Object.keys(rule)) if (!['rename', 'default', 'min', 'max', 'refuse'].includes(key)) faults.push(`${place} has an unknown rule ${key}`);
+  for (const key of Object.keys(rule)) if (!['rename', 'default', 'min', 'max', 'refuse', 'without'].includes(key)) faults.push(`${place} has an unknown rule ${key}`);
   if (Object.keys(rule).length === 0) faults.push(`${place} says nothing`);
-  if (rule.refuse !== undefined && (rule.refuse === '' || Object.keys(rule).length > 1)) faults.push(`${place}: refuse needs a reason, and nothing beside it`);
+  if (rule.refuse !== undefined && (rule.refuse === '' || Object.keys(rule).some((key) => key !== 'refuse' && key !== 'without'))) faults.push(`${place}: refuse needs a reason, and nothing but without beside it`);
   if (rule.rename === name || rule.rename === '') faults.push(`${place} renames to itself`);
   if (rule.min !== undefined && rule.max !== undefined && rule.min > rule.max) faults.push(`${place} lets nothing through`);
   return faults;
@@ -229,7 +229,7 @@ describe('the rules', () => {
       [{ endpoints: { chat: '/chat' } }, /not in the contract/], [{ endpoints: { proxy: '/' } }, /not in the contract/], [{ endpoints: { models: 'models' } }, /must be \/like/],
       [{ endpoints: { models: '/models/' } }, /must be \/like/], [{ endpoints: { models: '/{region}' } }, /\{model\} and parameters only/],
       [{ endpoints: { models: { path: '/models', params: { a: { drop: true } } } } }, /unknown rule drop/], [{ endpoints: { models: { path: '/models', params: { a: {} } } } }, /says nothing/],
-      [{ endpoints: { models: { path: '/models', params: { a: { refuse: 'no', min: 1 } } } } }, /nothing beside it/], [{ endpoints: { models: { path: '/models', params: { a: { rename: 'a' } } } } }, /to itself/],
+      [{ endpoints: { models: { path: '/models', params: { a: { refuse: 'no', min: 1 } } } } }, /nothing but without beside it/], [{ endpoints: { models: { path: '/models', params: { a: { rename: 'a' } } } } }, /to itself/],
       [{ endpoints: { models: { path: '/models', params: { a: { min: 2, max: 1 } } } } }, /lets nothing through/],
       [{ params: { type: 'object', properties: {} } }, /api_key/], [{ params: { ...good.params, additionalProperties: true } }, /closed/],
       [{ params: { ...good.params, properties: { ...good.params.properties, a: { type: 'text' } } } }, /does not compile/],

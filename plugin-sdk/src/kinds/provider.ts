@@ -62,6 +62,8 @@ export interface EndpointSpec<C = any> {
   readonly baseUrl?: string;
   /** Changes to top-level body fields, as data; applied before `request`. */
   readonly params?: Readonly<Record<string, ParamRule>>;
+  /** Of `chatCompletions`: roles of messages that the provider does not know, and what they become: `{ developer: 'system' }`. */
+  readonly roles?: Readonly<Record<string, string>>;
   /** What `chatCompletions` takes beyond OpenAI's API. What is not listed never reaches `request` when a call was translated. */
   readonly accepts?: readonly ChatExtension[];
   /** Sent with the request beside the provider's own; these win. */
@@ -130,6 +132,8 @@ export interface ParamRule {
   readonly max?: number;
   /** The provider cannot take this field: refused with 400 and this reason. */
   readonly refuse?: string;
+  /** Values that change nothing (`false`, `{}`) and that the provider refuses all the same: the field is left out, nobody need hear of it. */
+  readonly without?: readonly Json[];
 }
 
 /** A request on its way to the provider. `headers` is a flat list: name, value, name, value; names in lower case. Both may be changed in `sign`. */

@@ -17,7 +17,7 @@ export default defineProvider({ title: 'P', describe: 'P.', baseUrl: 'https://p.
   endpoints: { chatCompletions: '/chat/completions' }, ${members} });`;
 
 const folder = writePackage(temporaryFolder(), {
-  gateway: { namespace: 'acme', contract: { provider: 1 }, plugins: { provider: ['bearer', 'keyHeader', 'prefixed', 'query', 'none', 'signed', 'inPath', 'versioned', 'ruled', 'shaped', 'placed'] } },
+  gateway: { namespace: 'acme', contract: { provider: 1 }, plugins: { provider: ['bearer', 'keyHeader', 'prefixed', 'query', 'none', 'signed', 'inPath', 'versioned', 'ruled', 'plain', 'shaped', 'placed'] } },
   files: {
     'provider/bearer.js': provider("auth: { type: 'bearer' }"),
     'provider/keyHeader.js': provider("auth: { type: 'header', name: 'X-Acme-Key' }"),
@@ -29,6 +29,8 @@ const folder = writePackage(temporaryFolder(), {
     'provider/versioned.js': provider("auth: { type: 'none' }, headers: { 'Acme-Version': '2024-01-01', 'X-Project': '{vendor_project}' }, params: { type: 'object', properties: { vendor_project: { type: 'string' } } }"),
     'provider/ruled.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', params: {
       temperature: { min: 0, max: 1 }, logit_bias: { refuse: 'it knows no tokens' }, max_completion_tokens: { rename: 'max_tokens' }, top_k: { default: 40 } } } }`),
+    'provider/plain.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', roles: { developer: 'system' }, params: {
+      logprobs: { without: [false], refuse: 'it tells none' }, logit_bias: { without: [{}, []] }, max_completion_tokens: { rename: 'max_tokens' } } } }`),
     'provider/placed.js': provider(`auth: { type: 'none' }, baseUrl: ({ cloud1_region: region = 'us-1' }) => 'https://' + region + '.models.example/v1',
       params: { type: 'object', properties: { cloud1_region: { type: 'string' }, cloud2_service_account_json: { type: 'object', properties: {} } } },
       endpoints: (() => { const chat = { path: '/c', streamPath: '/c/{cloud1_region}?alt=sse', headers: (call) => ({ 'x-region': String(call.credentials.cloud1_region) }) };
@@ -250,6 +252,22 @@ describe('the body', () => {
       assert.deepEqual([fault.code, fault.param], ['BODY_INVALID', param]);
       assert.match(fault.message, reason);
     }
+  });
+
+  it('has the roles that the provider knows, and every other byte as it came', async () => {
+    const leaf = await leafOf({ provider: 'acme.plain' });
+    const body = '{ "messages" : [ {"role" : "developer","content":"Be \\u0062rief"}, {"content":"developer","role":"user"},{"r\\u006fle":"d\\u0065veloper"} ], "seed": 9007199254740993 }';
+    const sent = textOf(prepare(unified({ body }), leaf, null));
+    assert.equal(sent, body.replace('"role" : "developer"', '"role" : "system"').replace('"d\\u0065veloper"', '"system"'));
+    const untouched = unified({ body: '{"messages":[{"role":"user","content":"developer"}],"role":"developer"}' });
+    assert.equal(prepare(untouched, leaf, null).request.body, untouched.bytes);
+  });
+
+  it('loses values that change nothing where the provider refuses them', async () => {
+    const leaf = await leafOf({ provider: 'acme.plain' });
+    assert.equal(textOf(prepare(unified({ body: '{"logprobs":false,"model":"m","logit_bias":{},"max_completion_tokens":5}' }), leaf, null)), '{"model":"m","max_tokens":5}');
+    assert.equal(textOf(prepare(unified({ body: '{"logit_bias":{"5":1}}' }), leaf, null)), '{"logit_bias":{"5":1}}');
+    assert.equal(faultOf(() => prepare(unified({ body: '{"logprobs":true}' }), leaf, null)).param, 'logprobs');
   });
 
   it('is what the provider\'s own function makes of it, after the config\'s changes', async () => {

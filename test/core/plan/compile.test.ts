@@ -107,8 +107,9 @@ describe('a leaf', () => {
     assert.ok(typeof spec === 'object');
     const params = endpointParams(spec);
     assert.equal(endpointParams(spec), params, 'compiled once');
-    assert.deepEqual(params?.checks.map(({ name, rule }) => [name, rule]), [['a', { min: 1, max: 2 }], ['b', { refuse: 'no' }]]);
-    assert.deepEqual(editText(params.edits), ['default c [1]', 'rename d e', 'default f 1', 'rename f g']);
+    const edits = params?.rules.flatMap(({ insert, rename }) => [insert, rename].filter((edit) => edit !== null)) ?? [];
+    assert.deepEqual(params?.rules.map(({ name }) => name), ['a', 'b', 'c', 'd', 'f']);
+    assert.deepEqual(editText(edits), ['default c [1]', 'rename d e', 'default f 1', 'rename f g']);
     assert.deepEqual([...leaf.provider.endpoints.keys()], ['chatCompletions', 'embeddings']);
   });
 });
