@@ -4,5 +4,7 @@ export default defineCompatible({
   title: 'AiHubMix',
   describe: 'One API over many providers: chat.',
   baseUrl: 'https://aihubmix.com/v1',
-  endpoints: { chatCompletions: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' } },
+  },
 });

@@ -4,5 +4,9 @@ export default defineCompatible({
   title: 'BytePlus ModelArk',
   describe: 'Seed and other models: chat, responses and images.',
   baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
-  endpoints: { chatCompletions: true, responses: true, imageGenerations: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' } },
+    responses: true,
+    imageGenerations: true,
+  },
 });

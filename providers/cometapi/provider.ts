@@ -5,7 +5,7 @@ export default defineCompatible({
   describe: 'One API over many providers: chat, embeddings, images and audio.',
   baseUrl: 'https://api.cometapi.com/v1',
   endpoints: {
-    chatCompletions: true,
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' } },
     embeddings: true,
     imageGenerations: true,
     imageEdits: true,

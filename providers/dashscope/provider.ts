@@ -4,5 +4,10 @@ export default defineCompatible({
   title: 'Alibaba Cloud Model Studio',
   describe: 'Qwen models: chat, embeddings, files and batches.',
   baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
-  endpoints: { chatCompletions: true, embeddings: true, files: true, batches: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
+    embeddings: true,
+    files: true,
+    batches: true,
+  },
 });

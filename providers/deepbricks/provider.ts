@@ -4,5 +4,7 @@ export default defineCompatible({
   title: 'Deepbricks',
   describe: 'One API over several providers: chat.',
   baseUrl: 'https://api.deepbricks.ai/v1',
-  endpoints: { chatCompletions: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' } },
+  },
 });

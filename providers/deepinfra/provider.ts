@@ -5,7 +5,7 @@ export default defineCompatible({
   describe: 'Open models: chat, completions, embeddings, images, speech, files and batches.',
   baseUrl: 'https://api.deepinfra.com/v1/openai',
   endpoints: {
-    chatCompletions: true,
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
     completions: true,
     embeddings: true,
     imageGenerations: true,

@@ -5,7 +5,7 @@ export default defineCompatible({
   describe: 'Open models: chat, completions, responses, messages, embeddings and rerank.',
   baseUrl: 'https://api.fireworks.ai/inference/v1',
   endpoints: {
-    chatCompletions: true,
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
     completions: true,
     messages: '/messages',
     responses: true,

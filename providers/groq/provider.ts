@@ -7,10 +7,11 @@ export default defineCompatible({
   endpoints: {
     chatCompletions: {
       path: '/chat/completions',
+      roles: { developer: 'system' },
       params: {
-        logit_bias: { refuse: 'it answers 400 to the field' },
-        logprobs: { refuse: 'it answers 400 to the field' },
-        top_logprobs: { refuse: 'it answers 400 to the field' },
+        logit_bias: { without: [{}], refuse: 'it answers 400 to the field' },
+        logprobs: { without: [false], refuse: 'it answers 400 to the field' },
+        top_logprobs: { without: [0], refuse: 'it answers 400 to the field' },
         n: { max: 1 },
       },
     },

@@ -4,5 +4,9 @@ export default defineCompatible({
   title: 'Hugging Face Inference Providers',
   describe: 'The router over many inference providers: chat and responses.',
   baseUrl: 'https://router.huggingface.co/v1',
-  endpoints: { chatCompletions: true, responses: true, models: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
+    responses: true,
+    models: true,
+  },
 });

@@ -4,5 +4,8 @@ export default defineCompatible({
   title: 'IO Intelligence',
   describe: 'Open models on the io.net network: chat.',
   baseUrl: 'https://api.intelligence.io.solutions/api/v1',
-  endpoints: { chatCompletions: true, models: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
+    models: true,
+  },
 });

@@ -4,5 +4,7 @@ export default defineCompatible({
   title: 'MatterAI',
   describe: 'Axon models for code: chat.',
   baseUrl: 'https://api.matterai.so/v1',
-  endpoints: { chatCompletions: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
+  },
 });

@@ -4,5 +4,9 @@ export default defineCompatible({
   title: 'MiniMax',
   describe: 'MiniMax models: chat and responses.',
   baseUrl: 'https://api.minimax.io/v1',
-  endpoints: { chatCompletions: true, responses: true, models: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' } },
+    responses: true,
+    models: true,
+  },
 });

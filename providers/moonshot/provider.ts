@@ -4,5 +4,10 @@ export default defineCompatible({
   title: 'Moonshot AI',
   describe: 'Kimi models: chat, files and batches.',
   baseUrl: 'https://api.moonshot.ai/v1',
-  endpoints: { chatCompletions: true, files: true, batches: true, models: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' } },
+    files: true,
+    batches: true,
+    models: true,
+  },
 });

@@ -4,5 +4,11 @@ export default defineCompatible({
   title: 'Novita AI',
   describe: 'Open models: chat, completions, embeddings and rerank.',
   baseUrl: 'https://api.novita.ai/openai/v1',
-  endpoints: { chatCompletions: true, completions: true, embeddings: true, rerank: true, models: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
+    completions: true,
+    embeddings: true,
+    rerank: true,
+    models: true,
+  },
 });

@@ -4,5 +4,10 @@ export default defineCompatible({
   title: 'NVIDIA NIM',
   describe: 'Models of the NVIDIA API catalogue: chat, completions and embeddings.',
   baseUrl: 'https://integrate.api.nvidia.com/v1',
-  endpoints: { chatCompletions: true, completions: true, embeddings: true, models: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
+    completions: true,
+    embeddings: true,
+    models: true,
+  },
 });

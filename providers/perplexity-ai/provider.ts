@@ -5,7 +5,7 @@ export default defineCompatible({
   describe: 'Sonar models with web search, and the responses API.',
   baseUrl: 'https://api.perplexity.ai',
   endpoints: {
-    chatCompletions: { path: '/chat/completions', params: { max_completion_tokens: { rename: 'max_tokens' } } },
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
     responses: '/v1/responses',
   },
 });

@@ -4,5 +4,9 @@ export default defineCompatible({
   title: 'Requesty',
   describe: 'A router over many providers: chat and responses.',
   baseUrl: 'https://router.requesty.ai/v1',
-  endpoints: { chatCompletions: true, responses: true, models: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' } },
+    responses: true,
+    models: true,
+  },
 });

@@ -5,7 +5,7 @@ export default defineCompatible({
   describe: 'Open models on RDU hardware: chat, responses, messages, embeddings and transcription.',
   baseUrl: 'https://api.sambanova.ai/v1',
   endpoints: {
-    chatCompletions: true,
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
     completions: true,
     messages: '/messages',
     countTokens: '/messages/count_tokens',

@@ -4,5 +4,10 @@ export default defineCompatible({
   title: 'Scaleway Generative APIs',
   describe: 'Open models in European data centres: chat, embeddings and transcription.',
   baseUrl: 'https://api.scaleway.ai/v1',
-  endpoints: { chatCompletions: true, embeddings: true, transcriptions: true, models: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
+    embeddings: true,
+    transcriptions: true,
+    models: true,
+  },
 });

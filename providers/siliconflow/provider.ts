@@ -5,7 +5,7 @@ export default defineCompatible({
   describe: 'Open models: chat, messages, embeddings, rerank, speech, files and batches.',
   baseUrl: 'https://api.siliconflow.cn/v1',
   endpoints: {
-    chatCompletions: true,
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
     messages: '/messages',
     embeddings: true,
     speech: true,

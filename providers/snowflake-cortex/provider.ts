@@ -4,5 +4,8 @@ export default defineCompatible({
   title: 'Snowflake Cortex',
   describe: 'Models of a Snowflake account: chat and messages.',
   baseUrl: '',
-  endpoints: { chatCompletions: true, messages: '/messages' },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' } },
+    messages: '/messages',
+  },
 });

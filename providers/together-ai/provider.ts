@@ -5,7 +5,7 @@ export default defineCompatible({
   describe: 'Open models: chat, completions, embeddings, images, speech and rerank.',
   baseUrl: 'https://api.together.xyz/v1',
   endpoints: {
-    chatCompletions: { path: '/chat/completions', params: { max_completion_tokens: { rename: 'max_tokens' } } },
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
     completions: true,
     embeddings: true,
     imageGenerations: true,

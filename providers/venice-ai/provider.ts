@@ -5,7 +5,7 @@ export default defineCompatible({
   describe: 'Private and open models: chat, responses, embeddings, images and audio.',
   baseUrl: 'https://api.venice.ai/api/v1',
   endpoints: {
-    chatCompletions: true,
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' } },
     responses: true,
     embeddings: true,
     imageGenerations: true,

@@ -4,5 +4,11 @@ export default defineCompatible({
   title: 'Vercel AI Gateway',
   describe: 'One API over many providers: chat, responses, messages and embeddings.',
   baseUrl: 'https://ai-gateway.vercel.sh/v1',
-  endpoints: { chatCompletions: true, messages: '/messages', responses: true, embeddings: true, models: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' } },
+    messages: '/messages',
+    responses: true,
+    embeddings: true,
+    models: true,
+  },
 });

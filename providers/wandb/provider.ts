@@ -12,5 +12,8 @@ export default defineCompatible({
       vendor_project: { type: 'string', description: 'Team and project that usage is booked on: `team/project`.' },
     },
   },
-  endpoints: { chatCompletions: true, models: true },
+  endpoints: {
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
+    models: true,
+  },
 });

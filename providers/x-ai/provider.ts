@@ -5,7 +5,7 @@ export default defineCompatible({
   describe: 'Grok models: responses, chat, images and files.',
   baseUrl: 'https://api.x.ai/v1',
   endpoints: {
-    chatCompletions: true,
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' } },
     completions: true,
     responses: true,
     embeddings: true,

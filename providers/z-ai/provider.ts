@@ -5,7 +5,7 @@ export default defineCompatible({
   describe: 'GLM models: chat, images and transcription.',
   baseUrl: 'https://api.z.ai/api/paas/v4',
   endpoints: {
-    chatCompletions: { path: '/chat/completions', params: { max_completion_tokens: { rename: 'max_tokens' } } },
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
     imageGenerations: true,
     transcriptions: true,
   },

@@ -5,7 +5,7 @@ export default defineCompatible({
   describe: 'GLM models on the Chinese platform: chat, embeddings, images, speech, files and batches.',
   baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
   endpoints: {
-    chatCompletions: { path: '/chat/completions', params: { max_completion_tokens: { rename: 'max_tokens' } } },
+    chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
     embeddings: true,
     imageGenerations: true,
     speech: true,

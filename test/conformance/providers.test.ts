@@ -101,6 +101,8 @@ function endpointFaults(plugin: ProviderPlugin): string[] {
     if (typeof spec === 'function') return [];
     const { path, streamPath = path, params = {} }: EndpointSpec = typeof spec === 'string' ? { path: spec } : spec ?? { path: '' };
     const faults: string[] = [];
+    const { roles } = typeof spec === 'string' ? {} : spec ?? {};
+    if (roles !== undefined && (name !== 'chatCompletions' || Object.entries(roles).some(([from, to]) => from === to || to === ''))) faults.push(`roles of ${name} must belong to chatCompletions and change something`);
     for (const each of new Set([path, streamPath])) {
       const [bare = ''] = each.split('?');
       if (!bare.startsWith('/') || bare.endsWith('/') || /[#\s]|\/\//.test(each)) faults.push(`path ${each} of ${name} must be /like/this`);
@@ -157,6 +159,22 @@ function readmeFaults(plugin: ProviderPlugin, text: string): string[] {
   return faults;
 }
 
+/** What becomes of `developer` and of `max_completion_tokens` is decided for each provider whose bytes are relayed, and told. */
+function chatReadmeFaults(plugin: ProviderPlugin, text: string): string[] {
+  const chat = plugin.endpoints.chatCompletions;
+  if (chat === undefined || typeof chat === 'function' || plugin.transport !== undefined) return [];
+  const { roles, params, request }: EndpointSpec = typeof chat === 'string' ? { path: chat } : chat;
+  if (request !== undefined) return [];
+  const faults: string[] = [];
+  const isSystem = /`developer` messages go up as `system`/.test(text);
+  if (!isSystem && !/`developer` messages.* go up as they are/.test(text)) faults.push('README.md does not say what becomes of developer messages');
+  if (isSystem !== (roles?.developer === 'system')) faults.push('README.md and roles say different things of developer messages');
+  const isRenamed = /`max_completion_tokens`.* as `max_tokens`/.test(text);
+  if (!isRenamed && !/`max_completion_tokens`.* as (?:it is|they are)/.test(text)) faults.push('README.md does not say what becomes of max_completion_tokens');
+  if (isRenamed !== (params?.max_completion_tokens?.rename === 'max_tokens')) faults.push('README.md and params say different things of max_completion_tokens');
+  return faults;
+}
+
 function authCell({ auth }: ProviderPlugin): string {
   return auth.type === 'header' || auth.type === 'query' ? `${auth.type} \`${auth.name}\`` : auth.type;
 }
@@ -185,7 +203,7 @@ describe('providers', () => {
   test('have a README that names base URL, endpoints and documentation', () => none(ids.flatMap((id) => {
     const path = join(sourceRoot, id, 'README.md');
     const plugin = plugins.get(id)!;
-    return existsSync(path) ? readmeFaults(plugin, readFileSync(path, 'utf8')).map((fault) => `${id}: ${fault}`) : [`${id}: README.md is missing`];
+    return existsSync(path) ? [...readmeFaults(plugin, readFileSync(path, 'utf8')), ...chatReadmeFaults(plugin, readFileSync(path, 'utf8'))].map((fault) => `${id}: ${fault}`) : [`${id}: README.md is missing`];
   })));
 
   test('that are in the table of providers/README.md are there as they are', (context) => {
@@ -245,6 +263,8 @@ describe('the rules', () => {
     for (const name of ['together.ai', 'togetherAi', 'together_ai', '-ai', 'ai-']) assert.ok(!isFolderName(name), name);
     for (const name of ['together-ai', '302ai', 'z-ai']) assert.ok(isFolderName(name), name);
     assert.equal(readmeFaults(good, 'OpenAI').length, 5);
+    assert.equal(chatReadmeFaults(good, 'OpenAI').length, 2);
+    assert.equal(chatReadmeFaults(good, '`developer` messages go up as `system`, `max_completion_tokens` as `max_tokens`').length, 2);
     assert.deepEqual(readmeFaults({ ...good, transport: () => ({ send: () => ({ pause() {}, resume() {}, cancel() {} }) }) }, '# Mock'), []);
   });
 
