@@ -9,14 +9,15 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, rmdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { constants, hostname } from 'node:os';
+import { availableParallelism, constants, hostname } from 'node:os';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const nodeMinimum = [20, 12];
 const sourceFolders = ['core', 'plugins', 'providers', 'bench', 'test'];
 const sdkFolders = ['plugin-sdk/src', 'plugin-sdk/testing'];
-const testConcurrency = 2;
+/** Test files at a time: some of them wait. */
+const testConcurrency = Math.min(8, availableParallelism() + 1);
 const testTimeoutMs = 120_000;
 const lockWaitMs = 15 * 60_000;
 const lockPollMs = 200;
@@ -300,7 +301,14 @@ async function test(argv) {
   for (const pattern of patterns) if (!all.some((file) => file.includes(pattern))) throw new SetupError(`no test file matches ${pattern}`);
   const files = patterns.length === 0 ? all : all.filter((file) => patterns.some((pattern) => file.includes(pattern)));
   if (files.length === 0) throw new SetupError('there are no tests');
-  return run(process.execPath, ['--test', `--test-concurrency=${testConcurrency}`, `--test-timeout=${testTimeoutMs}`, ...options, ...files], { inherit: true });
+  return run(process.execPath, ['--test', `--test-concurrency=${testConcurrency}`, `--test-timeout=${testTimeoutMs}`, ...reporters(options), ...options, ...files], { inherit: true });
+}
+
+/** The runner's usual one and the list of what failed, unless another one is asked for. */
+function reporters(options) {
+  if (options.some((option) => option.startsWith('--test-reporter'))) return [];
+  const usual = process.stdout.isTTY ? 'spec' : 'tap';
+  return [usual, at('core/closing-list.mjs')].flatMap((reporter) => [`--test-reporter=${reporter}`, '--test-reporter-destination=stdout']);
 }
 
 /** In this process, so that signals reach it. */

@@ -37,7 +37,7 @@ class Tree {
     this.write('tsconfig.json', '{}');
     this.write('core/main.ts', "console.log('main', ...process.argv.slice(2), process.cwd());");
     mkdirSync(join(this.path, 'test'), { recursive: true });
-    copyFileSync(join(root, 'core/setup.mjs'), join(this.path, 'core/setup.mjs'));
+    for (const file of ['setup.mjs', 'closing-list.mjs']) copyFileSync(join(root, 'core', file), join(this.path, 'core', file));
   }
 
   write(file: string, text: string): void {
@@ -122,13 +122,33 @@ test('tests run by pattern, deleted ones no more, and their failure is the exit 
   for (const pattern of ['a/one', 'test/a/one.test.ts']) {
     const one = await tree.run(['test', pattern]);
     assert.equal(one.code, 0);
-    assert.ok(!one.out.includes('two fails'));
+    assert.ok(!/two fails|failed:/.test(one.out));
   }
   const none = await tree.run(['test', 'three']);
   assert.deepEqual([none.code, none.error], [1, 'gateway: no test file matches three\n']);
   rmSync(join(tree.path, 'test/a'), { recursive: true });
   assert.ok(!(await tree.run(['test'])).out.includes('one works'));
   assert.ok(!tree.has('dist/test/a'));
+});
+
+test('what failed stands at the end, by file and name, behind the runner\'s own summary', async () => {
+  const tree = new Tree('closing');
+  tree.write('test/good.test.ts', "import test from 'node:test'; test('works', () => {});");
+  tree.write('test/bad.test.ts', "import { describe, it } from 'node:test'; describe('outer', () => { describe('inner', () => { it('fails', () => { throw new Error('no'); }); it('works', () => {}); }); });");
+  tree.write('test/sick.test.ts', "throw new Error('not even loaded');");
+  const { code, out } = await tree.run(['test']);
+  assert.equal(code, 1);
+  const [ran, closing = ''] = out.split(/^2 failed:$/m);
+  assert.match(ran ?? '', /^(?:#|ℹ) tests \d+$[^]*^(?:#|ℹ) pass \d+$[^]*^(?:#|ℹ) fail \d+$/m);
+  assert.deepEqual(closing.trim().split('\n'), ['test/bad.test.ts  outer > inner > fails', 'test/sick.test.ts']);
+  rmSync(join(tree.path, 'test/bad.test.ts'));
+  rmSync(join(tree.path, 'test/sick.test.ts'));
+  tree.write('test/many.test.ts', "import test from 'node:test'; for (let n = 0; n < 50; n += 1) test('test ' + n, () => { throw new Error('no'); });");
+  const lines = (await tree.run(['test'])).out.trimEnd().split('\n');
+  assert.match(lines.at(-1) ?? '', /^and \d+ more: 30 in test\/many\.test\.ts$/);
+  assert.ok(lines.slice(-22).includes('50 failed:'), lines.slice(-22).join('\n'));
+  // Whoever asks for a reporter gets that one alone.
+  assert.doesNotMatch((await tree.run(['test', '--test-reporter=dot'])).out, /failed:/);
 });
 
 test('an installed package without sources simply runs', async () => {
