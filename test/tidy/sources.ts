@@ -1,4 +1,4 @@
-// The sources of the repository, for the tests over them: found from the root, parsed once.
+// The sources of the repository, for the tests over them: found from the root, parsed once and when asked for.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -43,8 +43,11 @@ export interface Source {
   readonly tree: ts.SourceFile;
 }
 
-export const parseSource = (path: string, text: string): Source =>
-  ({ path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true, ts.ScriptKind.TS) });
+/** Parsed when somebody asks: most tests read some of the sources, or none. */
+export function parseSource(path: string, text: string): Source {
+  let tree: ts.SourceFile | undefined;
+  return { path, text, get tree() { return tree ??= ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true, ts.ScriptKind.TS); } };
+}
 
 export const sources: readonly Source[] = folders.flatMap(entriesBelow)
   .filter(({ path, isFolder }) => !isFolder && path.endsWith('.ts'))
