@@ -10,8 +10,10 @@ import { checkChatChunks } from './grammar/chat.js';
 import { checkMessagesEvents } from './grammar/messages.js';
 import { SseReader } from './sse-reader.js';
 
-/** Every cut of a stream up to this size; longer ones are cut at this many places. */
-const cutsMax = 3_000;
+/** Every cut of a stream up to this size; longer ones are cut at this many places, and at all places at once. */
+const cutsMax = 600;
+/** Sizes of pieces that fall differently in lines and events. */
+const pieceSizes = [1, 7, 61];
 
 /** What is wrong with what the provider makes of the fixture; empty when all is as documented. */
 export function providerFaults(plugin: ProviderPlugin, fixture: Fixture): string[] {
@@ -100,7 +102,9 @@ function streamFaults(plugin: ProviderPlugin, fixture: Fixture, spec: EndpointSp
 function* cuts(bytes: Buffer): Generator<[string, Uint8Array[]]> {
   const step = Math.max(1, Math.ceil(bytes.length / cutsMax));
   for (let at = 1; at < bytes.length; at += step) yield [`cut at byte ${at}`, [bytes.subarray(0, at), bytes.subarray(at)]];
-  yield ['byte by byte', [...bytes].map((_, at) => bytes.subarray(at, at + 1))];
+  for (const size of pieceSizes) {
+    yield [`in pieces of ${size}`, Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size))];
+  }
 }
 
 /** The same events, written as the standard allows (WHATWG HTML, section 9.2.6). */

@@ -105,39 +105,6 @@ describe('two threads', () => {
     await spread(second, async (wires) => { for (const wire of wires.slice(0, 32)) assert.equal((await call(wire, headers)).status, 200); });
   });
 
-  it('carry a small load (figures for information)', async (t) => {
-    const loadMs = 800;
-    const headers = { 'x-gateway-api-key': apiKey, 'x-gateway-provider': 'mock' };
-    const lines = Object.entries({ host: 'g', 'content-type': 'application/json', 'content-length': String(chat.length), ...headers });
-    const request = `POST /v1/chat/completions HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${chat}`;
-    const single = await startChildGateway();
-    for (const [threads, of] of [[1, single], [2, gateway]] as const) {
-      const wires = await Promise.all(Array.from({ length: 16 }, () => openWire(of.port)));
-      let answers = 0;
-      const until = performance.now() + loadMs;
-      const perSecond = await new Promise<number>((resolve) => {
-        let open = wires.length;
-        for (const { socket } of wires) {
-          socket.removeAllListeners('data');
-          let text = '';
-          socket.on('data', (data: Buffer) => {
-            text += data.toString('latin1');
-            if (!isWhole(text)) return;
-            assert.match(text, /^HTTP\/1\.1 200 /);
-            text = '';
-            answers += 1;
-            if (performance.now() < until) socket.write(request);
-            else if ((open -= 1) === 0) resolve(Math.round(answers / loadMs * 1000));
-          });
-          socket.write(request);
-        }
-      });
-      for (const wire of wires) wire.destroy();
-      assert.ok(answers > wires.length);
-      t.diagnostic(`${threads} thread${threads === 1 ? '' : 's'}: ${perSecond} requests/s from one client process`);
-    }
-  });
-
   it('answer as before after all that', async () => {
     upstream.answer = answerChat;
     await spread(gateway, async (wires) => { for (const wire of wires.slice(0, 16)) assert.equal((await call(wire, routed(upstream.url))).status, 200); });
