@@ -4,6 +4,7 @@
 
 import type { EndpointName, Exchange as PluginExchange, Json, RequestView } from '@gateway/plugin-sdk';
 import { fail } from '../errors/gateway-error.js';
+import { guardSignal } from '../errors/guard-signal.js';
 import type { ClientBody } from './client-body.js';
 import type { EndpointDefinition } from './endpoint.js';
 import type { HookLog } from './hook-log.js';
@@ -26,6 +27,8 @@ export interface Running {
   usage(): Usage | null;
   /** Called once, at the very end. */
   close(): void;
+  /** A plugin threw where nobody waits for it: in a listener of a signal. */
+  onPluginThrow(thrown: unknown): void;
 }
 
 export interface TargetView {
@@ -128,7 +131,9 @@ export class Exchange implements PluginExchange {
 
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
+      const { running } = this;
       this.#abort = new AbortController();
+      guardSignal(this.#abort.signal, (thrown) => running?.onPluginThrow(thrown));
       // Asked for after the end, by a plugin that was still at work.
       if (this.isFinished) this.#abort.abort();
     }

@@ -3,17 +3,16 @@
 // goes to the client, as it arrives (respond.ts) or whole (plain-answer.ts).
 
 import type { JsonObject, UpstreamCall } from '@gateway/plugin-sdk';
-import { isReplayable } from '../dialect/replay/replay.js';
 import { type GatewayError } from '../errors/gateway-error.js';
 import { errorBody, type ToldError } from '../errors/to-response.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { UsageTap } from '../stream/usage-tap.js';
 import type { AfterPhase } from './after-phase.js';
 import { answerHeaders, setHeader } from './answer-headers.js';
-import { isStreamedEndpoint } from './answer-tail.js';
 import type { Attempt, AttemptsEnd } from './attempts.js';
 import { shownStatus } from './before.js';
-import { changeCache } from './cached-answer.js';
+import { includesUsage } from './cache-question.js';
+import { keepAnswer } from './cached-answer.js';
 import { withHookResults } from './hook-result.js';
 import type { PipelineServices } from './services.js';
 
@@ -57,18 +56,22 @@ export class Answer {
     return this.isReconsidered(shownStatus(this.exchange, this.status));
   }
 
-  /** What passed the hooks goes into the cache, and is kept for later calls about it. `bytes`: of `body`, when there are any. */
-  remember(body: JsonObject, bytes: Uint8Array | null): void {
+  /**
+   * What passed the hooks goes into the cache, and is kept for later calls about it. `bytes`: of the body, when there are any; `body` is null
+   * when nobody has read them yet, which then is done when the client has them.
+   */
+  remember(body: JsonObject | null, bytes: Uint8Array | null): void {
     const { exchange } = this;
-    if (this.keep !== null) this.keep(body);
+    if (this.keep !== null && body !== null) this.keep(body);
     const { question } = this.attempt.attempts;
     const plan = this.attempt.leaf.cache;
     if (question === null || plan === null || this.status !== 200 || (exchange.hooks !== null && exchange.hooks.hasFailed)) return;
-    const { name } = exchange.route;
-    // An error that came with status 200, or half an answer.
-    if (bytes === null && isStreamedEndpoint(name) && !isReplayable(name, body)) return;
-    const entry = { status: 200, contentType: 'application/json', body: bytes ?? Buffer.from(JSON.stringify(body)), storedAtMs: Date.now() };
-    changeCache(plan, () => plan.cache.store(question, entry), this.services);
+    const { endpoint } = exchange;
+    const isWithoutUsage = exchange.isStream && body !== null && body.usage === undefined && !includesUsage(exchange) && (endpoint === 'chatCompletions' || endpoint === 'completions');
+    const told = isWithoutUsage ? { ...body, usage: null } : body;
+    // Made now: a body that was read may be changed by whoever has it.
+    const kept = bytes ?? Buffer.from(JSON.stringify(told));
+    keepAnswer(plan, question, kept, told, this.services);
   }
 
   /** The client gets the error, unless another target may have a better answer than one that hooks deny. */

@@ -16,7 +16,7 @@ import { backoffMs, retryAfterMs } from '../upstream/retry-after.js';
 import { answerHeaders } from './answer-headers.js';
 import { isJudged, runBefore, shownStatus } from './before.js';
 import { questionOf, type Question } from './cache-question.js';
-import { answerFromCache, changeCache, lookUp, missStatus } from './cached-answer.js';
+import { answerFromCache, changeCache, dropHit, lookUp, missStatus } from './cached-answer.js';
 import { prepare, type Prepared } from './prepare.js';
 import { Respond } from './respond.js';
 import type { PipelineServices } from './services.js';
@@ -40,6 +40,8 @@ export interface AttemptsEnd {
   refuse(exchange: Exchange, error: GatewayError, retryCount: number): void;
   /** Nobody is left to read the answer. */
   abandon(exchange: Exchange): void;
+  /** Something threw that nobody expected to: whatever has become of the answer by now, it ends. */
+  breakOff(exchange: Exchange, thrown: unknown): void;
 }
 
 export class Attempts implements Running {
@@ -125,7 +127,7 @@ export class Attempts implements Running {
     if (leaf.before === null && exchange.hooks !== null) exchange.hooks.hasFailedBefore = false;
     const waiting = leaf.before === null ? undefined : runBefore(exchange, leaf.before);
     if (waiting === undefined) this.#startLeaf(leaf);
-    else waiting.then(() => this.#resumeLeaf(leaf), (thrown: unknown) => this.#loseLeaf(leaf, thrown));
+    else waiting.then(() => this.#resumeLeaf(leaf), (thrown: unknown) => this.#loseLeaf(leaf, thrown)).catch((thrown: unknown) => this.onThrown(thrown));
   }
 
   /** The hooks before the request have nothing against it. */
@@ -170,22 +172,44 @@ export class Attempts implements Running {
       return;
     }
     const found = lookUp(plan, question, services);
-    if (found instanceof Promise) found.then((hit) => { if (!this.#isOver) this.#onLookup(leaf, plan, question, hit); }, (thrown: unknown) => this.#loseLeaf(leaf, thrown));
+    if (found instanceof Promise) found.then((hit) => this.#resumeLookup(leaf, plan, question, hit)).catch((thrown: unknown) => this.onThrown(thrown));
     else this.#onLookup(leaf, plan, question, found);
+  }
+
+  /** What begin() does with what is thrown, for a target whose cache was waited for. */
+  #resumeLookup(leaf: Leaf, plan: CachePlan, question: Question, hit: CacheHit | undefined): void {
+    if (this.#isOver) return;
+    try {
+      this.#onLookup(leaf, plan, question, hit);
+    } catch (thrown) {
+      this.#loseLeaf(leaf, thrown);
+    }
   }
 
   #onLookup(leaf: Leaf, plan: CachePlan, question: Question, hit: CacheHit | undefined): void {
     const { exchange } = this;
-    if (hit === undefined) {
+    if (hit === undefined || !this.#answerHit(plan, question, hit)) {
       exchange.cacheStatus = missStatus(plan, question);
       if (!plan.sharesInFlight || !this.#share(leaf, question)) this.#send();
       return;
     }
     this.#isOver = true;
+    this.end.finish(exchange);
+  }
+
+  /** False when what was kept cannot be told; nothing has been sent then. */
+  #answerHit(plan: CachePlan, question: Question, hit: CacheHit): boolean {
+    const { exchange } = this;
+    try {
+      answerFromCache(exchange, hit);
+    } catch (thrown) {
+      if (exchange.responder.isStarted) throw thrown;
+      dropHit(plan, question, reasonOf(thrown), this.services);
+      return false;
+    }
     this.#hitUsage = new UsageTap(false);
     this.#hitUsage.push(hit.body);
-    answerFromCache(exchange, hit);
-    this.end.finish(exchange);
+    return true;
   }
 
   /** Joins a call for the same that is on its way; else others may join this one. */
@@ -225,8 +249,10 @@ export class Attempts implements Running {
     if (timeoutMs > 0) {
       this.#timer = setTimeout(() => {
         this.#timer = null;
-        attempt.cancel();
-        this.onFault(attempt, fail('ATTEMPT_TIMEOUT', { timeoutMs }));
+        this.#fenced(() => {
+          attempt.cancel();
+          this.onFault(attempt, fail('ATTEMPT_TIMEOUT', { timeoutMs }));
+        });
       }, timeoutMs);
     }
     if (prepared.parts !== null) this.#sendParts(attempt, leaf, prepared, prepared.parts);
@@ -249,9 +275,9 @@ export class Attempts implements Running {
   #sendParts(attempt: Attempt, leaf: Leaf, prepared: Prepared, parts: readonly Uint8Array[]): void {
     const start: StartPart = (index, listener) => {
       const request = { ...prepared.request, body: parts[index] ?? null };
-      if (leaf.provider.plugin.auth.type !== 'signed') return sendTo(leaf, prepared, request, listener);
+      if (leaf.provider.plugin.auth.type !== 'signed') return this.sendTo(leaf, prepared, request, listener);
       const waiting = new WaitingCall();
-      this.#sign(leaf, prepared, request, (signed) => waiting.begin(() => sendTo(leaf, prepared, signed, listener)), (error) => listener.onError(error));
+      this.#sign(leaf, prepared, request, (signed) => waiting.begin(() => this.sendTo(leaf, prepared, signed, listener)), (error) => listener.onError(error));
       return waiting;
     };
     attempt.startParts(parts.length, start);
@@ -278,14 +304,30 @@ export class Attempts implements Running {
     } catch (thrown) {
       const fault = asFault(thrown);
       // Not on the stack of whoever sends: it may be a strategy's next target.
-      queueMicrotask(() => onFault(fault));
+      queueMicrotask(() => this.#fenced(() => onFault(fault)));
       return;
     }
-    if (signing instanceof Promise) signing.then(send, (thrown: unknown) => onFault(asFault(thrown)));
+    if (signing instanceof Promise) signing.then(send, (thrown: unknown) => onFault(asFault(thrown))).catch((thrown: unknown) => this.onThrown(thrown));
     else send();
   }
 
   // ---- called by the attempt ----
+
+  sendTo(leaf: Leaf, prepared: Prepared, request: UpstreamRequest, listener: UpstreamListener): UpstreamCall {
+    const { transport, id } = leaf.provider;
+    if (transport === null) return prepared.base.origin.send(request, listener);
+    try {
+      return new FencedCall(transport.send({
+        method: request.method,
+        // Not resolved against the origin: a path that begins with two slashes would become a host.
+        url: new URL(prepared.base.originUrl + request.path),
+        headers: request.headers,
+        body: request.body instanceof Uint8Array ? request.body : undefined,
+      }, listener), this);
+    } catch (thrown) {
+      throw isGatewayError(thrown) ? thrown : fail('PLUGIN_FAILED', { plugin: `provider/${id}`, reason: reasonOf(thrown) }, thrown);
+    }
+  }
 
   /** The head of an answer: true when it is the one for the client, false when the attempt shall throw it away. */
   onHead(attempt: Attempt, status: number, headers: readonly string[]): boolean {
@@ -365,7 +407,7 @@ export class Attempts implements Running {
     this.#attempt = null;
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      if (!this.#isOver) this.#send();
+      if (!this.#isOver) this.#fenced(() => this.#send());
     }, delayMs);
   }
 
@@ -379,11 +421,13 @@ export class Attempts implements Running {
       // Not on the stack of the answer that is being thrown away: its connection is still busy with it.
       queueMicrotask(() => {
         if (this.#isOver) return;
-        try {
-          this.#tryLeaf(leaf);
-        } catch (thrown) {
-          this.#skipLeaf(leaf, thrown);
-        }
+        this.#fenced(() => {
+          try {
+            this.#tryLeaf(leaf);
+          } catch (thrown) {
+            this.#skipLeaf(leaf, thrown);
+          }
+        });
       });
       return leaf;
     } catch (thrown) {
@@ -410,6 +454,26 @@ export class Attempts implements Running {
     this.end.refuse(this.exchange, error, this.#retries > 0 ? -1 : 0);
   }
 
+  /** What runs on nobody's stack: what it throws ends this call, and nothing else. */
+  #fenced(work: () => void): void {
+    try {
+      work();
+    } catch (thrown) {
+      this.onThrown(thrown);
+    }
+  }
+
+  onThrown(thrown: unknown): void {
+    this.#isOver = true;
+    this.#clearTimer();
+    this.end.breakOff(this.exchange, thrown);
+  }
+
+  onPluginThrow(thrown: unknown): void {
+    this.services.metrics.add('plugins.thrown', 1);
+    this.services.logger.error('a plugin threw where nobody waits for it', { request: this.exchange.id, reason: reasonOf(thrown) });
+  }
+
   #clearTimer(): void {
     if (this.#timer === null) return;
     clearTimeout(this.#timer);
@@ -431,7 +495,7 @@ export class Attempt implements UpstreamListener {
   start(request: UpstreamRequest): void {
     if (this.#isOver) return;
     this.#sentAt = performance.now();
-    this.#attach(sendTo(this.leaf, this.prepared, request, this));
+    this.#attach(this.attempts.sendTo(this.leaf, this.prepared, request, this));
   }
 
   startParts(count: number, start: StartPart): void {
@@ -454,7 +518,17 @@ export class Attempt implements UpstreamListener {
     this.#call?.cancel();
   }
 
+  // An upstream, or a transport, is told nothing of what its news led to.
+
   onHead(status: number, headers: readonly string[]): void {
+    try {
+      this.#takeHead(status, headers);
+    } catch (thrown) {
+      this.attempts.onThrown(thrown);
+    }
+  }
+
+  #takeHead(status: number, headers: readonly string[]): void {
     if (this.#isOver) return;
     const { attempts } = this;
     const { exchange } = attempts;
@@ -472,7 +546,11 @@ export class Attempt implements UpstreamListener {
 
   onChunk(chunk: Uint8Array): void {
     if (this.#respond !== null) {
-      this.#respond.onChunk(chunk);
+      try {
+        this.#respond.onChunk(chunk);
+      } catch (thrown) {
+        this.attempts.onThrown(thrown);
+      }
       return;
     }
     if (this.#isOver || !this.#isDraining) return;
@@ -481,10 +559,22 @@ export class Attempt implements UpstreamListener {
   }
 
   onEnd(): void {
-    if (this.#respond !== null) this.#respond.onEnd();
+    try {
+      if (this.#respond !== null) this.#respond.onEnd();
+    } catch (thrown) {
+      this.attempts.onThrown(thrown);
+    }
   }
 
   onError(error: Error): void {
+    try {
+      this.#takeError(error);
+    } catch (thrown) {
+      this.attempts.onThrown(thrown);
+    }
+  }
+
+  #takeError(error: Error): void {
     if (this.#isOver || this.#isDraining) return;
     const provider = this.leaf.provider.id;
     if (this.#respond !== null) {
@@ -497,16 +587,21 @@ export class Attempt implements UpstreamListener {
   }
 }
 
-function sendTo(leaf: Leaf, prepared: Prepared, request: UpstreamRequest, listener: UpstreamListener): UpstreamCall {
-  const { transport } = leaf.provider;
-  if (transport === null) return prepared.base.origin.send(request, listener);
-  return transport.send({
-    method: request.method,
-    // Not resolved against the origin: a path that begins with two slashes would become a host.
-    url: new URL(prepared.base.originUrl + request.path),
-    headers: request.headers,
-    body: request.body instanceof Uint8Array ? request.body : undefined,
-  }, listener);
+/** A call of a plugin's transport, which may throw whenever it is told something. */
+class FencedCall implements UpstreamCall {
+  constructor(readonly call: UpstreamCall, readonly attempts: Attempts) {}
+
+  pause(): void { this.#tell('pause'); }
+  resume(): void { this.#tell('resume'); }
+  cancel(): void { this.#tell('cancel'); }
+
+  #tell(what: keyof UpstreamCall): void {
+    try {
+      this.call[what]();
+    } catch (thrown) {
+      this.attempts.onPluginThrow(thrown);
+    }
+  }
 }
 
 /** Stands for a call whose signature is still being made. */

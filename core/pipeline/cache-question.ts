@@ -36,6 +36,11 @@ export class Question implements CacheQuestion {
     this.ageMsMax = leaf.cache === null ? 0 : leaf.cache.ageMsMax;
   }
 
+  /** The client reads the usage out of the answer. */
+  get wantsUsage(): boolean {
+    return this.exchange.json().stream !== true || includesUsage(this.exchange);
+  }
+
   prompt(): CachePrompt | null {
     if (this.#prompt === undefined) {
       const found = lastPrompt(this.exchange.endpoint, this.body);
@@ -50,6 +55,11 @@ export function questionOf(exchange: Exchange, leaf: Leaf, prepared: Prepared): 
   // The operator's word against bodies in stores counts for this one, too.
   if (exchange.head.gatewayHeader('debug') === 'false') return null;
   return new Question(exchange, leaf, prepared, prepared.cacheBody);
+}
+
+export function includesUsage(exchange: Exchange): boolean {
+  const options = exchange.json().stream_options;
+  return typeof options === 'object' && options !== null && 'include_usage' in options && options.include_usage === true;
 }
 
 const digest = (parts: readonly string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64url');

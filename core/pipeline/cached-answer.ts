@@ -1,14 +1,17 @@
 // An answer out of a cache, on its way to the client, and one on its way into it. A plain answer serves a streamed request and the reverse.
 
 import type { AnswerEvent, CacheHit, CacheQuestion, JsonObject, Maybe } from '@gateway/plugin-sdk';
-import { isReplayable, replay } from '../dialect/replay/replay.js';
+import { parseJsonObject } from '../body/parse.js';
+import { replay } from '../dialect/replay/replay.js';
 import { reasonOf } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { CachePlan } from '../plan/plan.js';
 import { writeEvent } from '../stream/sse-writer.js';
 import { answerHeaders } from './answer-headers.js';
 import { isStreamedEndpoint, withResults, type StreamedEndpoint } from './answer-tail.js';
+import { includesUsage, type Question } from './cache-question.js';
 import { withHookResults } from './hook-result.js';
+import { readHit, readKept } from './kept-answer.js';
 import type { PipelineServices } from './services.js';
 
 /** A cache that has not answered by then counts as one that knows nothing. */
@@ -18,8 +21,8 @@ const lookupTimeoutMs = 2_000;
 export const missStatus = (plan: CachePlan, question: CacheQuestion): string =>
   (plan.compares === 'meaning' && question.prompt() !== null ? 'SEMANTIC MISS' : 'MISS');
 
-/** A cache that fails is a cache that knows nothing. */
-export function lookUp(plan: CachePlan, question: CacheQuestion, services: PipelineServices): Maybe<CacheHit | undefined> {
+/** A cache that fails is a cache that knows nothing, and so is one that gives what cannot be used. */
+export function lookUp(plan: CachePlan, question: Question, services: PipelineServices): Maybe<CacheHit | undefined> {
   const failed = (thrown: unknown): undefined => {
     services.metrics.add(`cache.${plan.mode}.failed`, 1);
     services.logger.warn('a cache could not be asked', { cache: plan.mode, reason: reasonOf(thrown) });
@@ -27,17 +30,36 @@ export function lookUp(plan: CachePlan, question: CacheQuestion, services: Pipel
   };
   try {
     const found = plan.cache.lookup(question);
-    return found instanceof Promise ? inTime(found).catch(failed) : found;
+    return isPromiseLike(found) ? inTime(found).then((hit) => usable(plan, question, hit, services)).catch(failed) : usable(plan, question, found, services);
   } catch (thrown) {
     return failed(thrown);
   }
 }
 
+const isPromiseLike = <T>(value: Maybe<T>): value is Promise<T> => typeof value === 'object' && value !== null && 'then' in value;
+
 function inTime(found: Promise<CacheHit | undefined>): Promise<CacheHit | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no answer within ${lookupTimeoutMs} ms`)), lookupTimeoutMs);
-    found.finally(() => clearTimeout(timer)).then(resolve, reject);
+    Promise.resolve(found).finally(() => clearTimeout(timer)).then(resolve, reject);
   });
+}
+
+function usable(plan: CachePlan, question: Question, hit: CacheHit | undefined, services: PipelineServices): CacheHit | undefined {
+  if (hit === undefined || hit === null) return undefined;
+  const kept = readHit(question.exchange.endpoint, hit);
+  if (kept === null) {
+    dropHit(plan, question, 'it is not an answer of this endpoint', services);
+    return undefined;
+  }
+  return kept.lacksUsage && question.wantsUsage ? undefined : hit;
+}
+
+/** An entry that cannot be used goes: it would be found again with every repeat. */
+export function dropHit(plan: CachePlan, question: Question, reason: string, services: PipelineServices): void {
+  services.metrics.add(`cache.${plan.mode}.unreadable`, 1);
+  services.logger.warn('a cached answer could not be read and is removed', { cache: plan.mode, reason });
+  changeCache(plan, () => plan.cache.remove(question), services);
 }
 
 /** Not on the stack of the answer, and of no concern to the client. */
@@ -49,21 +71,34 @@ export function changeCache(plan: CachePlan, change: () => Maybe<void>, services
   setImmediate(() => {
     try {
       const changing = change();
-      if (changing instanceof Promise) changing.catch(failed);
+      if (isPromiseLike(changing)) Promise.resolve(changing).catch(failed);
     } catch (thrown) {
       failed(thrown);
     }
   });
 }
 
-/** Sends the answer; the exchange is to be finished by the caller. */
+/** `answer`: the body, when somebody has read it. */
+export function keepAnswer(plan: CachePlan, question: Question, body: Uint8Array, answer: JsonObject | null, services: PipelineServices): void {
+  const entry = { status: 200, contentType: 'application/json', body, storedAtMs: Date.now() };
+  changeCache(plan, () => {
+    // An error that came with status 200, half an answer, or no JSON.
+    if (readKept(question.exchange.endpoint, body, answer) === null) {
+      services.metrics.add(`cache.${plan.mode}.refused`, 1);
+      return undefined;
+    }
+    return plan.cache.store(question, entry);
+  }, services);
+}
+
+/** Sends the answer; the exchange is to be finished by the caller. Throws, with nothing sent, when the answer cannot be told. */
 export function answerFromCache(exchange: Exchange, hit: CacheHit): void {
   const { hooks, route } = exchange;
+  const streamed = exchange.json().stream === true && isStreamedEndpoint(route.name) ? streamOf(exchange, hit.body, route.name) : null;
   exchange.cacheStatus = hit.match === 'exact' ? 'HIT' : 'SEMANTIC HIT';
   exchange.status = hooks !== null && hooks.hasFailed && hit.status === 200 ? 246 : hit.status;
   exchange.firstByteAt = performance.now();
   const headers = answerHeaders(exchange, 0, null);
-  const streamed = exchange.json().stream === true && isStreamedEndpoint(route.name) ? streamOf(exchange, hit.body, route.name) : null;
   if (streamed !== null) {
     exchange.isStream = true;
     headers.push('content-type', 'text/event-stream', 'cache-control', 'no-cache');
@@ -74,18 +109,11 @@ export function answerFromCache(exchange: Exchange, hit: CacheHit): void {
   }
 }
 
-/** Null: what was kept is no answer that can be told as a stream. */
-function streamOf(exchange: Exchange, body: Uint8Array, endpoint: StreamedEndpoint): string | null {
-  // What is in a cache was JSON when it was put there.
-  const answer = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')) as JsonObject;
-  if (!isReplayable(endpoint, answer)) return null;
+function streamOf(exchange: Exchange, body: Uint8Array, endpoint: StreamedEndpoint): string {
+  // What was parsed is JSON: a change of name, not of type.
+  const answer = parseJsonObject(body) as JsonObject;
   const events: readonly AnswerEvent[] = [...replay(endpoint, answer, { includesUsage: includesUsage(exchange) })];
   let text = '';
   for (const event of withResults(events, exchange, endpoint)) text += writeEvent(event);
   return text;
-}
-
-export function includesUsage(exchange: Exchange): boolean {
-  const options = exchange.json().stream_options;
-  return typeof options === 'object' && options !== null && 'include_usage' in options && options.include_usage === true;
 }

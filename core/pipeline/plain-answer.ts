@@ -63,7 +63,7 @@ export class PlainAnswer {
   #answerWhole(bytes: Buffer): void {
     const { answer } = this;
     if (answer.phase === null) {
-      if (answer.status === 200 && answer.attempt.attempts.question !== null) answer.remember(unreadAnswer, bytes);
+      if (answer.status === 200 && answer.attempt.attempts.question !== null) answer.remember(null, bytes);
       this.#send(bytes, answer.contentType);
     } else {
       this.#judge(JSON.parse(bytes.toString('utf8')), bytes);
@@ -143,9 +143,6 @@ export class PlainAnswer {
     else answer.refuse(asUpstreamInvalid(thrown, answer.exchange));
   }
 }
-
-/** A cache that is asked nothing about the answer but its bytes gets no object of it. */
-const unreadAnswer: JsonObject = Object.freeze({});
 
 /** Most answers come in one piece, which is not copied. */
 function whole(chunks: readonly Uint8Array[]): Buffer {

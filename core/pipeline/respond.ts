@@ -18,7 +18,7 @@ import { answerHeaders, headerOf, setHeader } from './answer-headers.js';
 import { AnswerTail, isStreamedEndpoint } from './answer-tail.js';
 import type { Attempt, AttemptsEnd } from './attempts.js';
 import { isJudged, shownStatus } from './before.js';
-import { includesUsage } from './cached-answer.js';
+import { includesUsage } from './cache-question.js';
 import { asUpstreamInvalid, callOf, PlainAnswer, type PlainMode } from './plain-answer.js';
 import type { Prepared } from './prepare.js';
 import type { PipelineServices } from './services.js';

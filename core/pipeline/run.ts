@@ -2,7 +2,7 @@
 // The life of a call, in order: identity, routing, body, checks, attempts, answer, log. The file to read first; README.md tells the same
 // story with links. Every exchange ends in finish(), however it ends.
 
-import type { LogRecord } from '@gateway/plugin-sdk';
+import type { JsonObject, LogRecord } from '@gateway/plugin-sdk';
 import { requireScope } from '../auth/scopes.js';
 import { parseJsonObject } from '../body/parse.js';
 import { multipartBoundary } from '../body/multipart.js';
@@ -39,7 +39,8 @@ export class Pipeline implements AttemptsEnd {
       if (exchange.route.name === 'responses' && this.#ownResponse(exchange)) return;
       const plan = this.services.plans.find(exchange);
       if (plan instanceof Promise) {
-        plan.then((compiled) => this.#route(exchange, compiled), (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0));
+        plan.then((compiled) => this.#route(exchange, compiled), (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0))
+          .catch((thrown: unknown) => this.breakOff(exchange, thrown));
       } else {
         this.#route(exchange, plan);
       }
@@ -85,17 +86,25 @@ export class Pipeline implements AttemptsEnd {
     if (id === undefined) return false;
     answerStored(id, exchange, this.services.responses).then(
       (body) => exchange.clientBody.drain(() => {
-        if (exchange.isFinished) return;
-        exchange.status = 200;
-        exchange.firstByteAt = performance.now();
-        const headers = answerHeaders(exchange, 0, null);
-        headers.push('content-type', 'application/json');
-        exchange.responder.send(200, headers, JSON.stringify(body));
-        this.finish(exchange);
+        try {
+          this.#sendStored(exchange, body);
+        } catch (thrown) {
+          this.breakOff(exchange, thrown);
+        }
       }),
       (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),
-    );
+    ).catch((thrown: unknown) => this.breakOff(exchange, thrown));
     return true;
+  }
+
+  #sendStored(exchange: Exchange, body: JsonObject): void {
+    if (exchange.isFinished) return;
+    exchange.status = 200;
+    exchange.firstByteAt = performance.now();
+    const headers = answerHeaders(exchange, 0, null);
+    headers.push('content-type', 'application/json');
+    exchange.responder.send(200, headers, JSON.stringify(body));
+    this.finish(exchange);
   }
 
   #route(exchange: Exchange, plan: Plan): void {
@@ -129,7 +138,7 @@ export class Pipeline implements AttemptsEnd {
         loadStored(exchange, this.services.responses).then(
           () => this.#begin(exchange, attempts),
           (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),
-        );
+        ).catch((thrown: unknown) => this.breakOff(exchange, thrown));
       } else {
         this.#begin(exchange, attempts);
       }
@@ -169,7 +178,35 @@ export class Pipeline implements AttemptsEnd {
     }
   }
 
-  // ---- the two ends ----
+  // ---- the ends ----
+
+  /** What nobody expected: the call is answered with an error where it can be, else cut, so that it does not look whole. */
+  breakOff(exchange: Exchange, thrown: unknown): void {
+    if (exchange.isFinished) {
+      this.#logThrown(exchange, thrown);
+      return;
+    }
+    const error = asGatewayError(thrown);
+    try {
+      if (!exchange.isRefused && !exchange.responder.isStarted) {
+        this.refuse(exchange, error, 0);
+        return;
+      }
+      this.#logThrown(exchange, thrown);
+      exchange.ending = 'gateway';
+      exchange.errorCode = error.code;
+      exchange.running?.cancel();
+    } catch (again) {
+      this.#logThrown(exchange, again);
+    }
+    exchange.responder.abort();
+    this.finish(exchange);
+  }
+
+  #logThrown(exchange: Exchange, thrown: unknown): void {
+    this.services.metrics.add('calls.thrown', 1);
+    this.services.logger.error('a call was broken off by an unexpected error', { request: exchange.id, cause: thrown instanceof Error ? thrown.stack : String(thrown) });
+  }
 
   refuse(exchange: Exchange, error: GatewayError, retryCount: number): void {
     if (exchange.isFinished || exchange.isRefused) return;
@@ -184,15 +221,23 @@ export class Pipeline implements AttemptsEnd {
       this.services.logger.error(error.message, { code: error.code, request: exchange.id, cause: error.cause instanceof Error ? error.cause.stack : undefined });
     }
     exchange.clientBody.drain(() => {
-      if (exchange.isFinished) return;
-      exchange.firstByteAt = performance.now();
-      const headers = answerHeaders(exchange, retryCount, null);
-      headers.push('content-type', 'application/json');
-      if (error.status === 503) headers.push('retry-after', '1');
-      const shown = error.code === 'INTERNAL' ? fail('INTERNAL', { id: exchange.id }, error.cause) : error;
-      exchange.responder.send(error.status, headers, withHookResults(exchange, errorBody(shown, exchange.route.dialect), 'application/json'));
-      this.finish(exchange);
+      try {
+        this.#sendError(exchange, error, retryCount);
+      } catch (thrown) {
+        this.breakOff(exchange, thrown);
+      }
     });
+  }
+
+  #sendError(exchange: Exchange, error: GatewayError, retryCount: number): void {
+    if (exchange.isFinished) return;
+    exchange.firstByteAt = performance.now();
+    const headers = answerHeaders(exchange, retryCount, null);
+    headers.push('content-type', 'application/json');
+    if (error.status === 503) headers.push('retry-after', '1');
+    const shown = error.code === 'INTERNAL' ? fail('INTERNAL', { id: exchange.id }, error.cause) : error;
+    exchange.responder.send(error.status, headers, withHookResults(exchange, errorBody(shown, exchange.route.dialect), 'application/json'));
+    this.finish(exchange);
   }
 
   finish(exchange: Exchange): void {
@@ -201,12 +246,22 @@ export class Pipeline implements AttemptsEnd {
     exchange.abortPlugins();
     const { running } = exchange;
     exchange.running = null;
-    const usage = running === null ? null : running.usage();
+    const usage = this.#usageOf(exchange, running);
     this.open -= 1;
     const { hooks } = exchange;
     if (hooks === null || hooks.pending.length === 0) this.#settle(exchange, running, usage);
     else this.#settleLater(exchange, running, usage, hooks.pending);
     if (this.open + this.#inBackground === 0 && this.onIdle !== null) this.onIdle();
+  }
+
+  #usageOf(exchange: Exchange, running: Running | null): Usage | null {
+    if (running === null) return null;
+    try {
+      return running.usage();
+    } catch (thrown) {
+      this.#logThrown(exchange, thrown);
+      return null;
+    }
   }
 
   #settle(exchange: Exchange, running: Running | null, usage: Usage | null): void {

@@ -120,6 +120,46 @@ describe('the simple cache', () => {
     for (let turn = 0; turn < 3; turn += 1) assert.deepEqual(await call(body, guard).then(({ status, cache }) => [status, cache]), [246, 'MISS']);
   });
 
+  it('keeps nothing that is not the answer that the endpoint promises, and a streamed repeat asks anew', async () => {
+    const faulty = ['null', '[]', '{}', '<html>502</html>', '{"id":"c","choices":[{"index":0,', '{"error":{"message":"overloaded"}}', '"text"', ''];
+    const target = { provider: 'openai', api_key: 'sk', custom_host: `${upstream.url}/v1` };
+    const fallback = { provider: undefined, api_key: undefined, custom_host: undefined, strategy: { mode: 'fallback' }, targets: [target, target] };
+    for (const config of [{}, fallback]) {
+      for (const said of faulty) {
+        upstream.answer = counted((_, response) => { response.writeHead(200, { 'content-type': 'application/json' }); response.end(said); });
+        const body = fresh();
+        const first = await call(body, config);
+        assert.deepEqual([first.status, first.cache, first.text], [200, 'MISS', said]);
+        for (const stream of [false, true]) {
+          const repeated = await call({ ...body, stream }, config);
+          assert.deepEqual([repeated.status, repeated.cache, repeated.text], [200, 'MISS', said]);
+        }
+        upstream.answer = says('sound');
+        assert.equal((await call(body, config)).json.choices[0].message.content, 'sound');
+      }
+    }
+  });
+
+  it('keeps answers of the other endpoints when they are what was promised, and none that are something else', async () => {
+    const promised: [string, object, object][] = [
+      ['/v1/embeddings', { input: 'x' }, { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [0.5] }], model: 'm' }],
+      ['/v1/moderations', { input: 'x' }, { id: 'm', model: 'm', results: [{ flagged: false }] }],
+      ['/v1/images/generations', { prompt: 'x' }, { created: 1, data: [{ b64_json: 'aaaa' }] }],
+      ['/v1/responses', { input: 'x', background: true }, { id: 'r', object: 'response', status: 'queued', output: [] }],
+    ];
+    for (const [path, asks, answer] of promised) {
+      const body = { model: 'm', ...asks, user: `u${questions += 1}` };
+      upstream.answer = (_, response) => sendJson(response, 200, { error: { message: 'overloaded' } });
+      for (let turn = 0; turn < 3; turn += 1) assert.equal((await call(body, {}, {}, path)).cache, 'MISS');
+      upstream.answer = (_, response) => sendJson(response, 200, answer);
+      let last = await call(body, {}, {}, path);
+      for (let turn = 0; turn < 50 && last.cache !== 'HIT'; turn += 1) last = await call(body, {}, {}, path);
+      // Of a response that is still on its way only this moment would be kept.
+      assert.equal(last.cache, path === '/v1/responses' ? 'MISS' : 'HIT', path);
+      assert.deepEqual(last.json, answer);
+    }
+  });
+
   it('asks before the hooks on the output, whose judgement was kept with the answer, and adds the results of the input', async () => {
     upstream.answer = says('pin 1234');
     const body = fresh();
