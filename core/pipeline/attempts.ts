@@ -10,7 +10,7 @@ import type { Usage } from '../exchange/usage.js';
 import { parameterPath } from '../plan/parameter-path.js';
 import type { CachePlan, Leaf, Plan } from '../plan/plan.js';
 import { UsageTap } from '../stream/usage-tap.js';
-import type { UpstreamRequest } from '../upstream/client.js';
+import type { SendWatcher, UpstreamRequest } from '../upstream/client.js';
 import { FanOut, type StartPart } from '../upstream/fan-out.js';
 import { backoffMs, retryAfterMs } from '../upstream/retry-after.js';
 import { answerHeaders } from './answer-headers.js';
@@ -54,6 +54,8 @@ export class Attempts implements Running {
   #attempt: Attempt | null = null;
   #timer: NodeJS.Timeout | null = null;
   #retries = 0;
+  /** What the connection sent anew by itself, of the present target. */
+  #repeats = 0;
   #waitedMs = 0;
   #isOver = false;
   upload: Readable | null = null;
@@ -119,6 +121,7 @@ export class Attempts implements Running {
     }
     this.#leaf = leaf;
     this.#retries = 0;
+    this.#repeats = 0;
     this.#waitedMs = 0;
     exchange.provider = leaf.provider.id;
     exchange.targetPath = leaf.path;
@@ -275,9 +278,9 @@ export class Attempts implements Running {
   #sendParts(attempt: Attempt, leaf: Leaf, prepared: Prepared, parts: readonly Uint8Array[]): void {
     const start: StartPart = (index, listener) => {
       const request = { ...prepared.request, body: parts[index] ?? null };
-      if (leaf.provider.plugin.auth.type !== 'signed') return this.sendTo(leaf, prepared, request, listener);
+      if (leaf.provider.plugin.auth.type !== 'signed') return this.sendTo(leaf, prepared, request, listener, attempt);
       const waiting = new WaitingCall();
-      this.#sign(leaf, prepared, request, (signed) => waiting.begin(() => this.sendTo(leaf, prepared, signed, listener)), (error) => listener.onError(error));
+      this.#sign(leaf, prepared, request, (signed) => waiting.begin(() => this.sendTo(leaf, prepared, signed, listener, attempt)), (error) => listener.onError(error));
       return waiting;
     };
     attempt.startParts(parts.length, start);
@@ -313,9 +316,9 @@ export class Attempts implements Running {
 
   // ---- called by the attempt ----
 
-  sendTo(leaf: Leaf, prepared: Prepared, request: UpstreamRequest, listener: UpstreamListener): UpstreamCall {
+  sendTo(leaf: Leaf, prepared: Prepared, request: UpstreamRequest, listener: UpstreamListener, watcher: SendWatcher): UpstreamCall {
     const { transport, id } = leaf.provider;
-    if (transport === null) return prepared.base.origin.send(request, listener);
+    if (transport === null) return prepared.base.origin.send(request, listener, watcher);
     try {
       return new FencedCall(transport.send({
         method: request.method,
@@ -387,8 +390,15 @@ export class Attempts implements Running {
   /** The count header: 0 when the first try stood, n after n retries, -1 when they ran out. */
   retryCount(status: number): number {
     const leaf = this.#leaf;
-    if (leaf === null || this.#retries === 0) return 0;
-    return leaf.retry.onStatusCodes.has(status) ? -1 : this.#retries;
+    if (leaf === null) return 0;
+    if (this.#retries === 0) return this.#repeats;
+    return leaf.retry.onStatusCodes.has(status) ? -1 : this.#retries + this.#repeats;
+  }
+
+  onRepeat(): void {
+    this.#repeats += 1;
+    this.exchange.attempts += 1;
+    this.services.metrics.add('upstream.repeated', 1);
   }
 
   // ---- the steps between attempts ----
@@ -451,7 +461,7 @@ export class Attempts implements Running {
     this.#isOver = true;
     this.#clearTimer();
     this.upload?.destroy();
-    this.end.refuse(this.exchange, error, this.#retries > 0 ? -1 : 0);
+    this.end.refuse(this.exchange, error, this.#retries > 0 ? -1 : this.#repeats);
   }
 
   /** What runs on nobody's stack: what it throws ends this call, and nothing else. */
@@ -482,7 +492,7 @@ export class Attempts implements Running {
 }
 
 /** One upstream call. Late news of a call that is no longer the current one ends here. */
-export class Attempt implements UpstreamListener {
+export class Attempt implements UpstreamListener, SendWatcher {
   #call: UpstreamCall | null = null;
   #respond: Respond | null = null;
   #isOver = false;
@@ -495,7 +505,7 @@ export class Attempt implements UpstreamListener {
   start(request: UpstreamRequest): void {
     if (this.#isOver) return;
     this.#sentAt = performance.now();
-    this.#attach(this.attempts.sendTo(this.leaf, this.prepared, request, this));
+    this.#attach(this.attempts.sendTo(this.leaf, this.prepared, request, this, this));
   }
 
   startParts(count: number, start: StartPart): void {
@@ -516,6 +526,10 @@ export class Attempt implements UpstreamListener {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#call?.cancel();
+  }
+
+  onRepeat(): void {
+    if (!this.#isOver) this.attempts.onRepeat();
   }
 
   // An upstream, or a transport, is told nothing of what its news led to.

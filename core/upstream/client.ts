@@ -17,7 +17,13 @@ export interface UpstreamRequest {
 export interface UpstreamOrigin {
   /** For messages: `api.example.com:8443`. */
   readonly host: string;
-  send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
+  send(request: UpstreamRequest, listener: UpstreamListener, watcher?: SendWatcher): UpstreamCall;
+}
+
+/** Who counts what goes over the wire. */
+export interface SendWatcher {
+  /** The request goes out anew: the server had closed the idle connection it was sent over. */
+  onRepeat(): void;
 }
 
 /** Called by egress rules: who wrote the address. */

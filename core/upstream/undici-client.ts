@@ -4,10 +4,11 @@
 // newer one parses every header into an object first.
 
 import { Client } from 'undici';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { UpstreamCall, UpstreamListener } from '@gateway/plugin-sdk';
 import { fail, isGatewayError, reasonOf, type GatewayError } from '../errors/gateway-error.js';
-import type { Trust, UpstreamClient, UpstreamOrigin, UpstreamRequest } from './client.js';
+import type { SendWatcher, Trust, UpstreamClient, UpstreamOrigin, UpstreamRequest } from './client.js';
 import type { Egress } from './egress.js';
 
 export interface UndiciSettings {
@@ -20,6 +21,11 @@ export interface UndiciSettings {
 /** How long an unused connection is kept. Shorter than the 60 s after which common load balancers close theirs. */
 const keepAliveMs = 50_000;
 const sweepMs = 10_000;
+/**
+ * A request that crosses the close of an idle connection fails within one round trip. What fails later may have been worked on, and nobody here
+ * may decide that it is done twice.
+ */
+const idleFaultMsMax = 100;
 
 /** One connection, reconnected by undici when the server closed it. */
 class Connection {
@@ -27,8 +33,27 @@ class Connection {
   served = 0;
   usedAtMs = 0;
   isDropped = false;
-  constructor(readonly client: Client) {
-    client.on('connect', () => { this.served = 0; });
+  #socket: Socket | null = null;
+  readonly client: Client;
+
+  constructor(origin: Origin) {
+    const connect = origin.settings.egress.connector(origin.trust);
+    this.client = new Client(origin.url.origin, {
+      connect: (target, callback) => connect(target, (fault: Error | null, socket: Socket | null) => {
+        this.served = 0;
+        this.#socket = socket;
+        if (socket === null) callback(fault ?? new Error('no connection'), null);
+        else callback(null, socket);
+      }),
+      pipelining: 1,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
+    });
+  }
+
+  /** Over the present socket, or the one that was closed last. */
+  get bytesRead(): number {
+    return this.#socket === null ? 0 : this.#socket.bytesRead;
   }
 }
 
@@ -40,13 +65,19 @@ class Call implements UpstreamCall {
   #abort: ((reason?: Error) => void) | null = null;
   #resume: (() => void) | null = null;
   #connection: Connection;
+  #sentAt = 0;
+  #bytesReadBefore = 0;
 
-  constructor(readonly origin: Origin, readonly request: UpstreamRequest, readonly listener: UpstreamListener, connection: Connection) {
+  constructor(readonly origin: Origin, readonly request: UpstreamRequest, readonly listener: UpstreamListener, readonly watcher: SendWatcher | null, connection: Connection) {
     this.#connection = connection;
   }
 
   dispatch(): void {
     const { request, origin } = this;
+    if (this.#connection.served > 0) {
+      this.#sentAt = performance.now();
+      this.#bytesReadBefore = this.#connection.bytesRead;
+    }
     this.#connection.client.dispatch({
       path: request.path,
       method: request.method as 'POST',
@@ -114,11 +145,13 @@ class Call implements UpstreamCall {
 
   onError(thrown: Error): void {
     const connection = this.#connection;
-    const mayBeStale = !this.#isHeadSeen && !this.#isRepeated && connection.served > 0 && isSocketFault(thrown);
+    const wasClosedIdle = connection.served > 0 && isSocketFault(thrown) && !this.#isHeadSeen
+      && connection.bytesRead === this.#bytesReadBefore && performance.now() - this.#sentAt <= idleFaultMsMax;
     this.origin.drop(connection);
     if (this.#isOver) return;
-    if (mayBeStale && !isStream(this.request.body)) {
+    if (wasClosedIdle && !this.#isRepeated && !isStream(this.request.body)) {
       this.#isRepeated = true;
+      this.watcher?.onRepeat();
       this.#abort = null;
       this.#connection = this.origin.connect();
       this.dispatch();
@@ -142,7 +175,7 @@ class Origin implements UpstreamOrigin {
     return this.#open === 0;
   }
 
-  send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall {
+  send(request: UpstreamRequest, listener: UpstreamListener, watcher: SendWatcher | null = null): UpstreamCall {
     let connection = this.#idle.pop();
     if (connection === undefined) {
       if (this.#open >= this.settings.connectionsMax) {
@@ -151,7 +184,7 @@ class Origin implements UpstreamOrigin {
       }
       connection = this.connect();
     }
-    const call = new Call(this, request, listener, connection);
+    const call = new Call(this, request, listener, watcher, connection);
     call.dispatch();
     return call;
   }
@@ -159,12 +192,7 @@ class Origin implements UpstreamOrigin {
   connect(): Connection {
     this.#open += 1;
     this.connected.add(this);
-    return new Connection(new Client(this.url.origin, {
-      connect: this.settings.egress.connector(this.trust),
-      pipelining: 1,
-      keepAliveTimeout: keepAliveMs,
-      keepAliveMaxTimeout: keepAliveMs,
-    }));
+    return new Connection(this);
   }
 
   release(connection: Connection): void {

@@ -359,16 +359,39 @@ describe('a kept connection that the provider closes as the next request comes',
     return { server, seen };
   }
 
-  it('is no failure: the request goes out once more on a new one', async () => {
+  it('is no failure: the request goes out once more on a new one, and that is counted', async () => {
     const { server, seen } = closing(1);
     const config = target(await listen(server));
     assert.equal((await call(config)).status, 200);
     const result = await call(config);
     assert.equal(result.status, 200);
-    assert.equal(result.count, '0', 'no retry was asked for and none is told');
+    assert.equal(result.count, '1', 'the provider may have seen it twice');
     assert.equal(seen.connections, 2);
     assert.equal(seen.requests.length, 3);
     assert.equal(seen.requests[2], seen.requests[1]);
+  });
+
+  it('is a failure when the provider took its time before it closed: it may have done what was asked', async () => {
+    const seen: string[] = [];
+    const server = createServer((socket) => {
+      let answered = 0;
+      socket.on('error', () => {});
+      socket.on('data', (data) => {
+        const text = data.toString('latin1');
+        if (!text.endsWith(chat)) return;
+        seen.push(text);
+        answered += 1;
+        if (answered === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}');
+        else setTimeout(() => socket.destroy(), 400);
+      });
+    });
+    const config = target(await listen(server));
+    assert.equal((await call(config)).status, 200);
+    const result = await call(config);
+    assert.equal(result.status, 502);
+    assert.equal(JSON.parse(result.body).error.code, 'upstream_reset');
+    assert.equal(result.count, '0');
+    assert.equal(seen.length, 2);
   });
 
   it('is a failure when the new one breaks as well', async () => {

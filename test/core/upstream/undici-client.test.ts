@@ -377,6 +377,33 @@ describe('a connection that the server closes as the next request comes', () => 
     assert.equal(new Set(server.requests.slice(before).map(({ connection }) => connection)).size, 2);
   });
 
+  it('is not tried again when the server had time to work on the request, or has said anything of it', async () => {
+    const origin = originOf({ connectionsMax: 1 });
+    const stories: readonly (readonly [said: string, afterMs: number])[] = [['', 400], ['HTTP/1.1 100 Continue\r\n\r\n', 0], ['HTTP/1.1 102 Processing\r\n\r\n', 0], ['HTTP/1.1 20', 0]];
+    for (const [said, afterMs] of stories) {
+      for (const close of ['resetAndDestroy', 'end'] as const) {
+        server.answer = ({ socket }) => { socket.write(ok()); };
+        await whole(origin);
+        const before = server.requests.length;
+        server.answer = ({ socket }) => { socket.write(said, () => { setTimeout(() => socket[close](), afterMs); }); };
+        const heard = await whole(origin, post(Buffer.from('x')));
+        assert.equal(server.requests.length, before + 1, `${said} ${afterMs} ${close}`);
+        assert.ok(heard.error !== null);
+      }
+    }
+  });
+
+  it('is told to whoever counts what goes over the wire', async () => {
+    const origin = originOf({ connectionsMax: 1 });
+    answerOnce();
+    await whole(origin);
+    let repeats = 0;
+    const heard = new Heard();
+    origin.send(post(Buffer.from('x')), heard, { onRepeat: () => { repeats += 1; } });
+    await heard.over();
+    assert.deepEqual([heard.story.at(-1), repeats], ['end', 1]);
+  });
+
   it('is tried again once and no more', async () => {
     const origin = originOf({ connectionsMax: 1 });
     await whole(origin);
