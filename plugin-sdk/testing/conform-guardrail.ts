@@ -7,6 +7,7 @@ import type { Json } from '../src/shared.js';
 import { bodyWithText, fakeCheckInput, type FakeCheckInputOptions } from './check-input.js';
 import { fakeExchange } from './fake-exchange.js';
 import { fakeHost, type FakeHostOptions } from './fake-host.js';
+import { quoteIn, toldBy } from './quotes.js';
 import { runStreamCheck } from './run-stream-check.js';
 import { withDefaults } from './schema-defaults.js';
 
@@ -117,6 +118,30 @@ export function conformGuardrail(plugin: GuardrailPlugin, cases: GuardrailCases)
       });
     }
 
+    it('says where and how much, and nothing of the answer that it judged', async () => {
+      if (!plugin.stages.includes('output')) return;
+      for (const given of [...cases.passes, ...cases.fails, ...(cases.changes ?? []), ...marked(cases)]) {
+        if (given.text === undefined && given.answer === undefined) continue;
+        const check = await make(given);
+        const own = [JSON.stringify(plugin.params), ...toldBy({ pass: true, data: given.params ?? {} })];
+        for (const neutral of ['', 'Q']) {
+          const input = fakeCheckInput({ ...given, stage: 'output', answer: bodyWithText('chatCompletions', neutral, 'output') });
+          // What it cannot judge it says nothing of.
+          own.push(...await Promise.resolve().then(() => check.evaluate(input)).then(toldBy, () => []));
+        }
+        for (const options of variants({ ...given, stage: 'output' })) {
+          const input = fakeCheckInput(options);
+          const verdicts: Verdict[] = [await check.evaluate(input)];
+          if (given.text !== undefined && check.stream !== undefined) verdicts.push(runStreamCheck(check, [given.text], { lookBackMax: plugin.lookBackMax ?? 0 }).verdict);
+          for (const verdict of verdicts) {
+            const quoted = quoteIn(toldBy(verdict), input.text(), own);
+            assert.equal(quoted, undefined, `${name(given)}: what was judged may be withheld, so the result must not quote it; tell places, counts and names from the config`);
+          }
+        }
+        await check.close?.();
+      }
+    });
+
     for (const { params = {}, text, streamed } of cases.streams ?? []) {
       it(`judges the same stream alike however it is cut: ${JSON.stringify(text).slice(0, 100)}`, async () => {
         const check = await make({ params });
@@ -131,6 +156,13 @@ export function conformGuardrail(plugin: GuardrailPlugin, cases: GuardrailCases)
       });
     }
   });
+}
+
+/** Words that no check knows, in every form that one may look for: with the parameters of a case that is judged without them. */
+function marked({ passes, fails }: GuardrailCases): GuardrailCase[] {
+  const word = 'Zyxquark';
+  const texts = [`${word} ${word}wort.`, `{"${word}Name":"${word}","list":["${word}wort"]}`, `\`\`\`${word}\n${word}()\n\`\`\``, `https://${word}.example/${word}?q=${word}`, `${word}@${word}.example`];
+  return [...passes, ...fails].filter(({ text }) => text !== undefined).flatMap((given) => texts.map((text) => ({ ...given, text: `${given.text ?? ''} ${text}` })));
 }
 
 /** Whole, in two at every place, and character by character. */

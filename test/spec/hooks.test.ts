@@ -203,6 +203,19 @@ describe('a guardrail on the output', () => {
     assert.equal(denied.json.hook_results.after_request_hooks[0].deny, true);
   });
 
+  it('tells nothing of an answer that it withholds, nor does another check beside it', async () => {
+    upstream.answer = says('{"Jane Doe":"lives at 7 Elm Street","age":5,"url":"http://127.0.0.1:9/elm"}');
+    const checks = {
+      jsonSchema: { schema: { type: 'object' } }, jsonKeys: { keys: ['age'] }, valid: { id: 'default.validUrls', onlyDNS: true }, contains: { words: ['age'] }, containsCode: { format: 'SQL', not: true },
+    };
+    const failing = [{ jsonSchema: { schema: { additionalProperties: { type: 'string' } } } }, { jsonKeys: { keys: ['age'], operator: 'none' } }, { regexMatch: { rule: 'lives.*Street', not: true } }];
+    for (const one of failing) {
+      const { status, text } = await call({ output_guardrails: [{ ...checks, ...one, deny: true }] }, chat('x'));
+      assert.equal(status, 446, text);
+      assert.doesNotMatch(text, /Jane|lives at|Elm|elm/);
+    }
+  });
+
   it('reads every choice and every tool argument', async () => {
     upstream.answer = (_, response) => sendJson(response, 200, { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [
       { index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' },

@@ -32,9 +32,12 @@ export interface CheckInput {
 
 export interface Verdict {
   readonly pass: boolean;
-  /** One sentence for the client. Never the text that was judged. */
+  /** One sentence for the client. Never the text that was judged, nor a part of it. */
   readonly why?: string;
-  /** For the client, under `checks[].data` of the hook's result. */
+  /**
+   * For the client, under `checks[].data` of the hook's result, and for the log. They get it with an answer that is withheld too, by this check or
+   * another: places, counts, names and rules of the config, but no part of what was judged, and no name that its writer chose.
+   */
   readonly data?: Json;
   /** Changes to `pieces()`, as they were given; needs `changes`. In one piece they must not overlap. The host keeps JSON in tool arguments whole. */
   readonly edits?: readonly TextEdit[];

@@ -7,7 +7,6 @@ interface Judged {
   readonly group: number;
   readonly pass: boolean;
   readonly hasObject: boolean;
-  readonly matched: Json;
   readonly present: readonly string[];
 }
 
@@ -39,7 +38,6 @@ export default defineGuardrail({
           ? `${shown.present.length} of ${keys.length} keys ${shown.present.length === 1 ? 'was' : 'were'} found${where}, and ${wanted} to be there`
           : `no JSON object was found${where}, and of its keys ${wanted} to be there`;
         const data: Json = {
-          matchedJson: shown.matched,
           presentKeys: shown.present,
           missingKeys: keys.filter((key) => !shown.present.includes(key)),
           operator,
@@ -54,7 +52,7 @@ export default defineGuardrail({
 
 /** `any` and `all` want one object that has the keys; `none` looks at every object. */
 function judge(group: number, objects: readonly { readonly [key: string]: Json }[], keys: readonly string[], operator: Operator): Judged {
-  const looks = objects.map((object) => ({ object, present: keys.filter((key) => Object.hasOwn(object, key)) }));
+  const looks = objects.map((object) => ({ present: keys.filter((key) => Object.hasOwn(object, key)) }));
   const fits = (present: readonly string[]): boolean => (operator === 'all' ? present.length === keys.length : present.length > 0);
   const fitting = looks.find(({ present }) => fits(present));
   // What comes nearest explains best why none is enough.
@@ -64,7 +62,6 @@ function judge(group: number, objects: readonly { readonly [key: string]: Json }
     group,
     pass: (fitting !== undefined) === (operator !== 'none'),
     hasObject: looks.length > 0,
-    matched: shown?.object ?? null,
     present: shown?.present ?? [],
   };
 }

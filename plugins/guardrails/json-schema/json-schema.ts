@@ -10,7 +10,7 @@ const schemaCharactersMax = 20_000;
 
 interface Judged {
   readonly group: number;
-  readonly matched: Json | undefined;
+  readonly fits: boolean;
   readonly hasJson: boolean;
   readonly errors: readonly { readonly path: string; readonly message: string }[];
 }
@@ -18,24 +18,25 @@ interface Judged {
 /** Looks for JSON that fits a schema in each choice. */
 export class JsonSchemaCheck implements Check {
   readonly #validate: ValidateFunction;
+  readonly #names: ReadonlySet<string>;
   readonly #not: boolean;
 
   constructor(schema: object, not: boolean) {
     this.#validate = compile(schema);
+    this.#names = namesIn(schema);
     this.#not = not;
   }
 
   evaluate(input: CheckInput): Verdict {
     const judged = jsonGroups(input).map((group) => this.#judge(group));
-    const wrong = judged.find(({ matched }) => (matched !== undefined) === this.#not);
+    const wrong = judged.find(({ fits }) => fits === this.#not);
     const shown = wrong ?? judged[0];
     if (shown === undefined) throw new Error('the answer has no choice that could be judged');
     const where = wrong !== undefined && judged.length > 1 ? ` in choice ${wrong.group}` : '';
-    const explanation = shown.matched !== undefined ? `JSON that fits the schema was found${where}`
+    const explanation = shown.fits ? `JSON that fits the schema was found${where}`
       : shown.hasJson ? `no JSON that was found${where} fits the schema: ${shown.errors.length === 1 ? 'one error' : `${shown.errors.length} errors`}, see validationErrors`
         : `no JSON was found${where}`;
     const data: Json = {
-      matchedJson: shown.matched ?? null,
       validationErrors: shown.errors.slice(0, errorsShownMax),
       ...(where === '' ? {} : { choice: shown.group }),
       explanation,
@@ -47,15 +48,30 @@ export class JsonSchemaCheck implements Check {
   #judge({ group, candidates }: JsonGroup): Judged {
     let errors: Judged['errors'] = [];
     for (const [index, candidate] of candidates.entries()) {
-      if (this.#validate(candidate)) return { group, matched: candidate, hasJson: true, errors: [] };
-      if (index === 0) errors = (this.#validate.errors ?? []).map(readError);
+      if (this.#validate(candidate)) return { group, fits: true, hasJson: true, errors: [] };
+      if (index === 0) errors = (this.#validate.errors ?? []).map((error) => this.#shown(error));
     }
-    return { group, matched: undefined, hasJson: candidates.length > 0, errors };
+    return { group, fits: false, hasJson: candidates.length > 0, errors };
+  }
+
+  /** A name that the schema does not have is part of the answer, and so of what may be withheld. */
+  #shown({ instancePath, message, keyword }: ErrorObject): { readonly path: string; readonly message: string } {
+    const path = instancePath.split('/').map((name) => (/^\d{0,5}$/.test(name) || this.#names.has(name.replaceAll('~1', '/').replaceAll('~0', '~')) ? name : '*')).join('/');
+    return { path: path === '' ? '/' : path, message: message ?? `breaks ${keyword}` };
   }
 }
 
-const readError = ({ instancePath, message, keyword }: ErrorObject): { readonly path: string; readonly message: string } =>
-  ({ path: instancePath === '' ? '/' : instancePath, message: message ?? `breaks ${keyword}` });
+/** Names of members anywhere in the schema; compiling it has refused one that is nested too deep. */
+function namesIn(value: unknown, names = new Set<string>()): Set<string> {
+  if (Array.isArray(value)) for (const item of value) namesIn(item, names);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [name, inner] of Object.entries(value)) {
+      names.add(name);
+      namesIn(inner, names);
+    }
+  }
+  return names;
+}
 
 let schemaOfSchemas: Ajv2020 | undefined;
 

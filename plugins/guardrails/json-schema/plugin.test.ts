@@ -51,18 +51,25 @@ conformGuardrail(plugin, {
   ],
 });
 
-test('data has the JSON that fits, or the errors of the first one with their places', async () => {
+test('data has the errors of the first value with their places, and none of the names that only the answer has', async () => {
   const check = await make({ schema });
   const passed = await check.evaluate(fakeCheckInput({ answer: { choices: [{ message: { content: `x ${good}` } }] } }));
-  assert.deepEqual(passed.data, { matchedJson: JSON.parse(good), validationErrors: [], explanation: 'JSON that fits the schema was found' });
+  assert.deepEqual(passed.data, { validationErrors: [], explanation: 'JSON that fits the schema was found' });
   const failed = await check.evaluate(fakeCheckInput({ answer: { choices: [{ message: { content: bad } }] } }));
   assert.deepEqual(failed.data, {
-    matchedJson: null,
     validationErrors: [{ path: '/name', message: 'must match pattern "^[A-Z]"' }, { path: '/address/city', message: 'must be string' }],
     explanation: 'no JSON that was found fits the schema: 2 errors, see validationErrors',
   });
   const missing = await check.evaluate(fakeCheckInput({ answer: { choices: [{ message: { content: '{}' } }] } }));
   assert.deepEqual((missing.data as { validationErrors: unknown }).validationErrors, [{ path: '/', message: "must have required property 'name'" }, { path: '/', message: "must have required property 'address'" }]);
+});
+
+test('a name that only the answer has is not told', async () => {
+  const check = await make({ schema: { additionalProperties: { type: 'object', properties: { 'a/b': { type: 'number' } }, additionalProperties: false } } });
+  const { data } = await check.evaluate(fakeCheckInput({ answer: { choices: [{ message: { content: '{"Jane":{"a/b":"x"},"Joe":{"age":[1]},"Jim":5}' } }] } }));
+  assert.deepEqual((data as { validationErrors: unknown }).validationErrors, [
+    { path: '/*/a~1b', message: 'must be number' }, { path: '/*', message: 'must NOT have additional properties' }, { path: '/*', message: 'must be object' },
+  ]);
 });
 
 test('a refused schema names the parameter', async () => {

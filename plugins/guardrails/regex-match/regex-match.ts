@@ -1,12 +1,10 @@
 import { placeOf, type Check, type CheckInput, type Exchange, type Json, type StreamCheck, type TextWindow, type Verdict, type WindowResult } from '@gateway/plugin-sdk';
 import { PatternSearch } from '../common/text/pattern-stream.js';
-import { TextPattern, type PatternMatch } from '../common/text/pattern.js';
-
-/** Characters of a matched text that are shown. */
-const shownMax = 100;
+import { TextPattern } from '../common/text/pattern.js';
 
 interface Found {
-  readonly match: PatternMatch;
+  /** Characters of the match. */
+  readonly length: number;
   readonly index: number;
   readonly place: string;
 }
@@ -29,7 +27,7 @@ export class RegexMatch implements Check {
     for (const piece of input.pieces()) {
       if (!this.#pattern.test(piece.text)) continue;
       const match = this.#pattern.first(piece.text);
-      if (match !== undefined) return this.#verdict({ match, index: match.from, place: placeOf(piece) });
+      if (match !== undefined) return this.#verdict({ length: match.to - match.from, index: match.from, place: placeOf(piece) });
     }
     return this.#verdict(undefined);
   }
@@ -41,22 +39,13 @@ export class RegexMatch implements Check {
       regexPattern: this.#rule,
       not: this.#not,
       verdict: pass,
-      matchDetails: found === undefined ? null : detailsOf(found),
+      // What matched may be withheld, or be what nobody should read.
+      matchDetails: found === undefined ? null : { index: found.index, length: found.length },
       ...(found === undefined ? {} : { place: found.place }),
       explanation,
     };
     return pass ? { pass, data } : { pass, why: explanation, data };
   }
-}
-
-function detailsOf({ match, index }: Found): Json {
-  const cut = (text: string | undefined): string | null => (text === undefined ? null : text.slice(0, shownMax));
-  return {
-    matchedText: match.text.slice(0, shownMax),
-    index,
-    groups: match.groups === undefined ? null : Object.fromEntries(Object.entries(match.groups).map(([name, text]) => [name, cut(text)])),
-    captures: match.captures.map(cut),
-  };
 }
 
 class RegexMatchStream implements StreamCheck {
@@ -84,7 +73,7 @@ class RegexMatchStream implements StreamCheck {
       // Once more, for its groups.
       const match = this.#pattern.first(before + text, before.length + span.from);
       if (match !== undefined) {
-        this.#found = { match, index: channel.at + span.from, place: placeOfWindow(window) };
+        this.#found = { length: match.to - match.from, index: channel.at + span.from, place: placeOfWindow(window) };
         return { release: text.length, fails: true };
       }
     }

@@ -33,14 +33,14 @@ export default defineGuardrail({
         if (parsed === undefined) return false;
         return onlyDNS ? resolves(host, parsed) : probe(host, parsed, input.signal);
       });
-      const validUrls = urls.filter((_, index) => answers[index] === true);
-      const invalidUrls = urls.filter((_, index) => answers[index] !== true);
-      const areValid = invalidUrls.length === 0;
+      const validCount = answers.filter((isValid) => isValid).length;
+      const invalidCount = urls.length - validCount;
+      const areValid = invalidCount === 0;
       const does = onlyDNS ? 'resolve' : 'answer';
       const explanation = urls.length === 0 ? 'there is no URL, so none that is invalid'
-        : areValid ? `all ${urls.length} URLs ${does}` : `${invalidUrls.length} of ${urls.length} URLs do not ${does}`;
+        : areValid ? `all ${urls.length} URLs ${does}` : `${invalidCount} of ${urls.length} URLs do not ${does}`;
       return verdictOf(areValid !== not, found.size > urls.length ? `${explanation}; ${found.size - urls.length} more were not looked at` : explanation, {
-        validUrls, invalidUrls, validationMethod: onlyDNS ? 'dns' : 'http', urlsNotChecked: found.size - urls.length,
+        validCount, invalidCount, validationMethod: onlyDNS ? 'dns' : 'http', urlsNotChecked: found.size - urls.length,
       });
     },
   }),

@@ -34,8 +34,8 @@ export const services: CheckCases = {
     { name: 'the service is broken', outcome: 'error', params: ({ url }) => ({ logURL: `${url}/broken`, failOnError: true }), text: 'for the log' },
   ],
   'valid-urls': [
-    { name: 'a page that is there', outcome: 'pass', params: {}, text: ({ url }) => `see ${url}/page.`, data: ({ url }) => ({ validUrls: [`${url}/page`], validationMethod: 'http' }) },
-    { name: 'a page that is gone', outcome: 'fail', params: {}, text: ({ url }) => `see ${url}/page and (${url}/gone)`, data: ({ url }) => ({ invalidUrls: [`${url}/gone`] }) },
+    { name: 'a page that is there', outcome: 'pass', params: {}, text: ({ url }) => `see ${url}/page.`, data: { validCount: 1, invalidCount: 0, validationMethod: 'http' } },
+    { name: 'a page that is gone', outcome: 'fail', params: {}, text: ({ url }) => `see ${url}/page and (${url}/gone)`, data: { validCount: 1, invalidCount: 1 } },
     { name: 'an address that has to be forbidden', outcome: 'fail', params: {}, text: 'see http://169.254.169.254/latest/meta-data' },
     { name: 'no URL', outcome: 'pass', params: {}, text: 'see nothing' },
     { name: 'a name that has an address', outcome: 'pass', params: { onlyDNS: true }, text: 'see http://localhost/x', data: { validationMethod: 'dns' } },

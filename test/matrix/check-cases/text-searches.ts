@@ -43,8 +43,8 @@ export const textSearches: CheckCases = {
     { name: 'a key that must not be there', outcome: 'fail', params: { keys: ['name'], operator: 'none' }, text: `\`\`\`json\n${object}\n\`\`\`` },
   ],
   'json-schema': [
-    { name: 'it fits', outcome: 'pass', params: { schema }, text: `Here you are:\n\`\`\`json\n${object}\n\`\`\``, data: { matchedJson: JSON.parse(object) as unknown } },
-    { name: 'it does not fit', outcome: 'fail', params: { schema }, text: object.replace('Ann', 'ann'), data: { matchedJson: null } },
+    { name: 'it fits', outcome: 'pass', params: { schema }, text: `Here you are:\n\`\`\`json\n${object}\n\`\`\``, data: { validationErrors: [] } },
+    { name: 'it does not fit', outcome: 'fail', params: { schema }, text: object.replace('Ann', 'ann') },
     { name: 'no JSON', outcome: 'fail', params: { schema }, text: 'no JSON in here' },
     { name: 'a schema with references, in the pool', outcome: 'pass', params: { schema: { $defs: { city: { type: 'string' } }, type: 'array', items: { $ref: '#/$defs/city' } } }, text: '["Rome","Köln"]' },
     { name: 'a schema with references, and it does not fit', outcome: 'fail', params: { schema: { $defs: { city: { type: 'string' } }, type: 'array', items: { $ref: '#/$defs/city' } } }, text: '["Rome",5]' },
