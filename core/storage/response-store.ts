@@ -9,13 +9,15 @@ import { newResponseId, type StoredResponse } from '../dialect/responses/stored.
 /** Answers that one conversation may go back, and their stored bytes. */
 const chainMax = 1_000;
 const chainBytesMax = 64 * 1024 * 1024;
-/** Rows that may wait for the disk; beyond it a response is told as lost instead of held. */
+/** Rows that may wait for the disk, and their packed bytes; beyond them a response is told as lost instead of held. */
 export const pendingMax = 10_000;
+export const pendingBytesMax = 64 * 1024 * 1024;
 const sweepRows = 1_000;
 
 export class ResponseStore {
   /** Rows that are being written. */
   readonly #pending = new Map<string, StoredResponse>();
+  #pendingBytes = 0;
   // Rows stand for themselves: no shared record structures.
   readonly #packr = new Packr({ useRecords: false });
 
@@ -25,15 +27,33 @@ export class ResponseStore {
     return this.ageMs > 0;
   }
 
+  /** Never throws: a row that cannot be kept is told to `onFault`, and costs no other its place. */
   put(id: string, row: StoredResponse): void {
-    if (this.#pending.size >= pendingMax) {
-      this.onFault(new Error(`more than ${pendingMax} responses wait to be written`));
+    if (this.#pending.size >= pendingMax || this.#pendingBytes >= pendingBytesMax) {
+      this.onFault(new Error(`too many responses wait to be written (${pendingMax}, or ${pendingBytesMax} bytes)`));
+      return;
+    }
+    let value: Uint8Array;
+    try {
+      value = this.#packr.pack(row);
+    } catch (thrown) {
+      // Nested deeper than the packer's stack reaches, say.
+      this.onFault(thrown);
       return;
     }
     this.#pending.set(id, row);
-    this.store.write([{ op: 'put', key: id, value: this.#packr.pack(row) }])
+    this.#pendingBytes += value.length;
+    this.#write(id, value)
       .catch(this.onFault)
-      .finally(() => this.#pending.delete(id));
+      .finally(() => {
+        this.#pendingBytes -= value.length;
+        if (this.#pending.get(id) === row) this.#pending.delete(id);
+      });
+  }
+
+  /** Async, so that a store that throws rejects. */
+  async #write(id: string, value: Uint8Array): Promise<void> {
+    await this.store.write([{ op: 'put', key: id, value }]);
   }
 
   /** Undefined: there is none, it is too old, or it belongs to another workspace. */

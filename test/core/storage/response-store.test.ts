@@ -82,4 +82,51 @@ describe('the store of responses', () => {
     assert.match(String(told[0]), /disk full/);
     assert.equal(await store.get(id, 'w'), undefined);
   });
+
+  it('loses a response that cannot be packed, and none after it', async () => {
+    const lost: unknown[] = [];
+    const store = new ResponseStore(await fakeHost().store('responses'), 30 * dayMs, (thrown) => lost.push(thrown));
+    let deep: unknown = 'end';
+    for (let depth = 0; depth < 100_000; depth += 1) deep = [deep];
+    for (let count = 0; count <= pendingMax; count += 1) {
+      // One is deep enough; the others cost the test nothing.
+      const output = count === 0 ? [deep] : [1n << 80n];
+      const id = newResponseId(Date.now(), String(count).padStart(20, '0'));
+      store.put(id, row(id, { response: { id, object: 'response', output } as unknown as StoredResponse['response'] }));
+    }
+    assert.equal(lost.length, pendingMax + 1);
+    const id = idAt(Date.now(), 'e');
+    store.put(id, row(id));
+    await settled();
+    assert.notEqual(await store.get(id, 'w'), undefined);
+    assert.equal(lost.length, pendingMax + 1);
+  });
+
+  it('gives every place back when the store throws or rejects', async () => {
+    let told = 0;
+    const inner = await fakeHost().store('responses');
+    for (const write of [() => { throw new Error('thrown'); }, () => Promise.reject(new Error('rejected'))]) {
+      const store = new ResponseStore({ get: inner.get.bind(inner), range: inner.range.bind(inner), revision: inner.revision.bind(inner), write }, 30 * dayMs, () => { told += 1; });
+      for (let round = 0; round < 3; round += 1) {
+        for (let count = 0; count < pendingMax / 2; count += 1) store.put(idAt(Date.now(), 'f') + count, row('f'));
+        await settled();
+      }
+    }
+    assert.equal(told, 3 * pendingMax);
+  });
+
+  it('counts the bytes that wait, not only the rows', async () => {
+    let told = 0;
+    let release = (): void => {};
+    const inner = await fakeHost().store('responses');
+    const gate = new Promise<void>((resolve) => { release = resolve; });
+    const store = new ResponseStore({ get: inner.get.bind(inner), range: inner.range.bind(inner), revision: inner.revision.bind(inner), write: () => gate.then(() => true) }, 30 * dayMs, () => { told += 1; });
+    const input = [{ type: 'message', id: 'm', content: 'x'.repeat(1024 * 1024) }];
+    for (let count = 0; count < 80; count += 1) store.put(`${idAt(Date.now(), 'a')}${count}`, row('a', { input }));
+    assert.equal(told, 80 - 64);
+    release();
+    await settled();
+    store.put(idAt(Date.now(), 'b'), row('b', { input }));
+    assert.equal(told, 80 - 64);
+  });
 });
