@@ -1,6 +1,6 @@
 // One data thread: everything a call needs, built once, on the thread's own event loop. The main thread and the worker threads are alike.
 
-import type { Exporter, ExporterPlugin, LogRecord, Storage } from '@gateway/plugin-sdk';
+import type { Exporter, ExporterPlugin, LogRecord, Storage, Store } from '@gateway/plugin-sdk';
 import { readFileSync } from 'node:fs';
 import { Authenticator } from './auth/authenticate.js';
 import { bootstrap, type GeneratedKeys } from './auth/bootstrap.js';
@@ -24,6 +24,8 @@ import type { Settings } from './settings/read.js';
 import { ResponseStore } from './storage/response-store.js';
 import { Repository } from './storage/repository.js';
 import { RevisionSignal, Snapshot } from './storage/snapshot.js';
+import { SteadyStore } from './storage/steady-store.js';
+import { FaultReport } from './telemetry/fault-report.js';
 import { Logger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
 import { LogQueue } from './telemetry/queue.js';
@@ -68,6 +70,8 @@ class Ground {
   readonly hosts: PluginHosts;
   readonly registry: Registry;
   readonly #versions: PackageVersions | undefined;
+  /** Writes that the storage did not make: the log, caches and kept responses are the poorer, and no call fails. */
+  readonly refusedWrites: FaultReport;
   storage: Storage | undefined = undefined;
 
   constructor(readonly settings: Settings) {
@@ -84,11 +88,9 @@ class Ground {
     this.hosts = new PluginHosts({
       logger: this.logger, metrics: this.metrics, upstream: this.upstream, workers: this.workers, environment: process.env,
       resolve: (name) => egress.addresses(name),
-      openStore: async (name) => {
-        if (this.storage === undefined) throw fail('PLUGIN_FAILED', { plugin: name, reason: 'storage is not open' });
-        return this.storage.open(name);
-      },
+      openStore: (name) => this.openStore(name),
     });
+    this.refusedWrites = new FaultReport({ logger: this.logger, metrics: this.metrics, message: 'storage refused writes', metric: 'storage.writesRefused', subject: 'store' });
     this.#versions = settings.pluginsReload ? new PackageVersions() : undefined;
     this.registry = new Registry({
       packages: settings.plugins, fromFolder: process.cwd(), hostOf: (id) => this.hosts.hostOf(id), dropHost: (id) => this.hosts.drop(id),
@@ -115,8 +117,16 @@ class Ground {
     return this.storage;
   }
 
+  /** For what calls can do without: it stays usable while the disk is full. */
+  async openStore(name: string): Promise<Store> {
+    const { storage } = this;
+    if (storage === undefined) throw fail('PLUGIN_FAILED', { plugin: name, reason: 'storage is not open' });
+    return SteadyStore.open({ name, open: () => storage.open(name), onRefused: (store, reason) => this.refusedWrites.add(store, reason) });
+  }
+
   async close(): Promise<void> {
     this.hosts.close();
+    this.refusedWrites.close();
     await this.upstream.close();
     await this.workers.close();
     await this.storage?.close?.();
@@ -166,7 +176,8 @@ export class DataThread {
       logger: ground.logger,
       ...(plugin.batch === undefined ? {} : { batchCountMax: plugin.batch.countMax, waitMsMax: plugin.batch.waitMsMax }),
     }));
-    const responses = new ResponseStore(await storage.open(responseStore), settings.responsesDays * dayMs, (thrown) => ground.logger.error('a response could not be stored', { reason: reasonOf(thrown) }));
+    const lost = new FaultReport({ logger: ground.logger, metrics: ground.metrics, message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
+    const responses = new ResponseStore(await ground.openStore(responseStore), settings.responsesDays * dayMs, (thrown) => lost.add(responseStore, reasonOf(thrown)));
     if (index === 0) ground.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
     const pipeline = new Pipeline({
       settings: { retryDelayMs: settings.retryDelayMs, requestsMax: settings.requestsMax, collectedBytesMax: settings.collectedBytesMax },

@@ -7,7 +7,10 @@ export interface Store extends Closable {
   get(key: string): Maybe<Row | undefined>;
   /** Rows with `from <= key < to`, in the order of the UTF-8 bytes of the keys; at most `limit`; backwards with `reverse`. */
   range(options: RangeOptions): AsyncIterable<Row>;
-  /** All or nothing, durable when it resolves; false when an `ifVersion` did not hold, and then nothing was written. */
+  /**
+   * All or nothing, durable when it resolves; false when an `ifVersion` did not hold, and then nothing was written. Rejects when the medium refuses it,
+   * with a `code` of the system (`ENOSPC`, `EDQUOT`, `EFBIG`, `EIO`, `EROFS`) when it may hold later: larger writes then wait a moment before the next.
+   */
   write(batch: readonly Write[]): Promise<boolean>;
   /** Grows with each commit, seen by every thread and process that opened the store. */
   revision(): Maybe<number>;
@@ -39,7 +42,7 @@ export interface Write {
 }
 
 export interface Storage extends Closable {
-  /** Opening a name twice gives stores over the same rows. */
+  /** Opening a name twice gives stores over the same rows. A `code` as of a refused write says that it may be tried again later. */
   open(name: string): Maybe<Store>;
 }
 

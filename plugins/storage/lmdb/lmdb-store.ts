@@ -1,6 +1,8 @@
 import { ABORT, open, type RootDatabase } from 'lmdb';
 import type { RangeOptions, Row, Store, Write } from '@gateway/plugin-sdk';
 import { checkBatch, checkKey, planVersions } from '../common/check-batch.js';
+import { fileMode } from './make-files.js';
+import { refusedWrite } from './refused-write.js';
 
 /** Rows read at a time by a range: a page is whole before the first of it is given out, so no read transaction outlives a tick. */
 const pageRowsMax = 256;
@@ -16,13 +18,21 @@ const layout = 1;
 
 type Database = RootDatabase<Uint8Array, Uint8Array>;
 
+/** What LMDB tells of a commit beside these is an error. */
+const commitStatuses: ReadonlySet<unknown> = new Set([0, 1, 2]);
+const statusUnderWay = 1;
+
 /** One LMDB environment. Reads are synchronous, from the memory map; writes commit off this thread. */
 export class LmdbStore implements Store {
   readonly #database: Database;
+  readonly #folder: string;
   #isClosed = false;
+  /** What LMDB said of the last commit that failed. */
+  #commitFault: unknown = undefined;
 
   constructor(folder: string) {
-    this.#database = open<Uint8Array, Uint8Array>({
+    this.#folder = folder;
+    const options = {
       path: folder,
       noSubdir: false,
       keyEncoding: 'binary',
@@ -30,12 +40,36 @@ export class LmdbStore implements Store {
       useVersions: true,
       // A commit is on the disk when it resolves, as `write` promises; the default would resolve before.
       overlappingSync: false,
-    });
+      // Else LMDB begins a batch of its own with each turn of the loop, and nobody holds its promise when the commit fails.
+      eventTurnBatching: false,
+      permissionsMode: fileMode,
+    } as const;
+    this.#database = open<Uint8Array, Uint8Array>(options);
+    this.#hearCommits();
     const written = this.#read(layoutKey);
     if (written !== undefined && Number(written.value[0]) > layout) {
-      void this.#database.close();
+      this.#database.close().catch(() => undefined);
       throw new Error('it was written by a newer version of the gateway; start that version, or use another directory');
     }
+  }
+
+  /**
+   * Of a commit that fails the library prints the reason to the console and rejects a promise that it keeps to itself; whoever wrote learns only
+   * that there is a reason. So the status is heard before the library is: kept for `write`, and told to the library as progress, upon which it
+   * rejects the writes and nothing else.
+   */
+  #hearCommits(): void {
+    const env: unknown = Object(this.#database).env;
+    const start: unknown = Object(env).startWriting;
+    if (typeof env !== 'object' || env === null || typeof start !== 'function') return;
+    Object.defineProperty(env, 'startWriting', {
+      configurable: true,
+      value: (address: unknown, told: (status: unknown) => unknown): unknown => start.call(env, address, (status: unknown) => {
+        if (commitStatuses.has(status)) return told(status);
+        this.#commitFault = status;
+        return told(statusUnderWay);
+      }),
+    });
   }
 
   get(key: string): Row | undefined {
@@ -67,7 +101,7 @@ export class LmdbStore implements Store {
     const keys = batch.map((entry) => rowKey(entry.key));
     let isHeld = false;
     // A child transaction, because LMDB may commit several callers' batches as one: a failure undoes this batch and no other.
-    await this.#live().childTransaction(() => {
+    const committed = this.#live().childTransaction(() => {
       const database = this.#database;
       const versions = planVersions(batch, (key) => versionOf(database, rowKey(key)));
       if (versions === undefined) return ABORT;
@@ -75,16 +109,31 @@ export class LmdbStore implements Store {
         const entry = batch[index];
         const key = keys[index];
         if (entry === undefined || key === undefined) continue;
-        if (entry.op === 'remove') void database.remove(key);
-        else if (entry.value !== undefined) void database.put(key, entry.value, versions[index] ?? 1);
+        if (entry.op === 'remove') inside(database.remove(key));
+        else if (entry.value !== undefined) inside(database.put(key, entry.value, versions[index] ?? 1));
       }
       const revision = revisionOf(database) + 1;
-      void database.put(revisionKey, encodeRevision(revision), revision);
-      if (revision === 1) void database.put(layoutKey, Uint8Array.of(layout), 1);
+      inside(database.put(revisionKey, encodeRevision(revision), revision));
+      if (revision === 1) inside(database.put(layoutKey, Uint8Array.of(layout), 1));
       isHeld = true;
       return undefined;
     });
+    try {
+      await committed;
+    } catch (thrown) {
+      throw await this.#refused(thrown);
+    }
     return isHeld;
+  }
+
+  /** Why the commit failed, with a `code` that says whether there is no room. */
+  async #refused(thrown: unknown): Promise<unknown> {
+    const commitError: unknown = Object(thrown).commitError;
+    if (!(commitError instanceof Promise)) return thrown instanceof Error && 'code' in thrown ? refusedWrite(this.#folder, thrown) : thrown;
+    // The library's own promise of the reason. It stays pending when the status was heard; else it must not reject unheard.
+    commitError.catch(() => undefined);
+    const reason: unknown = this.#commitFault ?? await Promise.race([commitError.catch((fault: unknown) => fault), nextTurn()]);
+    return refusedWrite(this.#folder, reason ?? thrown);
   }
 
   revision(): number {
@@ -134,6 +183,13 @@ export class LmdbStore implements Store {
     return this.#database;
   }
 }
+
+/** Inside a transaction the library answers at once, with promises that are settled and never reject: what fails is thrown, or fails the commit. */
+function inside(written: Promise<boolean>): void {
+  written.catch(() => undefined);
+}
+
+const nextTurn = (): Promise<undefined> => new Promise((resolve) => { setImmediate(resolve, undefined); });
 
 function rowKey(key: string): Buffer {
   const bytes = Buffer.allocUnsafe(1 + Buffer.byteLength(key));

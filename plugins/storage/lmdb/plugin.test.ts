@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,6 +9,7 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { conformStorage, fakeHost } from '@gateway/plugin-sdk/testing';
+import { lockBytes } from './make-files.js';
 import plugin from './plugin.js';
 import { batchRows } from './test-writer.js';
 
@@ -32,6 +33,30 @@ describe('lmdb storage', () => {
     await storage.open('logs');
     assert.equal(statSync(path).mode & 0o777, 0o700);
     assert.equal(statSync(join(path, 'logs')).mode & 0o777, 0o700);
+    await storage.close?.();
+  });
+
+  it('makes its files for the owner alone, and closes those that an earlier version left open', async () => {
+    const path = freshFolder();
+    const modes = (): number[] => ['data.mdb', 'lock.mdb'].map((name) => statSync(join(path, 'x', name)).mode & 0o777);
+    const storage = await plugin.create({ path }, fakeHost());
+    const store = await storage.open('x');
+    assert.deepEqual(modes(), [0o600, 0o600]);
+    await store.write([{ op: 'put', key: 'a', value: Buffer.from('1') }]);
+    await store.close?.();
+    for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, 'x', name), 0o644);
+    assert.equal((await (await storage.open('x')).get('a'))?.version, 1);
+    assert.deepEqual(modes(), [0o600, 0o600]);
+    await storage.close?.();
+  });
+
+  it('gives its lock file all its blocks at once: a hole in it would be filled through memory, where a full disk ends the process', async () => {
+    const path = freshFolder();
+    const storage = await plugin.create({ path }, fakeHost());
+    await storage.open('x');
+    const { size, blocks } = statSync(join(path, 'x', 'lock.mdb'));
+    assert.equal(size, lockBytes);
+    assert.ok(blocks * 512 >= size, `${blocks} blocks for ${size} bytes`);
     await storage.close?.();
   });
 

@@ -4,6 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import { checkStoreName } from '../common/check-batch.js';
 import { faultOfFile } from './check-file.js';
 import { LmdbStore } from './lmdb-store.js';
+import { makeFiles } from './make-files.js';
+import { isNoRoom, refusedWrite } from './refused-write.js';
 
 const folderMode = 0o700;
 
@@ -60,10 +62,16 @@ function openFolder(folder: string): LmdbStore {
   makeFolder(folder);
   const file = join(folder, 'data.mdb');
   let fault: string | undefined;
+  let undo = (): void => {};
   try {
     fault = faultOfFile(file);
-    if (fault === undefined) return new LmdbStore(folder);
+    if (fault === undefined) {
+      undo = makeFiles(folder);
+      return new LmdbStore(folder);
+    }
   } catch (thrown) {
+    undo();
+    if (isNoRoom(thrown)) throw refusedWrite(folder, thrown);
     fault = reasonOf(thrown);
   }
   throw new Error(`${file} cannot be opened: ${fault}; restore it from a backup, or move ${folder} away to begin with an empty one`);
@@ -82,6 +90,7 @@ function makeFolder(folder: string): void {
     if (!statSync(folder).isDirectory()) throw new Error('it is not a directory');
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (thrown) {
+    if (isNoRoom(thrown)) throw refusedWrite(folder, thrown);
     throw new Error(`the directory ${folder} cannot be used (${reasonOf(thrown)}); choose one that this user may write to`, { cause: thrown });
   }
 }
