@@ -45,7 +45,7 @@ export class AnswerTail implements EventTail {
     if (isError(event)) this.#error ??= event;
     if (!this.options.holdsAll && this.#held.length === 0 && !this.#isLast(event)) return false;
     if (this.options.holdsAll) {
-      this.#heldBytes += typeof event.data === 'string' ? event.data.length : objectBytes;
+      this.#heldBytes += eventBytes + (typeof event.data === 'string' ? event.data.length : objectBytes);
       if (this.#heldBytes > this.options.bytesMax) throw fail('UPSTREAM_TOO_LARGE', { provider: this.exchange.provider, maximum: this.options.bytesMax });
     }
     this.#held.push(event);
@@ -94,7 +94,8 @@ export class AnswerTail implements EventTail {
   }
 }
 
-/** About what an event takes that is an object. */
+/** About what an event takes beside its data, and data that is an object. */
+const eventBytes = 128;
 const objectBytes = 256;
 
 /** An error event in any of the dialects, told without parsing the others. */

@@ -2,7 +2,8 @@
 // An answer that is collected before the client gets any of it: because the provider's format has to be turned into the client's, because hooks
 // judge it or add their results, because a cache wants it, or because it is an error.
 
-import { isBinaryAnswer, isProviderError, type BinaryAnswer, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { ByteCollector, isBinaryAnswer, isProviderError, type BinaryAnswer, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { asBuffer } from '../body/cursor.js';
 import { chatToMessages } from '../dialect/messages/answer.js';
 import { chatToResponse } from '../dialect/responses/answer.js';
 import { fail, isGatewayError, type GatewayError } from '../errors/gateway-error.js';
@@ -21,17 +22,15 @@ export type PlainMode = 'collect' | 'whole' | 'error';
 const errorBytesMax = 256 * 1024;
 
 export class PlainAnswer {
-  readonly #chunks: Uint8Array[] = [];
-  #bytes = 0;
+  readonly #collected = new ByteCollector();
 
   constructor(readonly answer: Answer, readonly mode: PlainMode) {}
 
   onChunk(chunk: Uint8Array): void {
     const { answer } = this;
-    this.#bytes += chunk.length;
     const maximum = this.mode === 'error' ? errorBytesMax : answer.services.settings.collectedBytesMax;
-    if (this.#bytes <= maximum) {
-      this.#chunks.push(chunk);
+    if (this.#collected.length + chunk.length <= maximum) {
+      this.#collected.append(chunk);
       return;
     }
     answer.call?.cancel();
@@ -44,7 +43,7 @@ export class PlainAnswer {
       this.#answerError();
       return;
     }
-    const bytes = whole(this.#chunks);
+    const bytes = asBuffer(this.#collected.take());
     try {
       if (this.mode === 'whole') this.#answerWhole(bytes);
       else this.#answerMade(bytes);
@@ -130,7 +129,7 @@ export class PlainAnswer {
 
   #answerError(): void {
     const { answer } = this;
-    const bytes = Buffer.concat(this.#chunks);
+    const bytes = asBuffer(this.#collected.take());
     const error = providerError(bytes, answer.status, answer.headers, answer.attempt.leaf.provider.plugin, answer.exchange.route.dialect);
     if (error === null) answer.send(bytes, '');
     else answer.refuseAsProvider(error);
@@ -142,12 +141,6 @@ export class PlainAnswer {
     if (isProviderError(thrown)) answer.refuseAsProvider({ status: thrown.status, message: thrown.message, type: thrown.type ?? 'upstream_error', param: null, code: thrown.code ?? null });
     else answer.refuse(asUpstreamInvalid(thrown, answer.exchange));
   }
-}
-
-/** Most answers come in one piece, which is not copied. */
-function whole(chunks: readonly Uint8Array[]): Buffer {
-  const [first] = chunks;
-  return first !== undefined && chunks.length === 1 ? Buffer.from(first.buffer, first.byteOffset, first.byteLength) : Buffer.concat(chunks);
 }
 
 const isMembers = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -11,11 +11,16 @@ const keptBytesMax = 16 * 1024 * 1024;
 /** Clients of one answer. */
 const readersMax = 1000;
 
+/** Smaller chunks are copied together: an object for each costs more than they do, and every reader would get each by itself. */
+const smallBytes = 4 * 1024;
+const blockBytes = 16 * 1024;
+
 interface Reader {
   readonly exchange: Exchange;
   readonly responder: Responder;
-  /** The next chunk to write. */
+  /** The next piece to write, and how much of it has been written. */
   at: number;
+  from: number;
   isBlocked: boolean;
   readonly onDone: () => void;
 }
@@ -23,9 +28,12 @@ interface Reader {
 export class SharedAnswer implements Responder {
   onDrain: (() => void) | null = null;
   readonly #readers = new Set<Reader>();
-  readonly #chunks: (Uint8Array | null)[] = [];
+  /** The last may be a block that is still filled: `#filled` bytes of it count. */
+  readonly #pieces: (Uint8Array | null)[] = [];
+  #block: Uint8Array | null = null;
+  #filled = 0;
   #bytes = 0;
-  /** Chunks at the beginning that nobody needs any more, and their bytes. */
+  /** Pieces at the beginning that nobody needs any more, and their bytes. */
   #gone = 0;
   #released = 0;
   #status = 0;
@@ -62,7 +70,7 @@ export class SharedAnswer implements Responder {
 
   /** `onDone`: the reader has got everything, or its client has left. */
   join(exchange: Exchange, responder: Responder, onDone: () => void): void {
-    const reader: Reader = { exchange, responder, at: 0, isBlocked: false, onDone };
+    const reader: Reader = { exchange, responder, at: 0, from: 0, isBlocked: false, onDone };
     this.#readers.add(reader);
     responder.onDrain = () => {
       reader.isBlocked = false;
@@ -106,7 +114,7 @@ export class SharedAnswer implements Responder {
   write(chunk: Uint8Array): boolean {
     if (this.#isEnded) return true;
     if (chunk.length > 0) {
-      this.#chunks.push(chunk);
+      this.#keep(chunk);
       this.#bytes += chunk.length;
     }
     for (const reader of this.#readers) this.#pump(reader);
@@ -146,17 +154,53 @@ export class SharedAnswer implements Responder {
     return headers;
   }
 
+  #keep(chunk: Uint8Array): void {
+    if (chunk.length >= smallBytes) {
+      if (this.#block !== null) this.#closeBlock(this.#block);
+      this.#pieces.push(chunk);
+      return;
+    }
+    if (this.#block !== null && this.#filled + chunk.length > this.#block.length) this.#closeBlock(this.#block);
+    if (this.#block === null) {
+      this.#block = Buffer.allocUnsafeSlow(blockBytes);
+      this.#filled = 0;
+      this.#pieces.push(this.#block);
+    }
+    this.#block.set(chunk, this.#filled);
+    this.#filled += chunk.length;
+  }
+
+  /** What was read of it so far stays what it was. */
+  #closeBlock(block: Uint8Array): void {
+    this.#pieces[this.#pieces.length - 1] = block.subarray(0, this.#filled);
+    this.#block = null;
+  }
+
   #pump(reader: Reader): void {
     const { responder } = reader;
-    while (!reader.isBlocked && reader.at < this.#chunks.length) {
-      const chunk = this.#chunks[reader.at] as Uint8Array;
-      reader.at += 1;
-      if (!responder.write(chunk)) reader.isBlocked = true;
+    while (!reader.isBlocked && reader.at < this.#pieces.length) {
+      const piece = this.#pieces[reader.at] as Uint8Array;
+      const { from } = reader;
+      const isOpen = piece === this.#block;
+      const to = isOpen ? this.#filled : piece.length;
+      if (isOpen) {
+        if (from === to) break;
+        reader.from = to;
+      } else {
+        reader.at += 1;
+        reader.from = 0;
+      }
+      if (from < to && !responder.write(from === 0 && to === piece.length ? piece : piece.subarray(from, to))) reader.isBlocked = true;
     }
-    if (!this.#isEnded || reader.at < this.#chunks.length || !this.#readers.delete(reader)) return;
+    if (!this.#isEnded || !this.#isThrough(reader) || !this.#readers.delete(reader)) return;
     if (this.#isAborted) responder.abort();
     else responder.end();
     reader.onDone();
+  }
+
+  #isThrough(reader: Reader): boolean {
+    const left = this.#pieces.length - reader.at;
+    return left === 0 || (left === 1 && this.#block !== null && reader.from === this.#filled);
   }
 
   /** Below the limit the answer is kept for the slow ones; above it they hold everybody back. */
@@ -177,11 +221,11 @@ export class SharedAnswer implements Responder {
 
   /** Lets go of what every reader has got. */
   #release(): void {
-    let least = this.#chunks.length;
+    let least = this.#pieces.length - (this.#block === null ? 0 : 1);
     for (const reader of this.#readers) least = Math.min(least, reader.at);
     for (; this.#gone < least; this.#gone += 1) {
-      this.#released += this.#chunks[this.#gone]?.length ?? 0;
-      this.#chunks[this.#gone] = null;
+      this.#released += this.#pieces[this.#gone]?.length ?? 0;
+      this.#pieces[this.#gone] = null;
     }
   }
 }

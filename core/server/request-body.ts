@@ -3,7 +3,9 @@
 // because its memory is gone when the callback returns. Until somebody decides what becomes of the body it is held, up to a bound, then
 // the client is paused.
 
+import { ByteCollector } from '@gateway/plugin-sdk';
 import { Readable } from 'node:stream';
+import { asBuffer } from '../body/cursor.js';
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import type { ClientBody } from '../exchange/client-body.js';
 import { noBytes } from '../exchange/exchange.js';
@@ -27,7 +29,7 @@ export class RequestBody implements ClientBody {
   isComplete = false;
   bytesReceived = 0;
   #mode: Mode = 'hold';
-  #chunks: Buffer[] = [];
+  readonly #held = new ByteCollector();
   #onWhole: ((bytes: Uint8Array) => void) | null = null;
   #onFault: ((fault: GatewayError) => void) | null = null;
   #onDrained: (() => void) | null = null;
@@ -60,19 +62,16 @@ export class RequestBody implements ClientBody {
 
   stream(): Readable {
     this.#mode = 'stream';
-    const upload = new Upload(() => this.#resume(), () => this.discard());
+    const upload = new Upload(this.#held, () => this.#resume(), () => this.discard());
     this.#upload = upload;
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    for (const chunk of chunks) upload.push(chunk);
     if (this.#fault !== null) upload.destroy(this.#fault);
-    else if (this.isComplete) upload.push(null);
+    else if (this.isComplete) upload.finish();
     return upload;
   }
 
   discard(): void {
     this.#mode = 'discard';
-    this.#chunks = [];
+    this.#held.takePieces();
     this.#onWhole = null;
     this.#onFault = null;
     this.#upload = null;
@@ -93,7 +92,7 @@ export class RequestBody implements ClientBody {
     this.#upload = null;
     if (upload !== null && !this.isComplete) upload.destroy();
     this.#mode = 'discard';
-    this.#chunks = [];
+    this.#held.takePieces();
     this.#onDrained = null;
   }
 
@@ -126,13 +125,13 @@ export class RequestBody implements ClientBody {
       case 'stream': {
         const upload = this.#upload;
         if (upload === null) return;
-        const hasRoom = chunk.byteLength === 0 || upload.push(copyOf(chunk));
-        if (isLast) upload.push(null);
-        else if (!hasRoom) this.#pause();
+        this.#hold(chunk);
+        if (isLast) upload.finish();
+        else if (!upload.flush()) this.#pause();
         return;
       }
       default:
-        if (chunk.byteLength > 0) this.#chunks.push(copyOf(chunk));
+        this.#hold(chunk);
         if (isLast) {
           const onWhole = this.#onWhole;
           this.#onWhole = null;
@@ -143,10 +142,15 @@ export class RequestBody implements ClientBody {
     }
   }
 
+  /** The copy that cannot be avoided. A single small chunk comes from the shared pool, which is cheaper than memory of its own. */
+  #hold(chunk: ArrayBuffer): void {
+    if (chunk.byteLength === 0) return;
+    if (this.#held.length === 0) this.#held.append(Buffer.from(new Uint8Array(chunk)));
+    else this.#held.appendCopy(new Uint8Array(chunk));
+  }
+
   #take(): Uint8Array {
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    return chunks.length === 1 ? chunks[0] as Buffer : chunks.length === 0 ? noBytes : Buffer.concat(chunks);
+    return this.#held.length === 0 ? noBytes : asBuffer(this.#held.take());
   }
 
   #fail(fault: GatewayError): void {
@@ -207,14 +211,34 @@ export class RequestBody implements ClientBody {
   }
 }
 
-/** The body on its way up; its buffer above the mark pauses the client. */
+/** The body on its way up: what nobody has read yet waits as bytes, not as chunks, and beyond the mark pauses the client. */
 class Upload extends Readable {
-  constructor(readonly onRead: () => void, readonly onClosed: () => void) {
-    super({ highWaterMark: heldBytesMax });
+  #isWanted = false;
+  #isFinished = false;
+
+  constructor(readonly waiting: ByteCollector, readonly onRead: () => void, readonly onClosed: () => void) {
+    // Nothing is kept on the stream's side: it reads when it has nothing.
+    super({ highWaterMark: 1 });
+  }
+
+  /** False: so much waits that the client has to. */
+  flush(): boolean {
+    if (this.#isWanted && this.waiting.length > 0) {
+      this.#isWanted = false;
+      this.push(this.waiting.take());
+    }
+    return this.waiting.length < heldBytesMax;
+  }
+
+  finish(): void {
+    this.#isFinished = true;
+    if (this.waiting.length > 0) this.push(this.waiting.take());
+    this.push(null);
   }
 
   override _read(): void {
-    this.onRead();
+    this.#isWanted = true;
+    if (!this.#isFinished && this.flush()) this.onRead();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
@@ -222,6 +246,3 @@ class Upload extends Readable {
     callback(error);
   }
 }
-
-// The copy that cannot be avoided. Small chunks come from the shared pool, which is cheaper than memory of their own.
-const copyOf = (chunk: ArrayBuffer): Buffer => Buffer.from(new Uint8Array(chunk));

@@ -8,6 +8,9 @@ import type { UwsResponse } from './uws.js';
 
 const beyondAscii = /[^\x00-\x7f]/;
 
+/** So many chunks of one task are joined: the framing of each costs more than the copy. */
+const joinedFrom = 16;
+
 export interface WriterOwner {
   /** The answer has left, whole or not. */
   onAnswered(): void;
@@ -135,7 +138,11 @@ export class ResponseWriter implements Responder {
       this.#written += first.length;
       hasRoom = response.write(first);
     }
-    if (more !== null) {
+    if (more !== null && more.length >= joinedFrom) {
+      const chunk = Buffer.concat(more);
+      this.#written += chunk.length;
+      hasRoom = response.write(chunk);
+    } else if (more !== null) {
       for (let index = 0; index < more.length; index += 1) {
         const chunk = more[index] as Uint8Array;
         this.#written += chunk.length;

@@ -4,24 +4,36 @@
 
 import { createParser, type EventSourceMessage, type EventSourceParser, type ParseError } from 'eventsource-parser';
 import { isUtf8 } from 'node:buffer';
-import type { SseEvent } from '@gateway/plugin-sdk';
+import { ByteCollector, type SseEvent } from '@gateway/plugin-sdk';
 import { asBuffer } from '../body/cursor.js';
 import { fail } from '../errors/gateway-error.js';
 
 export const eventCharactersMax = 8 * 1024 * 1024;
 /** The library counts the field names of an unfinished event too. */
 const bufferedCharactersMax = eventCharactersMax + 65_536;
+/** Of a line whose end has not come; a character has up to three bytes. */
+const lineBytesMax = 3 * bufferedCharactersMax;
+/** Of one event. A line costs more than the few bytes that may be in it. */
+const linesMax = 100_000;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 
 export class SseParser {
   readonly #parser: EventSourceParser;
   readonly #decoder = new TextDecoder();
   /** The decoder holds part of a character, or has yet to see whether the stream begins with a byte order mark. */
   #isMidCharacter = true;
+  /** Of a line whose end has not come: text would cost an object for each chunk. */
+  readonly #begun = new ByteCollector();
+  /** Lines that came in chunks without an event. */
+  #lines = 0;
+  #hasEvent = false;
 
   constructor(onEvent: (event: SseEvent) => void) {
     this.#parser = createParser({
       onEvent: (message: EventSourceMessage) => {
         if (message.data.length > eventCharactersMax) throw tooLong();
+        this.#hasEvent = true;
         onEvent({ event: message.event, data: message.data });
       },
       onError: (error: ParseError) => {
@@ -34,11 +46,43 @@ export class SseParser {
     this.#parser.feed('');
   }
 
-  push(chunk: Uint8Array): void {
+  push(bytes: Uint8Array): void {
+    let chunk = asBuffer(bytes);
+    if (chunk.indexOf(lineFeed) === -1 && chunk.indexOf(carriageReturn) === -1) {
+      this.#begun.append(chunk);
+      if (this.#begun.length > lineBytesMax) throw tooLong();
+      return;
+    }
+    if (this.#begun.length > 0) {
+      this.#begun.append(chunk);
+      chunk = asBuffer(this.#begun.take());
+    }
+    this.#hasEvent = false;
+    this.#feed(chunk);
+    if (this.#hasEvent) this.#lines = 0;
+    else this.#countLines(chunk);
+  }
+
+  /** Delivers a last event whose blank line is missing. */
+  end(): void {
+    if (this.#begun.length > 0) this.#feed(asBuffer(this.#begun.take()));
+    this.#parser.feed(`${this.#decoder.decode()}\n\n`);
+  }
+
+  #countLines(chunk: Buffer): void {
+    let last = -2;
+    for (let at = chunk.indexOf(lineFeed); at !== -1; at = chunk.indexOf(lineFeed, at + 1)) {
+      // A blank line: what came before was a comment, for example, and is forgotten.
+      this.#lines = last === at - 1 || (last === at - 2 && chunk[at - 1] === carriageReturn) ? 0 : this.#lines + 1;
+      last = at;
+    }
+    if (this.#lines > linesMax) throw tooLong();
+  }
+
+  #feed(chunk: Buffer): void {
     const { length } = chunk;
-    if (length === 0) return;
     if (!this.#isMidCharacter && isUtf8(chunk)) {
-      this.#parser.feed(asBuffer(chunk).toString('utf8'));
+      this.#parser.feed(chunk.toString('utf8'));
       return;
     }
     const text = this.#decoder.decode(chunk, { stream: true });
@@ -46,12 +90,7 @@ export class SseParser {
     this.#isMidCharacter = (chunk[length - 1] ?? 0) > 0x7f;
     if (text !== '') this.#parser.feed(text);
   }
-
-  /** Delivers a last event whose blank line is missing. */
-  end(): void {
-    this.#parser.feed(`${this.#decoder.decode()}\n\n`);
-  }
 }
 
 const tooLong = (): Error =>
-  fail('UPSTREAM_INVALID', { provider: 'the upstream', reason: `one event of the stream is longer than ${eventCharactersMax} characters` });
+  fail('UPSTREAM_INVALID', { provider: 'the upstream', reason: `one event of the stream is longer than ${eventCharactersMax} characters or ${linesMax} lines` });

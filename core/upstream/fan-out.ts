@@ -2,7 +2,7 @@
 // Several upstream calls that look like one: the answers become one JSON list, in the order of the requests; the first that is no success
 // is the answer for all. A few at a time; answers are held whole, up to a limit.
 
-import type { UpstreamCall, UpstreamListener } from '@gateway/plugin-sdk';
+import { ByteCollector, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
 
 const openMax = 8;
 
@@ -55,7 +55,7 @@ export class FanOut implements UpstreamCall {
     this.cancel();
     if (isSuccess) this.#headers = part.headers;
     this.listener.onHead(part.status, isSuccess ? this.#headers : part.headers);
-    this.listener.onChunk(isSuccess ? this.#joined() : Buffer.concat(part.chunks));
+    this.listener.onChunk(isSuccess ? this.#joined() : part.collected.take());
     this.listener.onEnd();
   }
 
@@ -67,7 +67,7 @@ export class FanOut implements UpstreamCall {
 
   #joined(): Buffer {
     const pieces: Uint8Array[] = [];
-    this.#parts.forEach((part, index) => pieces.push(index === 0 ? opening : comma, ...part.chunks));
+    this.#parts.forEach((part, index) => pieces.push(index === 0 ? opening : comma, part.collected.take()));
     pieces.push(closing);
     return Buffer.concat(pieces);
   }
@@ -81,7 +81,7 @@ class Part implements UpstreamListener {
   call: UpstreamCall | null = null;
   status = 0;
   headers: readonly string[] = [];
-  readonly chunks: Uint8Array[] = [];
+  readonly collected = new ByteCollector();
 
   constructor(readonly whole: FanOut) {}
 
@@ -91,7 +91,7 @@ class Part implements UpstreamListener {
   }
 
   onChunk(chunk: Uint8Array): void {
-    this.chunks.push(chunk);
+    this.collected.append(chunk);
     this.whole.onBytes(chunk.length);
   }
 

@@ -1,6 +1,7 @@
 // One outbound call as a promise, for plugins and the control plane: same pools, same egress guard, request trust. Not for the path of a call.
 
-import type { OutboundRequest, OutboundResponse, UpstreamCall, UpstreamListener } from '@gateway/plugin-sdk';
+import { ByteCollector, type OutboundRequest, type OutboundResponse, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
+import { asBuffer } from '../body/cursor.js';
 import { fail } from '../errors/gateway-error.js';
 import type { UpstreamClient } from './client.js';
 import { parseCustomHost } from './custom-host.js';
@@ -8,8 +9,7 @@ import { parseCustomHost } from './custom-host.js';
 class Collector implements UpstreamListener {
   #status = 0;
   #headers: readonly string[] = [];
-  readonly #chunks: Uint8Array[] = [];
-  #bytes = 0;
+  readonly #collected = new ByteCollector();
   call: UpstreamCall | undefined = undefined;
 
   constructor(
@@ -25,9 +25,8 @@ class Collector implements UpstreamListener {
   }
 
   onChunk(chunk: Uint8Array): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes <= this.bytesMax) {
-      this.#chunks.push(chunk);
+    if (this.#collected.length + chunk.length <= this.bytesMax) {
+      this.#collected.append(chunk);
       return;
     }
     this.call?.cancel();
@@ -36,7 +35,7 @@ class Collector implements UpstreamListener {
 
   onEnd(): void {
     const headers = this.#headers;
-    const body = Buffer.concat(this.#chunks);
+    const body = asBuffer(this.#collected.take());
     this.resolve({
       status: this.#status,
       header: (name) => {

@@ -1,4 +1,4 @@
-import { ProviderError, type FrameDecoder, type Framing, type SseEvent } from '@gateway/plugin-sdk';
+import { ByteCollector, ProviderError, type FrameDecoder, type Framing, type SseEvent } from '@gateway/plugin-sdk';
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 
 const frameBytesMin = 16;
@@ -16,18 +16,16 @@ const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.by
 const codec = new EventStreamCodec((bytes) => (typeof bytes === 'string' ? bytes : textOf(bytes)), (text) => Buffer.from(text, 'utf8'));
 
 class EventStreamDecoder implements FrameDecoder {
-  /** Chunks that hold less than a frame; joined only when the frame is whole, so that a large frame is copied once. */
-  #parts: Uint8Array[] = [];
-  #held = 0;
+  /** Less than a frame; joined only when the frame is whole, so that a large frame is copied once. */
+  readonly #begun = new ByteCollector();
   #wanted = lengthBytes;
 
   push(chunk: Uint8Array, emit: (event: SseEvent) => void): void {
     let bytes = chunk;
-    if (this.#held > 0) {
-      this.#parts.push(chunk);
-      this.#held += chunk.byteLength;
-      if (this.#held < this.#wanted) return;
-      bytes = Buffer.concat(this.#parts, this.#held);
+    if (this.#begun.length > 0) {
+      this.#begun.append(chunk);
+      if (this.#begun.length < this.#wanted) return;
+      bytes = this.#begun.take();
     }
     let from = 0;
     this.#wanted = lengthBytes;
@@ -40,12 +38,11 @@ class EventStreamDecoder implements FrameDecoder {
       emitFrame(bytes.subarray(from, from + length), emit);
       from += length;
     }
-    this.#held = bytes.byteLength - from;
-    this.#parts = this.#held === 0 ? [] : [bytes.subarray(from)];
+    this.#begun.append(bytes.subarray(from));
   }
 
   end(): void {
-    if (this.#held > 0) throw new Error(`the event stream ended ${this.#held} bytes into a frame`);
+    if (this.#begun.length > 0) throw new Error(`the event stream ended ${this.#begun.length} bytes into a frame`);
   }
 }
 

@@ -87,3 +87,20 @@ test('events are written in the form of the standard', () => {
   assert.equal(writeEvent(event('a\nb\r\nc\rd', 'x')), 'event: x\ndata: a\ndata: b\ndata: c\ndata: d\n\n');
   assert.equal(writeEvent(event('a', 'x\ndata: forged')), 'event: x data: forged\ndata: a\n\n');
 });
+
+test('an event of more lines than any has is refused, comments are not counted', () => {
+  const parser = new SseParser(() => undefined);
+  const isTooLong = (thrown: unknown): boolean => isGatewayError(thrown) && thrown.code === 'UPSTREAM_INVALID';
+  const pings = Buffer.from(': ping\n\n'.repeat(60_000) + ': ping\r\n\r\n'.repeat(60_000));
+  parser.push(pings);
+  parser.push(pings);
+  const lines = Buffer.from('data:\n'.repeat(60_000));
+  parser.push(lines);
+  assert.throws(() => parser.push(lines), isTooLong);
+});
+
+test('a line without an end is refused beyond its limit, in chunks of any size', () => {
+  const parser = new SseParser(() => undefined);
+  const chunk = Buffer.alloc(1024 * 1024, 'x');
+  assert.throws(() => { for (let count = 0; count < 30; count += 1) parser.push(chunk); }, (thrown) => isGatewayError(thrown) && thrown.code === 'UPSTREAM_INVALID');
+});
