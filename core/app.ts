@@ -5,6 +5,7 @@ import { mkdirSync, accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
+import { beforeEnd, hearLostPromises } from './process-end.js';
 import { catalogueOf, type Catalogue } from './registry/catalogue.js';
 import { Registry } from './registry/registry.js';
 import { reservePort } from './server/listener.js';
@@ -17,7 +18,7 @@ import { DataThread, gatewayVersion, type SharedMemory } from './thread.js';
 import type { ThreadData, ThreadMessage } from './thread-entry.js';
 
 /** A thread that needs longer to close its app, at an exit without a stop, is stuck. */
-const closeTimeoutMs = 2_000;
+const closeTimeoutMs = 500;
 
 export interface RunningGateway {
   readonly url: string;
@@ -34,16 +35,23 @@ export async function startGateway(settings: Settings): Promise<RunningGateway> 
   const port = await reservePort(uws, settings.host, settings.port);
   const shared: SharedMemory = { breakers: Breakers.allocate(), revision: RevisionSignal.allocate() };
   const main = await DataThread.start(settings, shared, port, 0);
-  const workers: Worker[] = [];
+  const workers: DataWorker[] = [];
   const ended = new Int32Array(new SharedArrayBuffer(4));
   const onExit = (): void => closeApps(workers, ended);
   if (settings.threads > 1) process.once('exit', onExit);
-  try {
-    for (let index = 1; index < settings.threads; index += 1) workers.push(await startWorker({ settings, shared, port, index, ended }));
-  } catch (thrown) {
-    await Promise.all(workers.map((worker) => stopWorker(worker, 0)));
+  const stopAll = async (deadlineMs: number, isHasty: boolean): Promise<void> => {
+    await Promise.all([main.stop(deadlineMs, isHasty), ...workers.map((worker) => worker.stop(deadlineMs, isHasty))]);
+  };
+  const takeBack = [beforeEnd(() => stopAll(0, true)), hearLostPromises((thrown) => main.onLostPromise(thrown))];
+  const stop = async (deadlineMs: number): Promise<void> => {
+    await stopAll(deadlineMs, false);
     process.off('exit', onExit);
-    await main.stop(0);
+    for (const each of takeBack) each();
+  };
+  try {
+    for (let index = 1; index < settings.threads; index += 1) workers.push(await DataWorker.start({ settings, shared, port, index, ended }));
+  } catch (thrown) {
+    await stop(0);
     throw thrown;
   }
   const { adminKey, apiKey } = main.generatedKeys;
@@ -55,10 +63,7 @@ export async function startGateway(settings: Settings): Promise<RunningGateway> 
       ...(adminKey === undefined ? {} : { admin: adminKey }),
       ...(apiKey === undefined ? {} : { api: apiKey }),
     },
-    stop: async (deadlineMs) => {
-      await Promise.all([main.stop(deadlineMs), ...workers.map((worker) => stopWorker(worker, deadlineMs))]);
-      process.off('exit', onExit);
-    },
+    stop,
   };
 }
 
@@ -94,20 +99,39 @@ function prepareDataDir(dataDir: string): void {
   }
 }
 
-function startWorker(data: ThreadData): Promise<Worker> {
-  const worker = new Worker(new URL('./thread-entry.js', import.meta.url), { workerData: data });
-  return new Promise((resolve, reject) => {
-    worker.once('message', (message: ThreadMessage) => {
-      if (message.kind !== 'failed') {
-        worker.on('error', onThreadDeath);
-        worker.on('message', (later: ThreadMessage) => { if (later.kind === 'died') onThreadDeath(later.fault); });
-        resolve(worker);
-        return;
-      }
-      reject(fail('SETTINGS_INVALID', { reason: message.reason }));
+/** A data thread beside the main one. */
+class DataWorker {
+  #isStopping = false;
+  readonly #exited: Promise<void>;
+
+  private constructor(readonly worker: Worker) {
+    this.#exited = new Promise((resolve) => { worker.once('exit', () => resolve()); });
+    worker.on('error', onThreadDeath);
+    worker.on('message', (message: ThreadMessage) => { if (message.kind === 'died') onThreadDeath(message.fault); });
+    worker.once('exit', () => { if (!this.#isStopping) onThreadDeath(new Error('a thread ended by itself')); });
+  }
+
+  /** Resolves when it accepts connections. */
+  static start(data: ThreadData): Promise<DataWorker> {
+    const worker = new Worker(new URL('./thread-entry.js', import.meta.url), { workerData: data });
+    return new Promise((resolve, reject) => {
+      worker.once('message', (message: ThreadMessage) => {
+        worker.off('error', reject);
+        if (message.kind === 'failed') reject(fail('SETTINGS_INVALID', { reason: message.reason }));
+        else resolve(new DataWorker(worker));
+      });
+      worker.once('error', reject);
+      // After `message` or `error` this comes too late to matter.
+      worker.once('exit', () => reject(fail('INTERNAL', { id: 'thread' }, new Error('a thread ended before it had started'))));
     });
-    worker.once('error', reject);
-  });
+  }
+
+  /** May be called again, with less patience. */
+  stop(deadlineMs: number, isHasty: boolean): Promise<void> {
+    this.#isStopping = true;
+    this.worker.postMessage({ kind: 'stop', deadlineMs, isHasty } satisfies ThreadMessage);
+    return this.#exited;
+  }
 }
 
 /** A thread that dies takes its connections and counters with it: an impossible state, which ends the process. */
@@ -116,20 +140,13 @@ function onThreadDeath(thrown: unknown): void {
 }
 
 /**
- * The process exits before its threads were stopped (second signal, unexpected error). A thread that ends with an open app aborts the
- * process, whatever its exit code was to be, so each closes its app first. Blocks: nothing else runs any more.
+ * The process exits before its threads were stopped. A thread that ends with an open app aborts the process, whatever its exit code was to be, so
+ * each closes its app first. Blocks: nothing else runs any more.
  */
-function closeApps(workers: readonly Worker[], ended: Int32Array): void {
-  for (const worker of workers) worker.postMessage({ kind: 'stop', deadlineMs: 0 } satisfies ThreadMessage);
+function closeApps(workers: readonly DataWorker[], ended: Int32Array): void {
+  for (const { worker } of workers) worker.postMessage({ kind: 'stop', deadlineMs: 0, isHasty: true } satisfies ThreadMessage);
   const byMs = performance.now() + closeTimeoutMs;
   for (let count = Atomics.load(ended, 0); count < workers.length; count = Atomics.load(ended, 0)) {
     if (Atomics.wait(ended, 0, count, Math.max(0, byMs - performance.now())) === 'timed-out') return;
   }
-}
-
-function stopWorker(worker: Worker, deadlineMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    worker.once('exit', () => resolve());
-    worker.postMessage({ kind: 'stop', deadlineMs } satisfies ThreadMessage);
-  });
 }

@@ -1,8 +1,10 @@
-// Entry of the process: runs the command line. An error that nothing expected ends the process: its state can no longer be trusted.
+// Entry of the process: runs the command line. An error that nothing expected ends the process: its state can no longer be trusted. A promise that
+// rejected and that nobody held is less than that: it is told and counted while the gateway runs, and ends the process before.
 
 import { runCommandLine } from './cli/command-line.js';
 import { readVersion } from './cli/version.js';
 import { reasonOf } from './errors/gateway-error.js';
+import { endProcess, endWithin, leave, tellLostPromise } from './process-end.js';
 
 /** One line, so that it stays whole among other log lines. */
 function lastWords(thrown: unknown): string {
@@ -12,12 +14,15 @@ function lastWords(thrown: unknown): string {
   return `gateway: ended by an unexpected error: ${reasonOf(thrown)}${cause}${frame === '' ? '' : ` (${frame})`}`.replaceAll('\n', ' ');
 }
 
+let isToldWhy = false;
 const end = (thrown: unknown): void => {
-  process.stderr.write(`${lastWords(thrown)}\n`);
-  process.exit(1);
+  // What goes wrong while it ends follows from the first.
+  if (!isToldWhy) process.stderr.write(`${lastWords(thrown)}\n`);
+  isToldWhy = true;
+  endProcess(1);
 };
 process.on('uncaughtException', end);
-process.on('unhandledRejection', end);
+process.on('unhandledRejection', (thrown) => { if (!tellLostPromise(thrown)) end(thrown); });
 
 const code = await runCommandLine(process.argv.slice(2), {
   environment: process.env,
@@ -29,6 +34,7 @@ const code = await runCommandLine(process.argv.slice(2), {
   onSignal: (listener) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => listener(signal));
   },
-  exit: (exitCode) => { process.exit(exitCode); },
+  exit: endProcess,
+  endWithin,
 });
-process.exit(code);
+leave(code);

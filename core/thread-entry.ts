@@ -18,31 +18,32 @@ export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'died'; readonly fault: Error }
-  | { readonly kind: 'stop'; readonly deadlineMs: number };
+  /** `isHasty`: the process ends, and what is not written at once is lost. */
+  | { readonly kind: 'stop'; readonly deadlineMs: number; readonly isHasty: boolean };
 
 const port = parentPort;
 if (port === null) throw new Error('thread-entry.js runs in a worker thread only');
 const data: ThreadData = workerData;
 try {
   const thread = await DataThread.start(data.settings, data.shared, data.port, data.index);
-  // The message may come twice: an exit does not wait for a stop that is under way.
-  let isEnded = false;
-  port.on('message', (message: ThreadMessage) => {
-    if (message.kind !== 'stop') return;
-    void thread.stop(message.deadlineMs).then(() => {
-      if (isEnded) return;
-      isEnded = true;
-      port.close();
-      Atomics.add(data.ended, 0, 1);
-      Atomics.notify(data.ended, 0);
-    });
-  });
   // Not left to end the thread: with its app open that aborts the process before anybody has said why. The main thread ends all.
   const onFault = (thrown: unknown): void => {
     port.postMessage({ kind: 'died', fault: thrown instanceof Error ? thrown : new Error(reasonOf(thrown)) } satisfies ThreadMessage);
   };
+  // The message may come twice: an exit does not wait for a stop that is under way.
+  let isEnded = false;
+  const onEnded = (): void => {
+    if (isEnded) return;
+    isEnded = true;
+    port.close();
+    Atomics.add(data.ended, 0, 1);
+    Atomics.notify(data.ended, 0);
+  };
+  port.on('message', (message: ThreadMessage) => {
+    if (message.kind === 'stop') thread.stop(message.deadlineMs, message.isHasty).then(onEnded, onFault);
+  });
   process.on('uncaughtException', onFault);
-  process.on('unhandledRejection', onFault);
+  process.on('unhandledRejection', (thrown) => thread.onLostPromise(thrown));
   port.postMessage({ kind: 'ready' } satisfies ThreadMessage);
 } catch (thrown) {
   port.postMessage({ kind: 'failed', reason: reasonOf(thrown) } satisfies ThreadMessage);

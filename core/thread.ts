@@ -53,6 +53,10 @@ const sweepMs = 600_000;
 const refreshMs = 1000;
 /** What is left to write when everything else is closed gets this long. */
 const flushTimeoutMs = 5_000;
+/** The same when the process ends without notice. */
+const hastyFlushMs = 500;
+/** What a plugin, a cache or the storage may take to close; the others do not wait for it any longer. */
+const closeTimeoutMs = 3_000;
 /** Connections get this long to take the last bytes of answers that ended. */
 const lingerMs = 50;
 
@@ -72,6 +76,8 @@ class Ground {
   readonly #versions: PackageVersions | undefined;
   /** Writes that the storage did not make: the log, caches and kept responses are the poorer, and no call fails. */
   readonly refusedWrites: FaultReport;
+  /** Promises that rejected and that nobody held. */
+  readonly lostPromises: FaultReport;
   storage: Storage | undefined = undefined;
 
   constructor(readonly settings: Settings) {
@@ -90,7 +96,8 @@ class Ground {
       resolve: (name) => egress.addresses(name),
       openStore: (name) => this.openStore(name),
     });
-    this.refusedWrites = new FaultReport({ logger: this.logger, metrics: this.metrics, message: 'storage refused writes', metric: 'storage.writesRefused', subject: 'store' });
+    this.refusedWrites = new FaultReport({ log: (message, fields) => this.logger.warn(message, fields), metrics: this.metrics, message: 'storage refused writes', metric: 'storage.writesRefused', subject: 'store' });
+    this.lostPromises = new FaultReport({ log: (message, fields) => this.logger.error(message, fields), metrics: this.metrics, message: 'promises were rejected that nobody held', metric: 'promises.lost', subject: 'at' });
     this.#versions = settings.pluginsReload ? new PackageVersions() : undefined;
     this.registry = new Registry({
       packages: settings.plugins, fromFolder: process.cwd(), hostOf: (id) => this.hosts.hostOf(id), dropHost: (id) => this.hosts.drop(id),
@@ -124,18 +131,37 @@ class Ground {
     return SteadyStore.open({ name, open: () => storage.open(name), onRefused: (store, reason) => this.refusedWrites.add(store, reason) });
   }
 
+  /** Never rejects. */
   async close(): Promise<void> {
     this.hosts.close();
+    await this.closing('connections to providers', () => this.upstream.close());
+    await this.closing('the workers', () => this.workers.close());
+    await this.closing('the storage', () => this.storage?.close?.());
+    await this.closing('the versions of packages', () => this.#versions?.close());
     this.refusedWrites.close();
-    await this.upstream.close();
-    await this.workers.close();
-    await this.storage?.close?.();
-    this.#versions?.close();
+    this.lostPromises.close();
+  }
+
+  /** One that cannot be closed, or takes too long, keeps none of the others from it. */
+  async closing(what: string, close: () => unknown): Promise<void> {
+    let timer: NodeJS.Timeout | undefined = undefined;
+    const timeout = new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Error(`not closed after ${closeTimeoutMs} ms`)), closeTimeoutMs); });
+    try {
+      await Promise.race([Promise.resolve().then(close), timeout]);
+    } catch (thrown) {
+      this.logger.error('could not be closed', { what, reason: reasonOf(thrown) });
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }
 
 export class DataThread {
   readonly #listener: Listener;
+  #ending: Promise<void> | undefined = undefined;
+  /** Ends the waiting for open answers. */
+  #cut: (() => void) | null = null;
+  #isHasty = false;
 
   private constructor(
     /** Made at this start; of thread 0 only. */
@@ -176,7 +202,7 @@ export class DataThread {
       logger: ground.logger,
       ...(plugin.batch === undefined ? {} : { batchCountMax: plugin.batch.countMax, waitMsMax: plugin.batch.waitMsMax }),
     }));
-    const lost = new FaultReport({ logger: ground.logger, metrics: ground.metrics, message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
+    const lost = new FaultReport({ log: (message, fields) => ground.logger.error(message, fields), metrics: ground.metrics, message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
     const responses = new ResponseStore(await ground.openStore(responseStore), settings.responsesDays * dayMs, (thrown) => lost.add(responseStore, reasonOf(thrown)));
     if (index === 0) ground.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
     const pipeline = new Pipeline({
@@ -230,21 +256,60 @@ export class DataThread {
     return results;
   }
 
-  async stop(deadlineMs: number): Promise<void> {
-    const listener = this.#listener;
-    listener.stopListening();
-    await this.reloader.close();
-    await untilIdle(listener, deadlineMs);
+  /** A promise of a plugin or of ours that rejected and that nobody held: the call it belonged to may be the poorer, and no other. */
+  onLostPromise(thrown: unknown): void {
+    this.ground.lostPromises.add(frameOf(thrown), reasonOf(thrown));
+  }
+
+  /** Never rejects. May be called again, with less patience: `isHasty` when the process ends, and what is not written at once is lost. */
+  stop(deadlineMs: number, isHasty = false): Promise<void> {
+    this.#isHasty ||= isHasty;
+    if (this.#ending === undefined) this.#ending = this.#end(deadlineMs);
+    else if (isHasty) {
+      this.#cut?.();
+      this.#closeQueues();
+    }
+    return this.#ending;
+  }
+
+  async #end(deadlineMs: number): Promise<void> {
+    const { ground } = this;
+    this.#listener.stopListening();
+    await ground.closing('the reloader', () => this.reloader.close());
+    await this.#untilIdle(deadlineMs);
     // The last bytes of ended answers may still be in the library's hands.
     await new Promise((resolve) => { setTimeout(resolve, Math.min(lingerMs, deadlineMs)); });
-    listener.close();
-    await Promise.all(this.queues.map((queue) => queue.close(flushTimeoutMs)));
-    for (const exporter of this.exporters) await exporter.close?.();
+    this.#listener.close();
+    await this.#closeQueues();
+    for (const exporter of this.exporters) await ground.closing('an exporter', () => exporter.close?.());
     this.plans.clear();
-    await this.caches.close();
-    await closeProviders(this.ground.registry).catch((thrown: unknown) => this.ground.logger.error('a provider could not be closed', { reason: reasonOf(thrown) }));
-    await this.ground.close();
+    await ground.closing('the caches', () => this.caches.close());
+    await ground.closing('the providers', () => closeProviders(ground.registry));
+    await ground.close();
   }
+
+  /** Never rejects: what cannot be exported is dropped. */
+  async #closeQueues(): Promise<void> {
+    await Promise.all(this.queues.map((queue) => queue.close(this.#isHasty ? hastyFlushMs : flushTimeoutMs)));
+  }
+
+  #untilIdle(deadlineMs: number): Promise<void> {
+    if (this.#isHasty || this.#listener.open === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#cut = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(this.#cut, deadlineMs);
+      this.#listener.onIdle = this.#cut;
+    });
+  }
+}
+
+/** Where it came from, as far as that can be told: the first line of the stack that is a place. */
+function frameOf(thrown: unknown): string {
+  const stack = thrown instanceof Error ? thrown.stack ?? '' : '';
+  return stack.split('\n').find((line) => line.trimStart().startsWith('at '))?.trim().slice(3) ?? 'unknown place';
 }
 
 /** Loads what packages bring, so that a fault is told before a call meets it. */
@@ -273,15 +338,4 @@ function pushAll(queues: readonly LogQueue[], record: LogRecord): boolean {
   let isTaken = true;
   for (let index = 0; index < queues.length; index += 1) isTaken = (queues[index] as LogQueue).push(record) && isTaken;
   return isTaken;
-}
-
-function untilIdle(listener: Listener, deadlineMs: number): Promise<void> {
-  if (listener.open === 0) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, deadlineMs);
-    listener.onIdle = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-  });
 }

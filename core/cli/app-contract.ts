@@ -32,6 +32,8 @@ export interface Surroundings {
   loadApp(): Promise<GatewayApp>;
   /** Calls `listener` at each SIGTERM or SIGINT, from now until the process ends. */
   onSignal(listener: (signal: 'SIGTERM' | 'SIGINT') => void): void;
-  /** Ends the process now. */
+  /** Ends the process now; returns before it is over. */
   exit(code: number): void;
+  /** Ends it by force when it is still there after this long, whatever this thread does. */
+  endWithin(ms: number): void;
 }

@@ -10,6 +10,8 @@ type Signal = 'SIGTERM' | 'SIGINT';
 const signalledCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 /** What stop() may take beyond its deadline before it counts as stuck. */
 const graceMs = 10_000;
+/** What ending by the clock of this thread may take, before the process is ended from outside. */
+const stuckMs = 3_000;
 
 /** Resolves with the exit code when the gateway has stopped. */
 export async function start(around: Surroundings): Promise<number> {
@@ -38,6 +40,7 @@ function watchSignals(around: Surroundings): { readonly signalled: Promise<Signa
 }
 
 async function stop(running: RunningGateway, deadlineMs: number, around: Surroundings): Promise<number> {
+  around.endWithin(deadlineMs + graceMs + stuckMs);
   const stuck = setTimeout(() => {
     around.error(`gateway: not stopped ${graceMs} ms after the deadline; ending now`);
     around.exit(1);

@@ -1,6 +1,6 @@
 // Faults that may come with every call, told once a minute: the first at once, then how many there were. Counted all the while, by metric.
 
-import type { Logger } from './logger.js';
+import type { Fields } from './logger.js';
 import type { Metrics } from './metrics.js';
 
 const periodMs = 60_000;
@@ -9,7 +9,7 @@ const subjectsMax = 100;
 const otherSubject = 'other';
 
 export interface FaultReportOptions {
-  readonly logger: Pick<Logger, 'warn'>;
+  log(message: string, fields: Fields): void;
   readonly metrics: Pick<Metrics, 'add'>;
   readonly message: string;
   readonly metric: string;
@@ -68,7 +68,7 @@ export class FaultReport {
 
   /** One line for all subjects. */
   #report(): void {
-    const { logger, message, subject } = this.#options;
+    const { message, subject } = this.#options;
     const told = [...this.#counts].filter(([, entry]) => entry.count > 0);
     if (told.length === 0) return;
     this.#quietUntilMs = this.#now() + periodMs;
@@ -78,7 +78,7 @@ export class FaultReport {
       count += entry.count;
       entry.count = 0;
     }
-    logger.warn(message, { [subject]: told.map(([name]) => name).join(', '), count, total: this.#total, reason: first?.[1].reason ?? '' });
+    this.#options.log(message, { [subject]: told.map(([name]) => name).join(', '), count, total: this.#total, reason: first?.[1].reason ?? '' });
   }
 }
 

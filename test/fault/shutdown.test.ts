@@ -147,31 +147,93 @@ describe('a signal', { concurrency: 2 }, () => {
   });
 });
 
-describe('an error that nothing expected', () => {
-  it('ends the process with 1 and says what it was, in whichever thread it came up', async () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({
-      name: 'acme-faulty', version: '1.0.0', type: 'module', exports: { './strategy/late': './plugin.js' },
-      gateway: { namespace: 'acme', contract: { strategy: 1 }, plugins: { strategy: ['late'] } },
-    }));
-    writeFileSync(join(folder, 'plugin.js'), `import { isMainThread } from 'node:worker_threads';
+/** A package with one strategy, which answers with the first target and does `work` beside it. */
+function strategyPackage(work: string): string {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({
+    name: 'acme-faulty', version: '1.0.0', type: 'module', exports: { './strategy/late': './plugin.js' },
+    gateway: { namespace: 'acme', contract: { strategy: 1 }, plugins: { strategy: ['late'] } },
+  }));
+  writeFileSync(join(folder, 'plugin.js'), `import { isMainThread } from 'node:worker_threads';
 export default {
   kind: 'strategy', contract: 1, title: 'Late', describe: 'Fails after it answered.',
   params: { type: 'object', properties: { inMain: { type: 'boolean' } } },
-  create: ({ inMain }) => ({ next: () => { if (inMain === isMainThread) setTimeout(() => { throw new Error('thrown late'); }); return 0; } }),
+  create: ({ inMain }, host) => ({ next: () => { if (inMain === isMainThread) { ${work} } return 0; } }),
 };
 `);
+  return folder;
+}
+
+const lateRequest = (upstream: TestUpstream, inMain: boolean): string =>
+  request(upstream, { 'x-gateway-config': JSON.stringify({ strategy: { mode: 'acme.late', inMain }, targets: [{ provider: 'openai', api_key: 'sk', custom_host: `${upstream.url}/v1` }] }) });
+
+describe('an error that nothing expected', { concurrency: 2 }, () => {
+  it('ends the process with 1 and says what it was, in whichever thread it came up', async () => {
+    const folder = strategyPackage("setTimeout(() => { throw new Error('thrown late'); });");
     const upstream = await startUpstream();
     for (const inMain of [true, false]) {
       const gateway = await startChildGateway({ GATEWAY_THREADS: '2', GATEWAY_PLUGINS: folder });
-      const target = { provider: 'openai', api_key: 'sk', custom_host: `${upstream.url}/v1` };
-      const text = request(upstream, { 'x-gateway-config': JSON.stringify({ strategy: { mode: 'acme.late', inMain }, targets: [target] }) });
       // Connections are spread over the threads by the kernel; one of these comes to the right one.
       const wires = await Promise.all(Array.from({ length: 32 }, () => openWire(gateway.port)));
-      for (const wire of wires) wire.write(text);
+      for (const wire of wires) wire.write(lateRequest(upstream, inMain));
       assert.deepEqual(await gateway.ended, { code: 1, signal: null }, gateway.stderr());
       assert.match(gateway.stderr(), /^gateway: ended by an unexpected error: [^\n]*thrown late[^\n]*\n$/);
     }
+  });
+
+  it('ends the process as well when a commit of the storage waits for the very thread it came up in', async () => {
+    // The commit runs on another thread by then, and asks this one for the rows.
+    const folder = strategyPackage(`host.store('rows').then((store) => {
+      store.write([{ op: 'put', key: 'a', value: Buffer.from('1') }]).catch(() => undefined);
+      setImmediate(() => {
+        const until = Date.now() + 100;
+        while (Date.now() < until);
+        throw new Error('thrown while writing');
+      });
+    });`);
+    const upstream = await startUpstream(answerChat);
+    const gateway = await startChildGateway({ GATEWAY_PLUGINS: folder });
+    const wire = await openWire(gateway.port);
+    wire.write(lateRequest(upstream, true));
+    assert.deepEqual(await gateway.ended, { code: 1, signal: null }, gateway.stderr());
+    assert.match(gateway.stderr(), /^gateway: ended by an unexpected error: [^\n]*thrown while writing[^\n]*\n$/);
+  });
+
+  it('in a promise that nobody holds costs no call but its own, and is told once', async () => {
+    const folder = strategyPackage("for (let times = 0; times < 5; times += 1) Promise.reject(new Error('lost'));");
+    const upstream = await startUpstream(answerChat);
+    const gateway = await startChildGateway({ GATEWAY_THREADS: '2', GATEWAY_PLUGINS: folder });
+    for (const inMain of [true, false]) {
+      const wires = await Promise.all(Array.from({ length: 16 }, () => openWire(gateway.port)));
+      for (const wire of wires) wire.write(lateRequest(upstream, inMain));
+      for (const wire of wires) assert.match(await wire.until((text) => text.endsWith('}}')), /^HTTP\/1\.1 200 /);
+    }
+    // Each thread tells its own.
+    await gateway.until((text) => text.split('promises were rejected that nobody held').length > 2);
+    gateway.kill('SIGTERM');
+    assert.deepEqual(await gateway.ended, clean, gateway.stderr());
+    const lines = gateway.stderr().split('\n').filter((line) => line.includes('nobody held'));
+    // The first of each thread, and the rest at the end.
+    assert.ok(lines.length <= 4, gateway.stderr());
+    for (const line of lines) assert.match(line, /"at":"[^"]*plugin\.js[^"]*".*"reason":"lost"/);
+  });
+});
+
+describe('an end that cannot come by itself', () => {
+  it('comes by force, with the port free, when a thread does not turn any more', async () => {
+    const folder = strategyPackage("process.on('SIGINT', () => { for (;;); });");
+    const upstream = await startUpstream(answerChat);
+    const gateway = await startChildGateway({ GATEWAY_PLUGINS: folder });
+    const wire = await openWire(gateway.port);
+    wire.write(lateRequest(upstream, true));
+    await wire.until((text) => text.endsWith('}}'));
+    const [stream] = await openStreams(gateway, upstream, 1);
+    gateway.kill('SIGTERM');
+    await gateway.until((text) => text.includes('a second signal ends at once'));
+    gateway.kill('SIGINT');
+    assert.deepEqual(await gateway.ended, { code: null, signal: 'SIGKILL' }, gateway.stderr());
+    await stream?.wire.closed();
+    await refusesConnections(gateway.port);
   });
 });
 

@@ -23,6 +23,8 @@ const neighbours = ['settings > errors', 'server > router', ' > cli', 'cli > '];
 
 const edgeFile = 'core/server/uws.ts';
 const socketFiles = ['core/upstream/egress.ts', 'core/upstream/undici-client.ts'];
+/** May start a process: the one that ends this one. */
+const processFile = 'core/process-end.ts';
 /** May load modules whose names only the run knows: plugins by id, worker modules by URL, the edge library by platform, models where they are installed. */
 const loaderFiles = [edgeFile, 'core/registry/registry.ts', 'core/registry/packages.ts', 'core/workers/entry.ts', 'plugins/caches/semantic/engine.ts', 'plugins/caches/semantic/frame-index.ts'];
 
@@ -117,6 +119,7 @@ function socketFaults(source: Source): string[] {
   const faults = importsOf(source).filter(({ specifier, names }) => {
     const name = withoutPrefix(specifier);
     if (name === 'net') return names.length === 0 || !names.every((each) => plainNamesOfNet.includes(each));
+    if (name === 'child_process' && source.path === processFile) return false;
     return socketModules.includes(name) || name.startsWith('undici/');
   }).map(describeImport);
   faults.push(...socketGlobalsOf(source).map((place) => `${place} uses a global that opens sockets`));

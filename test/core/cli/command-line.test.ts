@@ -41,6 +41,8 @@ class Recorded implements Surroundings {
   readonly error = (text: string): void => { this.errorText += `${text}\n`; };
   readonly onSignal = (listener: Listener): void => { this.listeners.push(listener); };
   readonly exit = (code: number): void => { this.exits.push(code); };
+  readonly watched: number[] = [];
+  readonly endWithin = (ms: number): void => { this.watched.push(ms); };
   readonly loadApp = async (): Promise<GatewayApp> => ({
     startGateway: async (settings) => {
       this.started = settings;
@@ -125,6 +127,8 @@ test('start shows generated keys and a curl line with the key in it, and stops a
   assert.equal(await ended, 0);
   assert.equal(process.stoppedWith, 1234);
   assert.deepEqual(process.exits, []);
+  // Whatever stopping does, the process is ended from outside some time after the deadline.
+  assert.deepEqual(process.watched, [14_234]);
 });
 
 test('start never prints a key that was not generated just now', async () => {

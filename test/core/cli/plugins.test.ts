@@ -33,7 +33,7 @@ async function run(...argv: readonly string[]): Promise<{ readonly code: number;
   const app: Partial<GatewayApp> = { listPlugins };
   const around: Surroundings = {
     environment, cwd: folder, version: '1', out: (text) => { out += `${text}\n`; }, error: (text) => { error += `${text}\n`; },
-    loadApp: async () => app as GatewayApp, onSignal: () => undefined, exit: () => undefined,
+    loadApp: async () => app as GatewayApp, onSignal: () => undefined, exit: () => undefined, endWithin: () => undefined,
   };
   return { code: await runCommandLine(['plugins', ...argv], around), out, error };
 }

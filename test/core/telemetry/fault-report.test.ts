@@ -9,7 +9,7 @@ function setUp(): { report: FaultReport; metrics: Metrics; lines: Record<string,
   let nowMs = 0;
   let due: { atMs: number; work: () => void } | null = null;
   const report = new FaultReport({
-    logger: { warn: (message, fields) => { lines.push({ message, ...fields }); } }, metrics, message: 'refused', metric: 'refused', subject: 'store', now: () => nowMs,
+    log: (message, fields) => { lines.push({ message, ...fields }); }, metrics, message: 'refused', metric: 'refused', subject: 'store', now: () => nowMs,
     after: (delayMs, work) => {
       due = { atMs: nowMs + delayMs, work };
       return () => { due = null; };
