@@ -65,6 +65,7 @@ export const errorCodes = {
   UPSTREAM_FAILED: { status: 502, source: 'upstream', retryable: false, type: 'upstream_error', message: '{provider} failed: {reason}' },
   UPSTREAM_TOO_LARGE: { status: 502, source: 'upstream', retryable: false, type: 'upstream_error', message: 'the answer of {provider} is larger than {maximum} bytes and this route has to hold it whole' },
   UPSTREAM_BUSY: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'too many open connections to {host} ({maximum}); try again' },
+  LOOKUPS_BUSY: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'could not look up {host}: {maximum} other host names are still being looked up for this caller; try again' },
   // Gateway
   PLUGIN_FAILED: { status: 500, source: 'plugin', retryable: true, type: 'plugin_error', message: 'plugin {plugin} failed: {reason}' },
   PLUGIN_INVALID: { status: 500, source: 'plugin', retryable: false, type: 'plugin_error', message: 'plugin {plugin}: {reason}' },

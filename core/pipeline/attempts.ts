@@ -300,7 +300,7 @@ export class Attempts implements Running {
       if (param !== undefined) return fail('CREDENTIAL_INVALID', { provider: leaf.provider.id, param, reason: reasonOf(thrown) });
       return fail('PLUGIN_FAILED', { plugin, reason: reasonOf(thrown) }, thrown);
     };
-    const send = (): void => then({ method: request.method, path: url.pathname + url.search, headers, body: request.body });
+    const send = (): void => then({ ...request, path: url.pathname + url.search, headers });
     let signing: void | Promise<void>;
     try {
       signing = leaf.provider.plugin.sign?.({ method: request.method, url, headers, body }, prepared.keys, host);

@@ -59,7 +59,7 @@ export function prepare(exchange: Exchange, leaf: Leaf, upload: Readable | null)
   path = authorise(exchange, leaf, headers, path);
   return {
     base,
-    request: { method: head.method, path: path === '' ? '/' : path, headers, body },
+    request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId },
     parts: spec.isFanOut === true ? bodies : null,
     spec,
     // Functions that only look at the answer need it as well.
@@ -86,7 +86,7 @@ function prepareProxy(exchange: Exchange, leaf: Leaf, upload: Readable | null, c
   if (head.query !== '') path += `?${checkedQuery(head.query)}`;
   path = authorise(exchange, leaf, headers, path);
   return {
-    base, request: { method: head.method, path: path === '' ? '/' : path, headers, body }, parts: null, spec: null, call: null, translation: null,
+    base, request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId }, parts: null, spec: null, call: null, translation: null,
     keys: signingKeys(exchange, leaf, credentials), ownAnswer: null, cacheBody: null, cachePath: null,
   };
 }

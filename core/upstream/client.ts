@@ -12,6 +12,8 @@ export interface UpstreamRequest {
   readonly headers: string[];
   /** A stream is sent once: such a call cannot be repeated. */
   readonly body: Uint8Array | Readable | null;
+  /** On whose behalf: a workspace. What one of them is waiting for has its limits. */
+  readonly caller?: string;
 }
 
 export interface UpstreamOrigin {

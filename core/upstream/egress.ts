@@ -2,7 +2,7 @@
 // and the socket gets exactly those addresses, so that no second answer of a name server can slip in between. It follows no redirects, uses
 // no proxy of the environment and cannot open a Unix socket.
 
-import { lookup as systemLookup, type LookupAddress } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
@@ -10,9 +10,13 @@ import { buildConnector } from 'undici';
 import { fail, reasonOf } from '../errors/gateway-error.js';
 import type { AddressPolicy } from './address-policy.js';
 import type { Trust } from './client.js';
+import { NameResolver, type Resolver } from './resolver.js';
+import { SystemNames } from './system-names.js';
 
-/** Gives all addresses of a name. */
-export type Resolver = (hostname: string, callback: (fault: Error | null, addresses: readonly LookupAddress[]) => void) => void;
+export type { Resolver } from './resolver.js';
+
+/** What undici asks for a connection with, and for whom. */
+export type Connect = (target: buildConnector.Options, callback: buildConnector.Callback, caller?: string) => void;
 
 export interface EgressOptions {
   readonly policy: AddressPolicy;
@@ -34,6 +38,8 @@ export interface Destination {
 const addressesMax = 16;
 /** Connectors hold TLS sessions, one connector for each port and trust; beyond this the oldest is made anew when needed. */
 const connectorsMax = 256;
+/** Longest wait for name servers, where connections may take longer. */
+const lookupMsMax = 5000;
 
 export class Egress {
   readonly #policy: AddressPolicy;
@@ -41,30 +47,32 @@ export class Egress {
   readonly #connectTimeoutMs: number;
   readonly #secureContext: SecureContext;
   readonly #connectors = new Map<string, buildConnector.connector>();
-  readonly #byTrust: Readonly<Record<Trust, buildConnector.connector>>;
+  readonly #byTrust: Readonly<Record<Trust, Connect>>;
+  /** On whose behalf a connection is begun just now: sockets look their name up before they return. */
+  #caller = '';
 
   constructor(options: EgressOptions) {
     this.#policy = options.policy;
-    this.#resolve = options.resolve ?? resolveBySystem;
+    this.#resolve = options.resolve ?? new NameResolver({ ask: new SystemNames().ask, deadlineMs: Math.min(options.connectTimeoutMs, lookupMsMax) }).resolve;
     this.#connectTimeoutMs = options.connectTimeoutMs;
     this.#secureContext = secureContext(options.ca);
     this.#byTrust = {
-      operator: (target, callback) => this.#connect('operator', target, callback),
-      request: (target, callback) => this.#connect('request', target, callback),
+      operator: (target, callback, caller = '') => this.#connect('operator', target, callback, caller),
+      request: (target, callback, caller = '') => this.#connect('request', target, callback, caller),
     };
   }
 
   /** For `new Client(origin, { connect })`. The same function each time, so that connections share their TLS sessions. */
-  connector(trust: Trust): buildConnector.connector {
+  connector(trust: Trust): Connect {
     return this.#byTrust[trust];
   }
 
   /** What the resolver says; empty when it has nothing. Nobody is connected to, and nothing is judged. */
   addresses(name: string): Promise<readonly string[]> {
-    return new Promise((resolve) => this.#resolve(name, (fault, found) => resolve(fault === null ? found.map(({ address }) => address) : [])));
+    return new Promise((resolve) => this.#resolve(name, (fault, found) => resolve(fault === null ? found.map(({ address }) => address) : []), ''));
   }
 
-  #connect(trust: Trust, target: buildConnector.Options, callback: buildConnector.Callback): void {
+  #connect(trust: Trust, target: buildConnector.Options, callback: buildConnector.Callback, caller: string): void {
     const { protocol } = target;
     const hostname = target.hostname.startsWith('[') ? target.hostname.slice(1, -1) : target.hostname;
     const port = target.port === '' ? (protocol === 'https:' ? 443 : 80) : Number(target.port);
@@ -76,6 +84,7 @@ export class Egress {
     }
     // Made anew: whatever else the caller carries (socket path, an open socket, another server name) has no way through.
     const bracketed = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
+    this.#caller = caller;
     this.#connectorFor(trust, port)({ protocol, hostname, host: bracketed, port: String(port) }, (connectFault: Error | null, socket?: Socket | null) => {
       // undici leaves the socket out of a failed call, whatever its types say.
       if (socket === undefined || socket === null) {
@@ -90,6 +99,7 @@ export class Egress {
       socket.destroy();
       callback(peerFault, null);
     });
+    this.#caller = '';
   }
 
   #hostFault(protocol: string, destination: Destination): Error | undefined {
@@ -109,7 +119,7 @@ export class Egress {
       const oldest = this.#connectors.size < connectorsMax ? undefined : this.#connectors.keys().next().value;
       if (oldest !== undefined) this.#connectors.delete(oldest);
       connector = buildConnector({
-        lookup: checkedLookup(this.#policy, this.#resolve, port, trust),
+        lookup: checkedLookup(this.#policy, (name, callback) => this.#resolve(name, callback, this.#caller), port, trust),
         timeout: this.#connectTimeoutMs,
         secureContext: this.#secureContext,
         autoSelectFamily: true,
@@ -153,7 +163,7 @@ export function checkedLookup(policy: AddressPolicy, resolve: Resolver, port: nu
       callback(refusal(destination, decision.refused), []);
       return;
     }
-    resolve(hostname, onAddresses);
+    resolve(hostname, onAddresses, '');
   };
 }
 
@@ -169,8 +179,6 @@ export function peerFaultOf(policy: AddressPolicy, destination: Destination, soc
 const hostOf = ({ hostname, port }: Destination): string => (isIP(hostname) === 6 ? `[${hostname}]:${port}` : `${hostname}:${port}`);
 
 const refusal = (destination: Destination, reason: string): Error => fail('EGRESS_REFUSED', { host: hostOf(destination), reason });
-
-const resolveBySystem: Resolver = (hostname, callback) => systemLookup(hostname, { all: true }, (fault, addresses) => callback(fault, fault === null ? addresses : []));
 
 /** Made once: with added certificates each new context would read all public ones again. */
 function secureContext(ca: string | undefined): SecureContext {

@@ -33,6 +33,8 @@ class Connection {
   served = 0;
   usedAtMs = 0;
   isDropped = false;
+  /** Who sends over it at present. */
+  caller = '';
   #socket: Socket | null = null;
   readonly client: Client;
 
@@ -44,7 +46,7 @@ class Connection {
         this.#socket = socket;
         if (socket === null) callback(fault ?? new Error('no connection'), null);
         else callback(null, socket);
-      }),
+      }, this.caller),
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,
@@ -74,6 +76,7 @@ class Call implements UpstreamCall {
 
   dispatch(): void {
     const { request, origin } = this;
+    this.#connection.caller = request.caller ?? '';
     if (this.#connection.served > 0) {
       this.#sentAt = performance.now();
       this.#bytesReadBefore = this.#connection.bytesRead;

@@ -86,7 +86,7 @@ describe('a call to an upstream', () => {
 
   it('goes to a name through the resolver, and keeps the name in the host header', async () => {
     const asked: string[] = [];
-    const client = clientOf({ resolve: (hostname, callback) => { asked.push(hostname); toLoopback(hostname, callback); } });
+    const client = clientOf({ resolve: (hostname, callback) => { asked.push(hostname); toLoopback(hostname, callback, ''); } });
     const origin = client.origin(new URL(`http://upstream.test:${server.url.port}/v1`), 'request');
     assert.equal(origin.host, `upstream.test:${server.url.port}`);
     await whole(origin);
@@ -207,8 +207,8 @@ describe('a cancelled call', () => {
     let answerName = (): void => {};
     let isSlow = true;
     const client = clientOf({ connectionsMax: 1, resolve: (hostname, callback) => {
-      if (isSlow) answerName = () => toLoopback(hostname, callback);
-      else toLoopback(hostname, callback);
+      if (isSlow) answerName = () => toLoopback(hostname, callback, '');
+      else toLoopback(hostname, callback, '');
     } });
     const origin = client.origin(new URL(`http://upstream.test:${server.url.port}`), 'request');
     const heard = new Heard();
