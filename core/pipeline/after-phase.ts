@@ -2,6 +2,7 @@
 // passes where every check that has a say can do so, else it is held until its end; checks without a say never hold anything.
 
 import type { AnswerEvent, CheckResult, EventStage, JsonObject, Maybe, StreamCheck, TextEdit, TextWindow, Verdict, WindowResult } from '@gateway/plugin-sdk';
+import { atOnce } from '../errors/at-once.js';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { HookLog } from '../exchange/hook-log.js';
@@ -9,7 +10,7 @@ import type { CompiledCheck, CompiledHook } from '../plan/hooks.js';
 import type { AfterHooks } from '../plan/plan.js';
 import { CheckStage } from '../stream/check-stage.js';
 import type { StreamedEndpoint } from './answer-tail.js';
-import { applies, runCheck, Subject } from './check-run.js';
+import { applies, asVerdict, runCheck, Subject } from './check-run.js';
 import { hookResult } from './hook-result.js';
 import { decide, HookRun } from './hook-run.js';
 
@@ -138,7 +139,12 @@ export class AfterPhase {
   #onFail(hook: CompiledHook, check: CompiledCheck, streamed: WatchedCheck, unmade: Error | undefined): boolean {
     const base = { id: check.id, tookMs: streamed.tookMs, failOnError: check.failOnError || unmade !== undefined };
     const error = unmade ?? streamed.error;
-    const result: CheckResult = error === null ? { ...base, verdict: streamed.verdict() } : { ...base, error };
+    let result: CheckResult;
+    try {
+      result = error === null ? { ...base, verdict: streamed.verdict() } : { ...base, error };
+    } catch (thrown) {
+      result = { ...base, error: asError(thrown) };
+    }
     const decision = decide(hook, [result], this.exchange);
     if (!decision.deny) return false;
     const log = this.#log();
@@ -177,7 +183,7 @@ class WatchedCheck implements StreamCheck {
     const startedAt = performance.now();
     let result: WindowResult;
     try {
-      result = this.check.push(window);
+      result = atOnce(this.check.push(window));
     } catch (thrown) {
       if (!this.failsClosed) throw thrown;
       this.error = asError(thrown);
@@ -189,7 +195,7 @@ class WatchedCheck implements StreamCheck {
   }
 
   verdict(): Verdict {
-    return this.check.verdict();
+    return asVerdict(atOnce(this.check.verdict()));
   }
 }
 
@@ -211,10 +217,11 @@ export function runInBackground(exchange: Exchange, hooks: readonly CompiledHook
   }
   inBackground += 1;
   const run = new HookRun(subject, true);
+  const { running } = exchange;
   // Not on the stack of the answer.
   log.pending.push(Promise.resolve().then(() => run.run(hooks)).then(() => {
     for (const result of run.results) log.background.push(result);
-  }).finally(() => { inBackground -= 1; }));
+  }).catch((thrown: unknown) => running?.onPluginThrow(thrown)).finally(() => { inBackground -= 1; }));
 }
 
 const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
@@ -225,7 +232,7 @@ function streamCheck(check: CompiledCheck, exchange: Exchange): StreamCheck {
     verdict: () => { throw thrown; },
   });
   try {
-    return check.check?.stream?.(exchange) ?? failed(new Error('the check has no stream'));
+    return atOnce(check.check?.stream?.(exchange)) ?? failed(new Error('the check has no stream'));
   } catch (thrown) {
     return failed(thrown);
   }

@@ -4,6 +4,7 @@
 
 import { isProviderError, type CacheHit, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
 import type { Readable } from 'node:stream';
+import { atOnce } from '../errors/at-once.js';
 import { fail, isGatewayError, reasonOf, type GatewayError } from '../errors/gateway-error.js';
 import type { Exchange, Running } from '../exchange/exchange.js';
 import type { Usage } from '../exchange/usage.js';
@@ -320,13 +321,15 @@ export class Attempts implements Running {
     const { transport, id } = leaf.provider;
     if (transport === null) return prepared.base.origin.send(request, listener, watcher);
     try {
-      return new FencedCall(transport.send({
+      const call = atOnce(transport.send({
         method: request.method,
         // Not resolved against the origin: a path that begins with two slashes would become a host.
         url: new URL(prepared.base.originUrl + request.path),
         headers: request.headers,
         body: request.body instanceof Uint8Array ? request.body : undefined,
-      }, listener), this);
+      }, listener));
+      for (const what of ['pause', 'resume', 'cancel'] as const) if (typeof call?.[what] !== 'function') throw new TypeError('its transport gave no call');
+      return new FencedCall(call, this);
     } catch (thrown) {
       throw isGatewayError(thrown) ? thrown : fail('PLUGIN_FAILED', { plugin: `provider/${id}`, reason: reasonOf(thrown) }, thrown);
     }
@@ -611,7 +614,7 @@ class FencedCall implements UpstreamCall {
 
   #tell(what: keyof UpstreamCall): void {
     try {
-      this.call[what]();
+      atOnce(this.call[what]());
     } catch (thrown) {
       this.attempts.onPluginThrow(thrown);
     }

@@ -2,8 +2,9 @@
 // with the deadline around it. A check that throws, is late, or says nonsense gives an errored result, never a broken call.
 
 import { answerPieces, requestPieces, type CheckInput, type CheckResult, type Json, type Maybe, type TextPiece, type Verdict } from '@gateway/plugin-sdk';
+import { guardSignal } from '../errors/guard-signal.js';
 import { UnmadeChange } from '../errors/unmade-change.js';
-import type { Exchange } from '../exchange/exchange.js';
+import type { Exchange, Running } from '../exchange/exchange.js';
 import type { CompiledCheck, HookStage } from '../plan/hooks.js';
 
 /** A body at one step of its way; what is read out of it is shared by the checks of that step. */
@@ -39,11 +40,14 @@ class Input implements CheckInput {
   readonly pieces: () => readonly TextPiece[];
   readonly text: () => readonly string[];
   readonly json: () => Json;
+  readonly running: Running | null;
   #controller: AbortController | null = null;
 
   constructor(subject: Subject, readonly isBackground: boolean) {
     this.stage = subject.stage === 'before' ? 'input' : 'output';
     this.exchange = subject.exchange;
+    // A hook in the background may ask for its signal when the call is over.
+    this.running = subject.exchange.running;
     this.status = subject.status;
     this.pieces = subject.readPieces;
     this.text = subject.readTexts;
@@ -51,9 +55,14 @@ class Input implements CheckInput {
   }
 
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
+    const { running } = this;
+    const onThrow = (thrown: unknown): void => running?.onPluginThrow(thrown);
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      guardSignal(this.#controller.signal, onThrow);
+    }
     // A hook in the background outlives the call.
-    return this.isBackground ? this.#controller.signal : AbortSignal.any([this.#controller.signal, this.exchange.signal]);
+    return this.isBackground ? this.#controller.signal : guardSignal(AbortSignal.any([this.#controller.signal, this.exchange.signal]), onThrow);
   }
 
   abort(): void {
@@ -99,13 +108,22 @@ function settled(check: CompiledCheck, input: Input, verdict: Promise<Verdict>, 
 }
 
 function result(check: CompiledCheck, startedAt: number, verdict: Verdict): CheckResult {
-  // Plugins of others are not all written in TypeScript.
-  if (typeof verdict !== 'object' || verdict === null || typeof verdict.pass !== 'boolean') return errored(check, startedAt, new Error('gave no verdict: pass must be true or false'));
+  try {
+    asVerdict(verdict);
+  } catch (thrown) {
+    return errored(check, startedAt, asError(thrown));
+  }
   // What it meant to take out would stay, and its result would say that it is gone.
   if (!check.changes && (verdict.body !== undefined || (verdict.edits !== undefined && verdict.edits.length > 0))) {
     return { id: check.id, tookMs: performance.now() - startedAt, error: new UnmadeChange('its plugin does not declare that it changes this side'), failOnError: true };
   }
   return { id: check.id, tookMs: performance.now() - startedAt, verdict, failOnError: check.failOnError };
+}
+
+/** Plugins of others are not all written in TypeScript. Throws what says so. */
+export function asVerdict(verdict: Verdict): Verdict {
+  if (typeof verdict !== 'object' || verdict === null || typeof verdict.pass !== 'boolean') throw new Error('gave no verdict: pass must be true or false');
+  return verdict;
 }
 
 const errored = (check: CompiledCheck, startedAt: number, error: Error): CheckResult =>

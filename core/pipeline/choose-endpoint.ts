@@ -8,8 +8,10 @@ import { estimateTokens } from '../dialect/messages/count-tokens.js';
 import { messagesToChat } from '../dialect/messages/request.js';
 import { responsesToChat } from '../dialect/responses/request.js';
 import { responseIdOf, withReferences } from '../dialect/responses/stored.js';
-import { fail } from '../errors/gateway-error.js';
+import { atOnce } from '../errors/at-once.js';
+import { fail, isGatewayError } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
+import { parameterPath } from '../plan/parameter-path.js';
 import type { EndpointEntry, Leaf } from '../plan/plan.js';
 import type { ProviderCall } from './provider-call.js';
 
@@ -62,9 +64,21 @@ function specOf(draft: EndpointDraft, endpoint: EndpointName): EndpointSpec | nu
   const entry: EndpointEntry | undefined = draft.leaf.provider.endpoints.get(endpoint);
   if (entry === undefined) return null;
   if (typeof entry !== 'function') return entry;
-  const chosen = entry(draft.call);
+  const chosen = chosenBy(entry, draft);
   if (chosen === undefined) return null;
   return typeof chosen === 'string' ? { path: chosen } : chosen;
+}
+
+function chosenBy(entry: Exclude<EndpointEntry, EndpointSpec>, draft: EndpointDraft): EndpointSpec | string | undefined {
+  const { leaf, call } = draft;
+  try {
+    const chosen = atOnce(entry(call));
+    if (chosen !== undefined && typeof chosen !== 'string' && typeof chosen?.path !== 'string') throw new TypeError('gave no endpoint');
+    return chosen;
+  } catch (thrown) {
+    if (isGatewayError(thrown) || parameterPath(thrown) !== undefined) throw thrown;
+    throw fail('PLUGIN_FAILED', { plugin: `provider/${leaf.provider.id}`, reason: 'its endpoint function failed' }, thrown);
+  }
 }
 
 function viaChat(draft: EndpointDraft, spec: EndpointSpec, translation: Translation | null): EndpointChoice {

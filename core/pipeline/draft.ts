@@ -6,6 +6,7 @@ import type { EndpointSpec, Json, JsonObject } from '@gateway/plugin-sdk';
 import { editMultipart, multipartBoundary, multipartField } from '../body/multipart.js';
 import { replacedRole, replaceRoles, type Roles } from '../body/roles.js';
 import { dropPaths, spliceObject, type BodyEdit } from '../body/splice.js';
+import { atOnce } from '../errors/at-once.js';
 import { fail, isGatewayError } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { endpointParams } from '../plan/endpoint-params.js';
@@ -111,7 +112,7 @@ export class Draft implements EndpointDraft {
 
   #ask(request: NonNullable<EndpointSpec['request']>, call: ProviderCall): Json {
     try {
-      return request(call.body, call);
+      return atOnce(request(call.body, call));
     } catch (thrown) {
       if (isGatewayError(thrown)) throw thrown;
       // Its own message may quote the body; the log has it.

@@ -2,6 +2,7 @@
 // Synchronous as long as its checks are: no promise is made for a check that looks at text.
 
 import { applyEdits, isObject, type CheckResult, type HookDecision, type JsonObject, type Maybe } from '@gateway/plugin-sdk';
+import { atOnce } from '../errors/at-once.js';
 import { UnmadeChange } from '../errors/unmade-change.js';
 import { reasonOf } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
@@ -99,7 +100,9 @@ const failedClosed: HookDecision = Object.freeze({ pass: false, deny: true });
 export function decide(hook: CompiledHook, results: readonly CheckResult[], exchange: Exchange): HookDecision {
   for (const { error } of results) if (error instanceof UnmadeChange) return failedClosed;
   try {
-    return hook.hook.decide(results, hook.stage, exchange);
+    const decision = atOnce(hook.hook.decide(results, hook.stage, exchange));
+    if (typeof decision.pass !== 'boolean' || typeof decision.deny !== 'boolean') throw new TypeError('gave no decision');
+    return decision;
   } catch {
     return { pass: false, deny: hook.mayDeny };
   }

@@ -2,7 +2,8 @@
 // Which headers travel upstream: the client's on the proxy route, those it names on the others, the provider's own.
 
 import type { EndpointSpec } from '@gateway/plugin-sdk';
-import { fail } from '../errors/gateway-error.js';
+import { atOnce } from '../errors/at-once.js';
+import { fail, isGatewayError } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Leaf } from '../plan/plan.js';
 import type { Draft } from './draft.js';
@@ -26,9 +27,21 @@ export function leafHeaders(leaf: Leaf, headers: string[], isProxy: boolean): vo
 }
 
 export function specHeaders(given: NonNullable<EndpointSpec['headers']>, draft: Draft, headers: string[]): void {
-  for (const [name, value] of Object.entries(typeof given === 'function' ? given(draft.call) : given)) {
+  for (const [name, value] of Object.entries(typeof given === 'function' ? headersBy(given, draft) : given)) {
     for (let index = headers.length - 2; index >= 0; index -= 2) if (headers[index] === name) headers.splice(index, 2);
     headers.push(name, wireValue(name, value));
+  }
+}
+
+function headersBy(given: (call: Draft['call']) => Readonly<Record<string, string>>, draft: Draft): Readonly<Record<string, string>> {
+  const { call, leaf } = draft;
+  try {
+    const made = atOnce(given(call));
+    for (const value of Object.values(made)) if (typeof value !== 'string') throw new TypeError('gave a header that is not text');
+    return made;
+  } catch (thrown) {
+    if (isGatewayError(thrown)) throw thrown;
+    throw fail('PLUGIN_FAILED', { plugin: `provider/${leaf.provider.id}`, reason: 'its headers function failed' }, thrown);
   }
 }
 

@@ -6,6 +6,7 @@ import { ByteCollector, isBinaryAnswer, isProviderError, type BinaryAnswer, type
 import { asBuffer } from '../body/cursor.js';
 import { chatToMessages } from '../dialect/messages/answer.js';
 import { chatToResponse } from '../dialect/responses/answer.js';
+import { atOnce } from '../errors/at-once.js';
 import { fail, isGatewayError, type GatewayError } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { UsageTap } from '../stream/usage-tap.js';
@@ -72,11 +73,12 @@ export class PlainAnswer {
   #answerMade(bytes: Buffer): void {
     const { prepared } = this.answer.attempt;
     const parsed: Json = JSON.parse(bytes.toString('utf8'));
-    let made: Json | BinaryAnswer = prepared.spec?.response === undefined ? parsed : prepared.spec.response(parsed, callOf(prepared));
+    let made: Json | BinaryAnswer = prepared.spec?.response === undefined ? parsed : atOnce(prepared.spec.response(parsed, callOf(prepared)));
     if (isBinaryAnswer(made)) {
       this.answer.send(made.bytes, made.contentType);
       return;
     }
+    if (made === undefined) throw new TypeError('the response function gave nothing');
     if (prepared.translation !== null) made = this.#translated(prepared.translation, made, prepared);
     this.#judge(made, null);
   }
@@ -130,7 +132,7 @@ export class PlainAnswer {
   #answerError(): void {
     const { answer } = this;
     const bytes = asBuffer(this.#collected.take());
-    const error = providerError(bytes, answer.status, answer.headers, answer.attempt.leaf.provider.plugin, answer.exchange.route.dialect);
+    const error = providerError(bytes, answer.status, answer.headers, answer.attempt.leaf.provider.plugin, answer.exchange.route.dialect, (thrown) => answer.attempt.attempts.onPluginThrow(thrown));
     if (error === null) answer.send(bytes, '');
     else answer.refuseAsProvider(error);
   }

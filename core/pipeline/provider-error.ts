@@ -2,17 +2,18 @@
 // Their error, in the dialect of the client: status, message, type and code are the provider's.
 
 import type { Json, JsonObject, ProviderFault, ProviderPlugin } from '@gateway/plugin-sdk';
+import { atOnce } from '../errors/at-once.js';
 import type { Dialect, ToldError } from '../errors/to-response.js';
 import { headerOf } from './answer-headers.js';
 
 const messageCharactersMax = 4_000;
 
 /** Null: the body is what the dialect's clients expect; it goes to them as it is. */
-export function providerError(bytes: Buffer, status: number, headers: readonly string[], plugin: ProviderPlugin, dialect: Dialect): ToldError | null {
+export function providerError(bytes: Buffer, status: number, headers: readonly string[], plugin: ProviderPlugin, dialect: Dialect, onThrow: (thrown: unknown) => void): ToldError | null {
   const text = bytes.toString('utf8');
   const body = parsed(text);
   if (body !== undefined && isOfDialect(body, dialect)) return null;
-  const fault = (body === undefined ? undefined : plugin.error?.(body, status, (name) => headerOf(headers, name))) ?? (body === undefined ? undefined : usualFault(body)) ?? textFault(text, status);
+  const fault = (body === undefined ? undefined : ownFault(body, status, headers, plugin, onThrow)) ?? (body === undefined ? undefined : usualFault(body)) ?? textFault(text, status);
   return {
     status,
     message: fault.message.slice(0, messageCharactersMax),
@@ -20,6 +21,18 @@ export function providerError(bytes: Buffer, status: number, headers: readonly s
     param: fault.param ?? null,
     code: fault.code ?? null,
   };
+}
+
+/** A provider whose function fails has an error that nobody can read: the usual shapes are tried. */
+function ownFault(body: Json, status: number, headers: readonly string[], plugin: ProviderPlugin, onThrow: (thrown: unknown) => void): ProviderFault | undefined {
+  if (plugin.error === undefined) return undefined;
+  try {
+    const fault = atOnce(plugin.error(body, status, (name) => headerOf(headers, name)));
+    return fault !== undefined && typeof fault?.message === 'string' ? fault : undefined;
+  } catch (thrown) {
+    onThrow(thrown);
+    return undefined;
+  }
 }
 
 function parsed(text: string): Json | undefined {

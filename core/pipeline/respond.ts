@@ -3,9 +3,10 @@
 // provider's own dialect has to be turned into the client's. Back-pressure: a write that says false pauses the upstream until the client
 // has read.
 
-import { isProviderError, type AnswerEvent, type EndpointName, type EventStage, type JsonObject, type Maybe, type UpstreamCall } from '@gateway/plugin-sdk';
+import { isProviderError, type AnswerEvent, type EndpointName, type EventStage, type FrameDecoder, type JsonObject, type Maybe, type UpstreamCall } from '@gateway/plugin-sdk';
 import { MessagesStage } from '../dialect/messages/stream.js';
 import { ResponsesStage } from '../dialect/responses/stream.js';
+import { atOnce } from '../errors/at-once.js';
 import { fail, isGatewayError, type GatewayError } from '../errors/gateway-error.js';
 import { errorEvent, type ToldError } from '../errors/to-response.js';
 import type { Exchange } from '../exchange/exchange.js';
@@ -127,13 +128,13 @@ export class Respond {
     const { spec, call, translation } = prepared;
     const stages: EventStage<AnswerEvent>[] = [];
     try {
-      if (spec?.stream !== undefined) stages.push(spec.stream(callOf(prepared)));
+      if (spec?.stream !== undefined) stages.push(stageOf(atOnce(spec.stream(callOf(prepared)))));
       const translator = translation === null ? null : this.#translator(translation, prepared);
       if (translator !== null) stages.push(translator);
       const tail = this.#makeTail();
       this.#tail = tail;
       if (tail !== null && this.#answer.phase !== null && !this.#isHeld) for (const stage of this.#answer.phase.stages(tail.endpoint)) stages.push(stage);
-      const decoder = spec?.framing?.decoder() ?? null;
+      const decoder = spec?.framing === undefined ? null : decoderOf(atOnce(spec.framing.decoder()));
       const isOpenai = translation === null && call !== null && (call.endpoint === 'chatCompletions' || call.endpoint === 'completions');
       this.#stages = new StageChain(stages, (bytes) => this.#pass(bytes), (error) => this.#onStageError(error), decoder, isOpenai && spec?.stream !== undefined ? 'data: [DONE]\n\n' : '', tail);
       return true;
@@ -359,3 +360,14 @@ export class Respond {
 }
 
 const jsonType = /^application\/(?:[\w.+-]*\+)?json\b/i;
+
+/** Plugins of others are not all written in TypeScript. */
+function stageOf(stage: EventStage<AnswerEvent>): EventStage<AnswerEvent> {
+  if (typeof stage?.push !== 'function' || typeof stage.end !== 'function') throw new TypeError('its stream function gave no stage');
+  return stage;
+}
+
+function decoderOf(decoder: FrameDecoder): FrameDecoder {
+  if (typeof decoder?.push !== 'function' || typeof decoder.end !== 'function') throw new TypeError('its framing gave no decoder');
+  return decoder;
+}

@@ -2,6 +2,7 @@
 // Walks the tree of strategies: asks the innermost for its next target, and when it has none, the one above. Plugins answer, this decides.
 
 import type { Outcome, Target } from '@gateway/plugin-sdk';
+import { atOnce } from '../errors/at-once.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Group, Leaf, PlanNode } from '../plan/plan.js';
@@ -27,7 +28,7 @@ export class Walk {
   next(): Leaf | null {
     for (let frame = this.#frame; frame !== null; frame = this.#frame) {
       const index = this.#ask(frame);
-      const child = index < 0 ? undefined : frame.group.children[index];
+      const child = index >= 0 ? frame.group.children[index] : undefined;
       if (child === undefined) {
         const last = frame.outcomes.at(-1);
         if (last === undefined) {
@@ -58,7 +59,7 @@ export class Walk {
       ? group.targets.map((target, index) => ({ name: target.name, weight: target.weight, healthy: this.#isHealthy(group.children[index] as PlanNode) }))
       : group.targets;
     try {
-      const index = group.strategy.next(this.exchange, targets, frame.outcomes);
+      const index = atOnce(group.strategy.next(this.exchange, targets, frame.outcomes));
       this.isChosenHealthy = targets[index]?.healthy === true;
       return index;
     } catch (thrown) {

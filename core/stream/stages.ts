@@ -4,6 +4,7 @@
 // `fail` is called once, and nothing happens after it.
 
 import type { AnswerEvent, EventSink, EventStage, FrameDecoder, Maybe, SseEvent } from '@gateway/plugin-sdk';
+import { atOnce } from '../errors/at-once.js';
 import { SseParser } from './sse-parser.js';
 import { writeEvent } from './sse-writer.js';
 
@@ -140,8 +141,8 @@ export class StageChain {
 /** The provider's own framing in the place of the parser. */
 class Framed implements Decoder {
   constructor(readonly decoder: FrameDecoder, readonly emit: (event: SseEvent) => void) {}
-  push(chunk: Uint8Array): void { this.decoder.push(chunk, this.emit); }
-  end(): void { this.decoder.end(this.emit); }
+  push(chunk: Uint8Array): void { atOnce(this.decoder.push(chunk, this.emit)); }
+  end(): void { atOnce(this.decoder.end(this.emit)); }
 }
 
 interface Decoder {
@@ -158,7 +159,7 @@ class StageInlet implements EventSink {
   write(event: AnswerEvent): void {
     if (this.#isEnded) return;
     try {
-      this.stage.push(event, this.out);
+      atOnce(this.stage.push(event, this.out));
     } catch (thrown) {
       this.onError(asError(thrown));
     }
@@ -169,7 +170,7 @@ class StageInlet implements EventSink {
     if (this.#isEnded) return;
     this.#isEnded = true;
     try {
-      this.stage.end(this.out);
+      atOnce(this.stage.end(this.out));
     } catch (thrown) {
       this.onError(asError(thrown));
       return;

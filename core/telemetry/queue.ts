@@ -4,6 +4,7 @@
 
 import type { Exporter, LogRecord } from '@gateway/plugin-sdk';
 import { reasonOf } from '../errors/gateway-error.js';
+import { guardSignal } from '../errors/guard-signal.js';
 import type { Logger } from './logger.js';
 
 /** Timers, so that tests can drive them. */
@@ -137,6 +138,7 @@ export class LogQueue {
 
   async #export(batch: readonly LogRecord[]): Promise<void> {
     const abort = new AbortController();
+    guardSignal(abort.signal, (thrown) => this.#logger.warn('a listener of an exporter threw', { reason: reasonOf(thrown) }));
     this.#running = abort;
     const cancelTimeout = this.#timer.after(this.#exportTimeoutMs, () => abort.abort(new Error(`the exporter took longer than ${this.#exportTimeoutMs} ms`)));
     try {
