@@ -11,7 +11,11 @@ const kinds: Readonly<Record<string, string>> = {
 export function explain(error: ErrorObject, root: unknown): ConfigFault {
   const path = placeOf(error.instancePath, root);
   const params: Readonly<Record<string, unknown>> = error.params;
-  if (error.keyword === 'required') return { path: placeBelow(path, String(params.missingProperty)), reason: 'is required' };
+  if (error.keyword === 'required') {
+    // What is missing was most likely misspelt: the slip says more than the gap.
+    const slip = unknownMember(error);
+    return slip === undefined ? { path: placeBelow(path, String(params.missingProperty)), reason: 'is required' } : unknownProperty(path, slip, error.parentSchema);
+  }
   if (error.keyword === 'additionalProperties') return unknownProperty(path, String(params.additionalProperty), error.parentSchema);
   return { path, reason: reasonOf(error.keyword, params, error.parentSchema) };
 }
@@ -48,8 +52,18 @@ function placeOf(pointer: string, root: unknown): string {
   return path;
 }
 
+/** The first member that a closed object does not know. */
+function unknownMember({ data, parentSchema }: ErrorObject): string | undefined {
+  const schema: Readonly<Record<string, unknown>> = parentSchema ?? {};
+  const closed = schema.additionalProperties === false ? schema : schema.else;
+  if (typeof data !== 'object' || data === null || typeof closed !== 'object' || closed === null || !('additionalProperties' in closed) || closed.additionalProperties !== false) return undefined;
+  const known: unknown = 'properties' in closed ? closed.properties : undefined;
+  return typeof known === 'object' && known !== null ? Object.keys(data).find((name) => !Object.hasOwn(known, name)) : undefined;
+}
+
 function unknownProperty(path: string, name: string, schema: Readonly<Record<string, unknown>> | undefined): ConfigFault {
-  const known = typeof schema?.properties === 'object' && schema.properties !== null ? Object.keys(schema.properties) : [];
+  const properties = schema?.properties ?? (typeof schema?.else === 'object' && schema.else !== null && 'properties' in schema.else ? schema.else.properties : undefined);
+  const known = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
   const meant = nearest(name, known);
   const place = placeBelow(path, name);
   if (meant !== undefined) return { path: place, reason: `unknown property; did you mean ${meant}?` };

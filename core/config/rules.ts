@@ -17,11 +17,23 @@ export const nestingMax = 8;
 
 /** The first broken rule, parents before their targets. */
 export function brokenRule(config: Config, options: ConfigOptions, path = 'config', depth = 0): ConfigFault | undefined {
-  const own = brokenPairing(config, path) ?? brokenPassthrough(config, path) ?? brokenCount(config, path, depth) ?? missingSet(config, options, path);
+  const own = unreadReference(config, path) ?? brokenPairing(config, path) ?? brokenPassthrough(config, path) ?? brokenCount(config, path, depth) ?? missingSet(config, options, path);
   if (own !== undefined) return own;
   for (const [index, target] of (config.targets ?? []).entries()) {
     const fault = brokenRule(target, options, placeBelow(placeBelow(path, 'targets'), index), depth + 1);
     if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** `env:NAME`, as plugins of the operator may have it resolved. */
+const reference = /^env:[A-Za-z_]\w*$/;
+
+/** Sent on as it is, it would be a key that the provider refuses. */
+function unreadReference(config: Config, path: string): ConfigFault | undefined {
+  for (const [name, value] of Object.entries(config)) {
+    if (typeof value !== 'string' || !reference.test(value)) continue;
+    return { path: placeBelow(path, name), reason: 'env:NAME is not read in a config, which may be anybody\'s; give the value itself, or for api_key send it as Authorization' };
   }
   return undefined;
 }

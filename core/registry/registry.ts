@@ -1,7 +1,7 @@
 // Finds plugins by kind and id and loads them on first use: built-in ones by folder name, third-party ones from the packages the settings
 // list. Knows kinds, never a plugin by name. Runs when a config is compiled, never for a call.
 
-import { Ajv, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -9,6 +9,7 @@ import type { Host, ObjectSchema, PluginByKind, PluginKind } from '@gateway/plug
 import { fail, reasonOf } from '../errors/gateway-error.js';
 import { folderOf, isPluginKind, nameOf, ownNamespaces, parseId, places } from './ids.js';
 import { lineIn, placeOfDefinition, placeOfImportFault, type FaultPlace } from './module-fault.js';
+import { didYouMean } from '../settings/nearest-name.js';
 import { readFiles, type PackageFiles, type PackageVersions } from './package-versions.js';
 import { movedTo, readPackage, readPackages, type PluginPackage } from './packages.js';
 
@@ -62,7 +63,9 @@ export class Registry {
   readonly #loading = new Map<string, Loading>();
   readonly #hosts = new Map<string, Host>();
   // Unknown parameters are faults, so every object schema is closed unless it says otherwise (see closed()).
-  readonly #ajv = new Ajv({ allErrors: false, useDefaults: true, strict: true, keywords: ['secret'] });
+  readonly #ajv = new Ajv({ allErrors: false, useDefaults: true, strict: true, verbose: true, keywords: ['secret'] });
+  /** Definitions of third parties: what they make of `env:NAME` is theirs to say. */
+  readonly #foreign = new WeakSet<object>();
   readonly #validators = new WeakMap<object, ValidateFunction>();
 
   constructor(readonly settings: RegistrySettings) {
@@ -150,17 +153,23 @@ export class Registry {
     return ids.sort();
   }
 
+  /** Whether it is the gateway's own, or that of a package that was not refused. */
+  hasNamespace(namespace: string): boolean {
+    return namespace === '' || ownNamespaces.has(namespace) || this.#served.some(({ read }) => read.namespace === namespace);
+  }
+
   /** Checks parameters against the plugin's schema and fills in defaults (in place). */
   checkParams(plugin: { readonly params: ObjectSchema }, params: Record<string, unknown>): ParamFault | undefined {
     const validate = this.#validatorOf(plugin.params);
-    if (validate(params)) return undefined;
+    if (validate(params)) return this.#foreign.has(plugin) ? undefined : unreadReference(plugin.params.properties, params, '');
     const error = validate.errors?.[0];
     if (error === undefined) return { path: '', reason: 'is not valid' };
     const place = error.instancePath.slice(1).split('/').filter((part) => part !== '')
       .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`), '');
-    const extra = error.keyword === 'additionalProperties' ? ` (${String(error.params.additionalProperty)})` : '';
+    const unknown = unknownMember(error);
+    if (unknown !== undefined) return { path: place, reason: `must NOT have additional properties (${unknown})${didYouMean(unknown, membersOf(error.parentSchema))}` };
     const allowed = error.keyword === 'enum' ? ` (${(error.params.allowedValues as unknown[]).join(', ')})` : '';
-    return { path: place, reason: `${error.message ?? 'is not valid'}${extra}${allowed}` };
+    return { path: place, reason: `${error.message ?? 'is not valid'}${allowed}` };
   }
 
   host(pluginId: string): Host {
@@ -187,7 +196,7 @@ export class Registry {
   #load(kind: PluginKind, id: string, module: string, from: Served | undefined): Loading {
     const plugin = loadPlugin(kind, `${kind}/${id}`, module, from, (params) => { this.#validatorOf(params); });
     // Told to whoever asks for the plugin.
-    plugin.catch(() => undefined);
+    plugin.then((definition) => { if (from !== undefined && typeof definition === 'object' && definition !== null) this.#foreign.add(definition); }, () => undefined);
     return { module, plugin };
   }
 
@@ -295,6 +304,35 @@ function splitKey(key: string): [PluginKind, string] {
   const kind = key.slice(0, at);
   if (!isPluginKind(kind)) throw new TypeError(`${kind} is no kind of plugin`);
   return [kind, key.slice(at + 1)];
+}
+
+const reference = /^env:[A-Za-z_]\w*$/;
+
+/** A secret of one of our own plugins that looks like a reference: they are given by callers, and resolve none. */
+function unreadReference(properties: ObjectSchema['properties'], values: Readonly<Record<string, unknown>>, path: string): ParamFault | undefined {
+  for (const [name, schema] of Object.entries(properties)) {
+    const value = values[name];
+    const place = path === '' ? name : `${path}.${name}`;
+    const texts = typeof value === 'object' && value !== null ? Object.values(value) : [value];
+    if ('secret' in schema && schema.secret === true && texts.some((text) => typeof text === 'string' && reference.test(text))) {
+      return { path: place, reason: 'env:NAME is not read here; give the value itself' };
+    }
+    if (!('properties' in schema) || schema.properties === undefined || typeof value !== 'object' || value === null) continue;
+    const fault = unreadReference(schema.properties, value as Readonly<Record<string, unknown>>, place);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+const membersOf = (schema: Readonly<Record<string, unknown>> | undefined): string[] =>
+  (typeof schema?.properties === 'object' && schema.properties !== null ? Object.keys(schema.properties) : []);
+
+/** The member that a closed object does not know, also when the fault is one that is missing: it was most likely misspelt. */
+function unknownMember({ keyword, params, data, parentSchema }: ErrorObject): string | undefined {
+  if (keyword === 'additionalProperties') return String(params.additionalProperty);
+  if (keyword !== 'required' || parentSchema?.additionalProperties !== false || typeof data !== 'object' || data === null) return undefined;
+  const known = membersOf(parentSchema);
+  return Object.keys(data).find((name) => !known.includes(name));
 }
 
 /** The schema with every object closed that does not open itself. */

@@ -297,3 +297,24 @@ test('parameters may be as deep as a real schema needs', () => {
 test('a repeated property counts as its last value', () => {
   assert.deepEqual(parseConfig('{"virtual_key":"a","virtual_key":"b"}', options), { virtual_key: 'b' });
 });
+
+test('an unknown member is named before the one that is missing because of it', () => {
+  for (const [member, path, reason] of [
+    [{ retry: { attempt: 2 } }, 'retry.attempt', 'unknown property; did you mean attempts?'],
+    [{ retry: { tries: 2 } }, 'retry.tries', 'unknown property; known here: attempts, use_retry_after_headers, on_status_codes'],
+    [{ cb_config: { failure_treshold: 1, cooldown_interval: 30_000 } }, 'cb_config.failure_treshold', 'unknown property; did you mean failure_threshold?'],
+    [{ deployments: [{ deploymentId: 'd', alias: 'a', api_version: 'v' }] }, 'deployments[0].deploymentId', 'unknown property; did you mean deployment_id?'],
+    [{ before_request_hooks: [{ id: 'x', checks: [{ id: 'c', params: {} }] }] }, 'before_request_hooks[0].checks[0].params', /^unknown property/],
+  ] as const) refuses({ ...leaf, ...member }, `config.${path}`, reason);
+  refuses({ strategy: { mod: 'single' }, targets: [leaf] }, 'config.strategy.mod', 'unknown property; did you mean mode?');
+});
+
+test('a reference to the environment is refused, for nothing reads it in a config', () => {
+  const advice = 'env:NAME is not read in a config, which may be anybody\'s; give the value itself, or for api_key send it as Authorization';
+  for (const name of ['api_key', 'virtual_key', 'cloud1_secret_access_key', 'cloud3_ad_token', 'resource_name', 'custom_host']) {
+    refuses({ provider: 'openai', custom_host: 'https://x.example', [name]: 'env:SOME_NAME' }, `config.${name}`, advice);
+  }
+  refuses(fallback([leaf, { provider: 'openai', api_key: 'env:OPENAI_API_KEY' }]), 'config.targets[1].api_key', advice);
+  accepts({ provider: 'openai', api_key: 'env:' });
+  accepts({ provider: 'openai', api_key: 'sk-env:NAME' });
+});

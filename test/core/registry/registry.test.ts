@@ -64,6 +64,17 @@ async function faultOf(work: Promise<unknown>): Promise<{ code: string; message:
   return { code: thrown.code, message: thrown.message };
 }
 
+it('a secret of our own plugins is no reference to the environment', async () => {
+  const webhook = await registry.find('guardrail', 'default.webhook');
+  const semantic = await registry.find('cache', 'semantic');
+  assert.ok(webhook !== undefined && semantic !== undefined);
+  const reason = 'env:NAME is not read here; give the value itself';
+  assert.deepEqual(registry.checkParams(webhook, { webhookURL: 'https://x.example', headers: { authorization: 'env:TOKEN' } }), { path: 'headers', reason });
+  assert.equal(registry.checkParams(webhook, { webhookURL: 'https://x.example', headers: { authorization: 'Bearer x' } }), undefined);
+  const embedding = { url: 'https://x.example', model: 'm', api_key: 'env:TOKEN' };
+  assert.match(JSON.stringify(registry.checkParams(semantic, { embedding })), /api_key.*env:NAME is not read here/);
+});
+
 describe('the registry', () => {
   it('lists every folder of a kind, and what packages bring, by id', () => {
     const none = makeRegistry([]);
@@ -189,7 +200,7 @@ describe('parameters of a plugin', () => {
       [{ words: ['a'], limit: 11 }, 'limit', /^must be <= 10$/],
       [{ words: ['a'], limit: 1.5 }, 'limit', /^must be integer$/],
       [{ words: ['a'], isStrict: 'yes' }, 'isStrict', /^must be boolean$/],
-      [{ words: ['a'], wrods: ['a'] }, '', /^must NOT have additional properties \(wrods\)$/],
+      [{ words: ['a'], wrods: ['a'] }, '', /^must NOT have additional properties \(wrods\); did you mean words\?$/],
       [{ words: ['a'], rules: [{ name: 'a' }, {}] }, 'rules[1]', /^must have required property 'name'$/],
       [{ words: ['a'], rules: [{ name: 'A' }] }, 'rules[0].name', /^must match pattern/],
       [{ words: ['a'], rules: [{ name: 'a', extra: 1 }] }, 'rules[0]', /^must NOT have additional properties \(extra\)$/],
