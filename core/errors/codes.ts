@@ -38,9 +38,9 @@ export const errorCodes = {
   // Config and routing
   CONFIG_NOT_JSON: client(400, 'invalid_request_error', 'x-gateway-config is not valid JSON: {reason}'),
   CONFIG_INVALID: client(400, 'invalid_request_error', '{path}: {reason}'),
-  CONFIG_UNKNOWN: client(400, 'invalid_request_error', 'no stored config {slug} in this workspace'),
+  CONFIG_UNKNOWN: client(400, 'invalid_request_error', 'no stored config {slug}: configs cannot be stored yet; send the config itself, as JSON'),
   ROUTING_MISSING: client(400, 'invalid_request_error', 'no provider to route to; send x-gateway-config, or x-gateway-provider with Authorization'),
-  PROVIDER_UNKNOWN: client(400, 'invalid_request_error', 'unknown provider {provider}; it is not one of the installed providers'),
+  PROVIDER_UNKNOWN: client(400, 'invalid_request_error', 'unknown provider {provider}; {advice}'),
   PROVIDER_KEY_MISSING: client(401, 'authentication_error', 'provider {provider} needs an API key; send it as Authorization: Bearer, or as api_key in the config'),
   CREDENTIAL_INVALID: client(400, 'invalid_request_error', 'provider {provider}: {param}: {reason}'),
   CREDENTIAL_REFUSED: client(401, 'authentication_error', 'provider {provider} gave no token: {reason}'),

@@ -5,6 +5,7 @@ import type { Cache, CacheLimits } from '@gateway/plugin-sdk';
 import type { CacheConfig } from '../config/config.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import type { Registry } from '../registry/registry.js';
+import { didYouMean } from '../settings/nearest-name.js';
 import { parameterPath } from './parameter-path.js';
 import type { CachePlan } from './plan.js';
 
@@ -55,7 +56,7 @@ export async function cachePlan(config: CacheConfig, path: string, services: Cac
   const { mode, max_age: ageSeconds, share_in_flight: sharesInFlight, ...params } = config;
   const { registry } = services;
   const plugin = await registry.find('cache', mode);
-  if (plugin === undefined) throw invalid(`${path}.mode`, `no cache ${mode} is installed; use ${registry.list('cache').join(' or ')}`);
+  if (plugin === undefined) throw invalid(`${path}.mode`, `no cache ${mode} is installed${didYouMean(mode, registry.list('cache')) || `; use ${registry.list('cache').join(' or ')}`}`);
   const values: Record<string, unknown> = structuredClone(params);
   const fault = registry.checkParams(plugin, values);
   if (fault !== undefined) throw invalid(fault.path === '' ? path : `${path}.${fault.path}`, fault.reason);

@@ -6,7 +6,9 @@ import type { CheckConfig, Config, DenyingAction, GuardrailConfig, HookConfig, J
 import type { Inherited } from '../config/parameters.js';
 import { placeBelow } from '../config/place.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
+import { ownNamespaces, parseId } from '../registry/ids.js';
 import type { Registry } from '../registry/registry.js';
+import { didYouMean } from '../settings/nearest-name.js';
 import type { CompiledCheck, CompiledHook, Feedback, HookStage, PooledCheck } from './hooks.js';
 import { LoopBudget } from './loop-budget.js';
 import { parameterPath } from './parameter-path.js';
@@ -76,7 +78,7 @@ export class HookCompiler {
   #guardrails(list: readonly (string | GuardrailConfig)[] | undefined, stage: HookStage, type: string): Promise<readonly CompiledHook[]> {
     return this.#once(list, (path) => Promise.all((list ?? []).map((entry, index) => {
       const place = `${path}[${index}]`;
-      if (typeof entry === 'string') throw fail('CONFIG_INVALID', { path: place, param: place, reason: `no stored guardrail ${entry} in this workspace; write its checks here instead` });
+      if (typeof entry === 'string') throw fail('CONFIG_INVALID', { path: place, param: place, reason: `no stored guardrail ${entry}: guardrails cannot be stored yet; write its checks here instead` });
       const { hook, names } = asHook(entry, stage, type, index);
       return this.#hook(hook, stage, place, (check) => placeBelow(place, names[check] ?? ''));
     })));
@@ -98,7 +100,7 @@ export class HookCompiler {
     const { registry } = this.services;
     const type = given ?? 'guardrail';
     const plugin = await registry.find('hook', type);
-    if (plugin === undefined) throw invalid(`${path}.type`, `no hook type ${type} is installed; use ${registry.list('hook').join(' or ')}`);
+    if (plugin === undefined) throw invalid(`${path}.type`, `no hook type ${type} is installed${didYouMean(type, registry.list('hook')) || `; use ${registry.list('hook').join(' or ')}`}`);
     if (!plugin.stages.includes(stage)) throw invalid(`${path}.type`, `hooks of type ${type} do not run ${stage} the request`);
     const params: Record<string, unknown> = { ...members };
     const known = plugin.params.properties as Readonly<Record<string, unknown>>;
@@ -131,9 +133,12 @@ export class HookCompiler {
       throw invalid(`${path}.timeout`, `must be a number of milliseconds from 1 to ${checkTimeoutMsMax}`);
     }
     if (found === undefined) {
-      // A name of ours that does not exist is a slip of the pen; another's may be installed later.
-      if (id.startsWith('default.') || !id.includes('.')) {
-        throw invalid(path, `no check ${id} is installed; the gateway's own are: ${registry.list('guardrail').filter((name) => name.startsWith('default.')).join(', ')}`);
+      // A name that does not exist in a namespace that does is a slip of the pen; another namespace may be installed later.
+      const namespace = parseId(id)?.namespace ?? '';
+      if (registry.hasNamespace(namespace)) {
+        const own = ownNamespaces.has(namespace) || namespace === '' ? 'default.' : `${namespace}.`;
+        const known = registry.list('guardrail').filter((name) => name.startsWith(own));
+        throw invalid(path, `no check ${id} is installed${didYouMean(own + id.slice(id.indexOf('.') + 1), known) || `; ${own === 'default.' ? 'the gateway\'s own' : `those of ${namespace}`} are: ${known.join(', ') || 'none'}`}`);
       }
       return missingCheck(id, `no plugin supplies the check ${id}; install one, or take the check out`, fails === true);
     }

@@ -12,6 +12,7 @@ import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import type { Registry } from '../registry/registry.js';
 import type { BreakerPolicy, Breakers } from '../upstream/breaker.js';
 import type { Trust, UpstreamClient } from '../upstream/client.js';
+import { didYouMean } from '../settings/nearest-name.js';
 import { parseCustomHost } from '../upstream/custom-host.js';
 import { cachePlan, type CacheServices } from './compile-cache.js';
 import { HookCompiler, type HookServices } from './compile-hooks.js';
@@ -96,7 +97,7 @@ class Compiler {
   async node(config: Config, path: string, parent: Inherited): Promise<PlanNode> {
     const inherited = inherit(parent, config);
     this.#hooks.visit(config, path);
-    if (config.prompt_id !== undefined) throw fail('CONFIG_INVALID', { path: `${path}.prompt_id`, param: `${path}.prompt_id`, reason: 'a config with prompt_id is for the prompt routes' });
+    if (config.prompt_id !== undefined) throw fail('CONFIG_INVALID', { path: `${path}.prompt_id`, param: `${path}.prompt_id`, reason: 'prompts cannot be stored yet; leave prompt_id out and send the messages' });
     return config.targets === undefined ? this.leaf(config, path, inherited) : this.group(config, config.targets, path, inherited);
   }
 
@@ -104,7 +105,7 @@ class Compiler {
     const { mode, ...rest } = config.strategy ?? { mode: '' };
     const place = `${path}.strategy`;
     const plugin = await this.services.registry.find('strategy', mode);
-    if (plugin === undefined) throw fail('CONFIG_INVALID', { path: `${place}.mode`, param: `${place}.mode`, reason: `no strategy ${mode} is installed; use single, loadbalance, fallback or conditional` });
+    if (plugin === undefined) throw fail('CONFIG_INVALID', { path: `${place}.mode`, param: `${place}.mode`, reason: `no strategy ${mode} is installed${didYouMean(mode, this.services.registry.list('strategy')) || `; use ${this.services.registry.list('strategy').join(' or ')}`}` });
     const children: PlanNode[] = [];
     for (const [index, target] of targets.entries()) children.push(await this.node(target, `${path}.targets[${index}]`, inherited));
     const infos = targets.map((target) => Object.freeze({ name: target.name ?? '', weight: target.weight ?? 1, healthy: true }));
@@ -122,7 +123,7 @@ class Compiler {
     const own = config.provider ?? '';
     const named = own || context.provider || '';
     if (config.virtual_key !== undefined || named.startsWith('@')) {
-      throw fail('CONFIG_INVALID', { path, param: path, reason: `no provider ${config.virtual_key ?? named} in the catalogue of this workspace; give provider and api_key` });
+      throw fail('CONFIG_INVALID', { path, param: path, reason: `no provider ${config.virtual_key ?? named} in the catalogue of this workspace: providers cannot be stored yet; give provider and api_key` });
     }
     if (named === '') throw fail('ROUTING_MISSING', { param: path });
     const provider = await loadProvider(services.registry, named);

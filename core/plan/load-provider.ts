@@ -3,6 +3,7 @@
 import type { EndpointName, ObjectSchema, Transport } from '@gateway/plugin-sdk';
 import { fail } from '../errors/gateway-error.js';
 import type { Registry } from '../registry/registry.js';
+import { nearestName } from '../settings/nearest-name.js';
 import type { EndpointEntry, LoadedProvider } from './plan.js';
 
 const loaded = new WeakMap<Registry, Map<string, Promise<LoadedProvider>>>();
@@ -52,7 +53,11 @@ export async function closeProviders(registry: Registry): Promise<void> {
 
 async function load(registry: Registry, id: string): Promise<LoadedProvider> {
   const plugin = await registry.find('provider', id);
-  if (plugin === undefined) throw fail('PROVIDER_UNKNOWN', { provider: id.slice(0, 64), param: 'provider' });
+  if (plugin === undefined) {
+    const nearest = nearestName(id, registry.list('provider'));
+    const advice = nearest === undefined ? 'gateway plugins provider lists those that are installed' : `did you mean ${nearest}?`;
+    throw fail('PROVIDER_UNKNOWN', { provider: id.slice(0, 64), advice, param: 'provider' });
+  }
   const endpoints = new Map<EndpointName, EndpointEntry>();
   for (const [name, spec] of Object.entries(plugin.endpoints)) {
     if (spec !== undefined) endpoints.set(name as EndpointName, typeof spec === 'string' ? { path: spec } : spec);

@@ -99,6 +99,7 @@ export class PlanCache {
     if (!config.trimStart().startsWith('{') && /^[\w-]{1,128}$/.test(config)) throw fail('CONFIG_UNKNOWN', { slug: config, param: 'x-gateway-config' });
     const keyless = new Set<string>();
     for (const name of new Set([...config.matchAll(/"provider"\s*:\s*"([^"\\@]{1,64})"/g)].map((match) => match[1] ?? ''))) {
+      if (this.services.registry.moduleOf('provider', name) === undefined) continue;
       const loaded = await loadProvider(this.services.registry, name).catch(() => undefined);
       if (loaded !== undefined && loaded.plugin.auth.type === 'none') keyless.add(name);
     }

@@ -65,6 +65,13 @@ export default defineProvider({
 });
 `;
 
+const tone = `import { defineGuardrail } from '@gateway/plugin-sdk';
+export default defineGuardrail({
+  title: 'Tone', describe: 'Passes.', stages: ['input'], needs: { request: 'json' }, params: { type: 'object', properties: { words: { type: 'array' } }, required: ['words'] },
+  create: () => ({ evaluate: () => ({ pass: true }) }),
+});
+`;
+
 const wide = `import { defineCompatible } from '@gateway/plugin-sdk';
 export default defineCompatible({ title: 'Wide', describe: 'Over HTTP.', baseUrl: 'https://api.wide.example/v1', auth: { type: 'header', name: 'x-wide-key' }, endpoints: { chatCompletions: '/talk' } });
 `;
@@ -72,8 +79,8 @@ export default defineCompatible({ title: 'Wide', describe: 'Over HTTP.', baseUrl
 const folder = temporaryFolder();
 writePackage(join(folder, 'node_modules/acme-gateway'), {
   name: 'acme-gateway',
-  gateway: { namespace: 'acme', contract: { strategy: 1, provider: 1 }, plugins: { strategy: ['roundRobin', 'failing'], provider: ['echo'] } },
-  files: { 'strategy/roundRobin.js': roundRobin, 'strategy/failing.js': failing, 'provider/echo.js': echo },
+  gateway: { namespace: 'acme', contract: { strategy: 1, provider: 1, guardrail: 1 }, plugins: { strategy: ['roundRobin', 'failing'], provider: ['echo'], guardrail: ['tone'] } },
+  files: { 'guardrail/tone.js': tone, 'strategy/roundRobin.js': roundRobin, 'strategy/failing.js': failing, 'provider/echo.js': echo },
 });
 const byPath = writePackage(join(folder, 'elsewhere'), {
   name: '@wide/gateway',
@@ -194,6 +201,36 @@ describe('a third-party provider', () => {
     assert.equal(sent?.url, '/v9/talk');
     assert.equal(sent.headers['x-wide-key'], 'wide-secret');
     assert.equal(sent.headers.authorization, undefined);
+  });
+});
+
+describe('a name that is misspelt', () => {
+  it('is refused with the one that was meant, of any kind of plugin', async () => {
+    const openai = { provider: 'openai', api_key: 'sk', custom_host: `${upstream.url}/v1` };
+    const before = upstream.received.length;
+    for (const [given, code, reason] of [
+      [{ provider: 'openapi', api_key: 'sk' }, 'provider_unknown', /^unknown provider openapi; did you mean openai\?$/],
+      [{ provider: 'acme.ehco' }, 'config_invalid', /./],
+      [{ provider: 'acme.ehco', api_key: 'k' }, 'provider_unknown', /^unknown provider acme\.ehco; did you mean acme\.echo\?$/],
+      [{ provider: 'nothing-like-it', api_key: 'k' }, 'provider_unknown', /^unknown provider nothing-like-it; gateway plugins provider lists/],
+      [{ strategy: { mode: 'acme.roundRobbin' }, targets: [openai] }, 'config_invalid', /no strategy acme\.roundRobbin is installed; did you mean acme\.roundRobin\?$/],
+      [{ strategy: { mode: 'falback' }, targets: [openai] }, 'config_invalid', /; did you mean fallback\?$/],
+      [{ ...openai, cache: { mode: 'simpel' } }, 'config_invalid', /; did you mean simple\?$/],
+      [{ ...openai, input_guardrails: [{ 'acme.tome': { words: [] } }] }, 'config_invalid', /no check acme\.tome is installed; did you mean acme\.tone\?$/],
+      [{ ...openai, input_guardrails: [{ 'acme.nonsense': {} }] }, 'config_invalid', /no check acme\.nonsense is installed; those of acme are: acme\.tone$/],
+      [{ ...openai, input_guardrails: [{ regexMacth: { rule: 'x' } }] }, 'config_invalid', /no check default\.regexMacth is installed; did you mean default\.regexMatch\?$/],
+      [{ ...openai, input_guardrails: [{ 'gateway.pi': {} }] }, 'config_invalid', /no check gateway\.pi is installed; did you mean default\.pii\?$/],
+      [{ ...openai, before_request_hooks: [{ id: 'h', type: 'gardrail' }] }, 'config_invalid', /; did you mean guardrail\?$/],
+      [{ ...openai, input_guardrails: [{ 'acme.tone': { word: ['a'] } }] }, 'config_invalid', /additional properties \(word\); did you mean words\?$/],
+    ] as const) {
+      const { status, body } = await chat({ 'x-gateway-config': JSON.stringify(given) });
+      assert.deepEqual([status, body.error?.code], [400, code], JSON.stringify(given));
+      assert.match(body.error?.message ?? '', reason);
+    }
+    assert.equal(upstream.received.length, before);
+    // Another namespace may be installed later.
+    upstream.answer = answerChat;
+    assert.equal((await chat({ 'x-gateway-config': JSON.stringify({ ...openai, input_guardrails: [{ 'elsewhere.tone': {} }] }) })).status, 200);
   });
 });
 

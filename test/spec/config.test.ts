@@ -87,7 +87,7 @@ describe('a config with a fault', () => {
     // Degenerate ones
     ['no targets', fallback(), 'config.targets', /at least 1 item/],
     ['weights of 0 everywhere', { strategy: { mode: 'loadbalance' }, targets: [{ ...target, weight: 0 }, { ...target, weight: 0 }] }, 'config.strategy', /weights of all targets are 0/],
-    ['a mode that nobody knows', { strategy: { mode: 'roulette' }, targets: [target] }, 'config.strategy.mode', /no strategy roulette is installed; use single, loadbalance, fallback or conditional/],
+    ['a mode that nobody knows', { strategy: { mode: 'roulette' }, targets: [target] }, 'config.strategy.mode', /no strategy roulette is installed; use conditional or fallback or loadbalance or single/],
     ['a third-party mode that is not installed', { strategy: { mode: 'acme.canary', share: 1 }, targets: [target] }, 'config.strategy.mode', /no strategy acme\.canary is installed/],
     ['conditions without a default', conditional({ conditions: [{ query, then: 'a' }] }, 'a'), 'config.strategy.default', /is required/],
     ['a default without conditions', conditional({ default: 'a' }, 'a'), 'config.strategy.conditions', /is required/],
@@ -161,7 +161,7 @@ describe('a config with a fault', () => {
           const refusal = await refused(withConfig(config), path);
           assert.equal(refusal.status, 400);
           assert.ok(refusal.param?.startsWith(place), `${refusal.param} is not in ${place}`);
-          assert.match(refusal.message, /installed|no stored guardrail/);
+          assert.match(refusal.message, /installed|guardrails cannot be stored yet; write its checks here/);
         }
       }
     }
@@ -193,7 +193,7 @@ describe('routing', () => {
     assert.equal(stored.status, 400);
     assert.equal(stored.code, 'config_unknown');
     assert.equal(stored.param, 'x-gateway-config');
-    assert.match(stored.message, /pc-nothing-1/);
+    assert.match(stored.message, /no stored config pc-nothing-1: configs cannot be stored yet; send the config itself/);
     const catalogue = await refused({ 'x-gateway-provider': '@nothing' });
     assert.equal(catalogue.status, 400);
     assert.match(catalogue.message, /@nothing/);

@@ -43,11 +43,11 @@ describe('the plugins of a plan', () => {
       strategy: { mode: 'fallback' },
       targets: [
         { ...watched, input_guardrails: [{ 'default.wordCount': { minWords: 1, maxWords: 9 } }] },
-        { provider: 'groq', api_key: 'k', cache: { mode: 'simple' }, output_guardrails: [{ 'acme.later': {} }, { async: true, 'default.characterCount': { minCharacters: 0, maxCharacters: 9 } }] },
+        { provider: 'groq', api_key: 'k', cache: { mode: 'simple' }, output_guardrails: [{ 'elsewhere.later': {} }, { async: true, 'default.characterCount': { minCharacters: 0, maxCharacters: 9 } }] },
       ],
     });
     for (const plugin of [
-      'strategy/fallback', 'strategy/acme.watched', 'provider/openai', 'provider/groq', 'cache/simple', 'hook/guardrail', 'guardrail/default.wordCount', 'guardrail/acme.later',
+      'strategy/fallback', 'strategy/acme.watched', 'provider/openai', 'provider/groq', 'cache/simple', 'hook/guardrail', 'guardrail/default.wordCount', 'guardrail/elsewhere.later',
       'guardrail/default.characterCount',
     ]) assert.ok(usesAny(plan, new Set([plugin])), plugin);
     for (const plugin of ['strategy/loadbalance', 'provider/anthropic', 'cache/semantic', 'hook/mutator', 'guardrail/wordCount', 'guardrail/default.contains', 'provider/fallback']) {
