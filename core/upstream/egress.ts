@@ -2,7 +2,6 @@
 // and the socket gets exactly those addresses, so that no second answer of a name server can slip in between. It follows no redirects, uses
 // no proxy of the environment and cannot open a Unix socket.
 
-import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
@@ -10,7 +9,7 @@ import { buildConnector } from 'undici';
 import { fail, reasonOf } from '../errors/gateway-error.js';
 import type { AddressPolicy } from './address-policy.js';
 import type { Trust } from './client.js';
-import { NameResolver, type Resolver } from './resolver.js';
+import { NameResolver, type Address, type Resolver } from './resolver.js';
 import { SystemNames } from './system-names.js';
 
 export type { Resolver } from './resolver.js';
@@ -141,7 +140,7 @@ export class Egress {
 export function checkedLookup(policy: AddressPolicy, resolve: Resolver, port: number, trust: Trust): LookupFunction {
   return (hostname, options, callback) => {
     const destination: Destination = { hostname, port, trust };
-    const onAddresses = (fault: Error | null, addresses: readonly LookupAddress[]): void => {
+    const onAddresses = (fault: Error | null, addresses: readonly Address[]): void => {
       if (fault !== null) {
         callback(fault, []);
         return;

@@ -3,16 +3,21 @@
 // nothing: egress.ts does, at each connection anew.
 
 import { LRUCache } from 'lru-cache';
-import type { LookupAddress } from 'node:dns';
 import { fail } from '../errors/gateway-error.js';
 
-export type ResolverCallback = (fault: Error | null, addresses: readonly LookupAddress[]) => void;
+export interface Address {
+  readonly address: string;
+  /** 4 or 6. */
+  readonly family: number;
+}
+
+export type ResolverCallback = (fault: Error | null, addresses: readonly Address[]) => void;
 
 /** Gives all addresses of a name, or a fault; calls back once. `caller`: on whose behalf; '' for the gateway's own and its plugins' calls. */
 export type Resolver = (hostname: string, callback: ResolverCallback, caller: string) => void;
 
 /** `ttlMs`: how long the answer may be kept; 0 not at all. */
-export type AskCallback = (fault: Error | null, addresses: readonly LookupAddress[], ttlMs: number) => void;
+export type AskCallback = (fault: Error | null, addresses: readonly Address[], ttlMs: number) => void;
 
 /** Asks name servers, without limits or memory of its own. Gives what stops it; the callback may come all the same. */
 export type Ask = (hostname: string, callback: AskCallback) => () => void;
@@ -37,7 +42,7 @@ const failedMs = 2000;
 
 interface Answer {
   readonly fault: Error | null;
-  readonly addresses: readonly LookupAddress[];
+  readonly addresses: readonly Address[];
   readonly untilMs: number;
 }
 
@@ -105,7 +110,7 @@ export class NameResolver {
     }
   }
 
-  #settle(name: string, lookup: Lookup, fault: Error | null, addresses: readonly LookupAddress[], keptMs: number): void {
+  #settle(name: string, lookup: Lookup, fault: Error | null, addresses: readonly Address[], keptMs: number): void {
     if (this.#lookups.get(name) !== lookup) return;
     this.#lookups.delete(name);
     if (lookup.timer !== null) clearTimeout(lookup.timer);

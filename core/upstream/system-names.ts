@@ -2,10 +2,10 @@
 // getaddrinfo itself: each of its calls holds one of libuv's four threads until it gives up, and four names that never resolve would keep
 // everybody else from theirs. Both files are read again when they change.
 
-import { Resolver as DnsResolver, type LookupAddress, type RecordWithTtl } from 'node:dns';
+import { Resolver as DnsResolver, type RecordWithTtl } from 'node:dns';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { isIP } from 'node:net';
-import type { Ask, AskCallback } from './resolver.js';
+import type { Address, Ask, AskCallback } from './resolver.js';
 
 export interface SystemNamesOptions {
   readonly hostsFile?: string;
@@ -29,7 +29,7 @@ const ndotsMax = 15;
 const searchMax = 6;
 
 export class SystemNames {
-  readonly #hosts: WatchedFile<ReadonlyMap<string, readonly LookupAddress[]>>;
+  readonly #hosts: WatchedFile<ReadonlyMap<string, readonly Address[]>>;
   readonly #search: WatchedFile<SearchList>;
   readonly #servers: readonly string[] | undefined;
   #resolver: DnsResolver | null = null;
@@ -117,14 +117,14 @@ class Question {
       return;
     }
     // IPv4 first: where IPv6 leads nowhere, it often does so in silence. The connection tries both families.
-    const addresses = this.#found.map(({ address }): LookupAddress => ({ address, family: isIP(address) })).sort((one, two) => one.family - two.family);
+    const addresses = this.#found.map(({ address }): Address => ({ address, family: isIP(address) })).sort((one, two) => one.family - two.family);
     this.callback(null, addresses, Math.max(1, Math.min(...this.#found.map(({ ttl }) => ttl))) * 1000);
   }
 }
 
 const isEmptyAnswer = (fault: NodeJS.ErrnoException): boolean => fault.code === 'ENOTFOUND' || fault.code === 'ENODATA' || fault.code === 'EBADNAME';
 
-const loopback: readonly LookupAddress[] = [{ address: '127.0.0.1', family: 4 }, { address: '::1', family: 6 }];
+const loopback: readonly Address[] = [{ address: '127.0.0.1', family: 4 }, { address: '::1', family: 6 }];
 
 /** RFC 6761, section 6.3: never asked of a name server. */
 const isLocalhost = (name: string): boolean => name === 'localhost' || name.endsWith('.localhost');
@@ -158,8 +158,8 @@ export function parseSearchList(text: string): SearchList {
   return { domains, ndots };
 }
 
-export function parseHosts(text: string): ReadonlyMap<string, readonly LookupAddress[]> {
-  const hosts = new Map<string, LookupAddress[]>();
+export function parseHosts(text: string): ReadonlyMap<string, readonly Address[]> {
+  const hosts = new Map<string, Address[]>();
   for (const line of text.split('\n')) {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
     const family = isIP(address);
