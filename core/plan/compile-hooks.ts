@@ -2,6 +2,7 @@
 // never work is refused here, with the place named. A list that several targets inherit is compiled once, and its hooks run once for a call.
 
 import type { Check, Hook, Needs } from '@gateway/plugin-sdk';
+import { createHash } from 'node:crypto';
 import type { CheckConfig, Config, DenyingAction, GuardrailConfig, HookConfig, JsonObject } from '../config/config.js';
 import type { Inherited } from '../config/parameters.js';
 import { placeBelow } from '../config/place.js';
@@ -12,6 +13,7 @@ import { didYouMean } from '../settings/nearest-name.js';
 import type { CompiledCheck, CompiledHook, Feedback, HookStage, PooledCheck } from './hooks.js';
 import { LoopBudget } from './loop-budget.js';
 import { parameterPath } from './parameter-path.js';
+import type { PlanWeight } from './plan-weight.js';
 import type { AfterHooks } from './plan.js';
 
 export interface HookServices {
@@ -39,7 +41,10 @@ export class HookCompiler {
   /** Where each list stands in the config. */
   readonly #places = new Map<object, string>();
 
-  constructor(readonly services: HookServices) {}
+  /** Of the after hooks of a list: many targets inherit one. */
+  readonly #digests = new Map<object, string>();
+
+  constructor(readonly services: HookServices, readonly weight: PlanWeight) {}
 
   /** Notes where lists stand, before targets inherit them. */
   visit(config: Config, path: string): void {
@@ -64,8 +69,15 @@ export class HookCompiler {
     return {
       before: before.length === 0 ? null : before,
       after: after.length === 0 ? null : Object.freeze({ judging: after.filter((hook) => !hook.isAsync), background: after.filter((hook) => hook.isAsync) }),
-      afterDigest: after.length === 0 ? '' : JSON.stringify(afterConfig),
+      afterDigest: after.length === 0 ? '' : afterConfig.map((list) => this.#digest(list)).join('\n'),
     };
+  }
+
+  #digest(list: object | undefined): string {
+    if (list === undefined) return '';
+    let digest = this.#digests.get(list);
+    if (digest === undefined) this.#digests.set(list, digest = createHash('sha256').update(JSON.stringify(list)).digest('base64url'));
+    return digest;
   }
 
   #hooks(list: readonly HookConfig[] | undefined, stage: HookStage): Promise<readonly CompiledHook[]> {
@@ -125,6 +137,8 @@ export class HookCompiler {
 
   async #check(id: string, given: Readonly<Record<string, unknown>>, stage: HookStage, path: string): Promise<CompiledCheck> {
     const { registry } = this.services;
+    this.weight.addCheck(path);
+    await this.weight.pause();
     const found = await registry.locate('guardrail', id);
     const { failOnError: fails, ...rest } = given;
     if (fails !== undefined && typeof fails !== 'boolean') throw invalid(`${path}.failOnError`, 'must be true or false');
@@ -153,6 +167,7 @@ export class HookCompiler {
     if (fault !== undefined) throw invalid(join(path, fault.path), fault.reason);
     const check = await made(() => plugin.create(params, registry.host(`guardrail/${id}`)), `guardrail/${id}`, path);
     this.instances.push(check);
+    this.weight.add(check, path);
     const needs: Needs = plugin.needsFor?.(params) ?? plugin.needs;
     const timeoutMs = typeof params.timeout === 'number' ? params.timeout : typeof timeout === 'number' ? timeout : plugin.timeoutMs ?? checkTimeoutMsDefault;
     const runs = plugin.runsFor?.(params) ?? plugin.runs ?? 'loop';
@@ -164,7 +179,7 @@ export class HookCompiler {
       runs,
       pooled: runs === 'loop' ? null : memo(() => this.services.poolCheck(module, params, timeoutMs)),
       when: plugin.when ?? null,
-      budget: runs === 'either' ? new LoopBudget() : null,
+      budget: runs === 'either' ? new LoopBudget(this.weight) : null,
     };
   }
 }

@@ -5,7 +5,7 @@ import {
   ParameterError, type Closable, type Host, type ObjectSchema, type Strategy, type StrategyPlugin,
 } from '@gateway/plugin-sdk';
 import type { BodyEdit } from '../body/splice.js';
-import { parseDropPath } from '../body/splice.js';
+import { parseDropPath, type DropPath } from '../body/splice.js';
 import type { Config } from '../config/config.js';
 import { inherit, noInheritance, type Inherited } from '../config/parameters.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
@@ -18,6 +18,7 @@ import { cachePlan, type CacheServices } from './compile-cache.js';
 import { HookCompiler, type HookServices } from './compile-hooks.js';
 import { loadProvider } from './load-provider.js';
 import { parameterPath } from './parameter-path.js';
+import { PlanWeight } from './plan-weight.js';
 import type { Base, Group, Leaf, LoadedProvider, Plan, PlanNode, RetryPolicy } from './plan.js';
 
 export interface CompileServices extends HookServices, CacheServices {
@@ -61,6 +62,7 @@ export async function compilePlan(config: Config, context: CompileContext, servi
     canRepeat: compiler.canRepeat,
     needsBytes: compiler.needsBytes,
     instances: compiler.instances,
+    weightBytes: compiler.weight.bytes,
     open: 0,
     isRetired: false,
   };
@@ -83,11 +85,16 @@ class Compiler {
   leafCount = 0;
   canRepeat = false;
   needsBytes = false;
+  readonly weight = new PlanWeight();
   readonly #strategies: Strategy[] = [];
   readonly #hooks: HookCompiler;
+  /** Targets that inherit the same parameters share what is made of them. */
+  readonly #edits = new Map<object, Edits>();
+  readonly #combined = new Map<object | undefined, Map<object | undefined, AllEdits>>();
+  readonly #dropPaths = new Map<object, readonly DropPath[]>();
 
   constructor(readonly context: CompileContext, readonly services: CompileServices) {
-    this.#hooks = new HookCompiler(services);
+    this.#hooks = new HookCompiler(services, this.weight);
   }
 
   get instances(): readonly Closable[] {
@@ -112,6 +119,8 @@ class Compiler {
     const params = strategyParams(plugin, rest, place, this.services.registry);
     const strategy = await createStrategy(plugin, mode, params, this.services.registry.host(`strategy/${mode}`), infos, place);
     this.#strategies.push(strategy);
+    this.weight.add(strategy, place);
+    await this.weight.pause();
     const needs = plugin.needsFor?.(params) ?? plugin.needs;
     if (needs?.request !== undefined && needs.request !== 'head') this.needsBytes = true;
     if (children.length > 1) this.canRepeat = true;
@@ -134,12 +143,10 @@ class Compiler {
     const base = baseIfKnown(baseOf, credentials, provider);
     const retry = retryPolicy(inherited);
     if (retry.attempts > 0) this.canRepeat = true;
-    const edits = [...editsOf('default', inherited.default_params), ...editsOf('set', inherited.override_params)];
-    const dropPaths = inherited.drop_params.map((text, index) => {
-      const parsed = parseDropPath(text);
-      if (parsed === undefined) throw fail('CONFIG_INVALID', { path: `${path}.drop_params[${index}]`, param: `${path}.drop_params[${index}]`, reason: 'must be a dotted path such as tools[*].function.strict' });
-      return parsed;
-    });
+    this.weight.addBytes(leafBytes, path);
+    await this.weight.pause();
+    const { edits, fieldEdits, fills } = this.#allEdits(inherited, path);
+    const dropPaths = this.#dropPathsOf(inherited.drop_params, path);
     // Parameter rules of endpoints touch JSON bodies only, which unified routes collect anyway.
     // An in-process provider takes its body whole.
     const { auth } = provider.plugin;
@@ -164,8 +171,8 @@ class Compiler {
       requestTimeoutMs: inherited.request_timeout ?? 0,
       forwardHeaders: (inherited.forward_headers ?? []).map((name) => name.trim().toLowerCase()),
       edits,
-      fieldEdits: edits.flatMap((edit) => fieldEdit(edit)),
-      fills: new Map(Object.entries({ ...inherited.default_params, ...inherited.override_params })),
+      fieldEdits,
+      fills,
       dropPaths,
       breakerSlot: breaker === null ? -1 : services.breakers.slot(`${context.workspaceId} ${context.digest} ${path}`),
       breaker,
@@ -184,6 +191,54 @@ class Compiler {
       if (!this.services.holdsKey(text)) continue;
       throw fail('CONFIG_INVALID', { path: `${path}.${name}`, param: `${path}.${name}`, reason: 'is a key of this gateway; give the one of the provider' });
     }
+  }
+
+  #allEdits({ default_params: defaults, override_params: overrides }: Inherited, path: string): AllEdits {
+    let known = this.#combined.get(defaults);
+    if (known === undefined) this.#combined.set(defaults, known = new Map());
+    let all = known.get(overrides);
+    if (all === undefined) {
+      const parts = [this.#editsOf('default', defaults, path), this.#editsOf('set', overrides, path)];
+      all = { edits: parts.flatMap(({ body }) => body), fieldEdits: parts.flatMap(({ fields }) => fields), fills: new Map(parts.flatMap((part) => part.fills)) };
+      this.weight.addBytes(all.edits.length * editBytes, path);
+      known.set(overrides, all);
+    }
+    return all;
+  }
+
+  #editsOf(kind: 'set' | 'default', params: Readonly<Record<string, unknown>> | undefined, path: string): Edits {
+    if (params === undefined) return noEdits;
+    let edits = this.#edits.get(params);
+    if (edits === undefined) {
+      const place = `${path}.${kind === 'set' ? 'override_params' : 'default_params'}`;
+      const entries = Object.entries(params);
+      this.weight.addBytes(entries.length * editBytes, place);
+      edits = { body: [], fields: [], fills: entries };
+      for (const [name, value] of entries) {
+        const text = JSON.stringify(value);
+        this.weight.addBytes(text.length * editCopies, place);
+        edits.body.push({ kind, name, value: encoder.encode(text) });
+        edits.fields.push({ kind, name, value: typeof value === 'string' ? value : text });
+      }
+      this.#edits.set(params, edits);
+    }
+    return edits;
+  }
+
+  #dropPathsOf(texts: readonly string[], path: string): readonly DropPath[] {
+    let paths = this.#dropPaths.get(texts);
+    if (paths === undefined) {
+      const place = `${path}.drop_params`;
+      if (texts.length > dropPathsMax) throw fail('CONFIG_INVALID', { path: place, param: place, reason: `has more than ${dropPathsMax} paths, those inherited included` });
+      paths = texts.map((text, index) => {
+        const parsed = parseDropPath(text);
+        if (parsed === undefined) throw fail('CONFIG_INVALID', { path: `${place}[${index}]`, param: `${place}[${index}]`, reason: 'must be a dotted path such as tools[*].function.strict' });
+        return parsed;
+      });
+      this.weight.addBytes(paths.reduce((sum, steps) => sum + steps.length * dropStepBytes, 0), place);
+      this.#dropPaths.set(texts, paths);
+    }
+    return paths;
   }
 
   #bases(provider: LoadedProvider, customHost: string | undefined, path: string): Leaf['baseOf'] {
@@ -213,6 +268,27 @@ class Compiler {
     };
   }
 }
+
+/** What the config says about parameters, as the kinds of body want it. */
+interface Edits {
+  readonly body: BodyEdit[];
+  readonly fields: Leaf['fieldEdits'][number][];
+  readonly fills: readonly (readonly [string, unknown])[];
+}
+
+/** Defaults first, as they are applied. */
+type AllEdits = Pick<Leaf, 'edits' | 'fieldEdits' | 'fills'>;
+
+const noEdits: Edits = { body: [], fields: [], fills: [] };
+const encoder = new TextEncoder();
+/** What a target holds, about, beside what it shares with others. */
+const leafBytes = 2_048;
+/** What one parameter holds beside its value, and in how many forms that is kept. */
+const editBytes = 512;
+const editCopies = 4;
+const dropStepBytes = 128;
+/** Every member of a body is held against all paths. */
+const dropPathsMax = 100;
 
 const hasBreaker = (node: PlanNode): boolean => (node.kind === 'leaf' ? node.breaker !== null : node.hasBreaker);
 
@@ -325,16 +401,4 @@ function breakerPolicy(inherited: Inherited): BreakerPolicy | null {
     cooldownMs: given.cooldown_interval,
     failureStatusCodes: given.failure_status_codes === undefined ? null : new Set(given.failure_status_codes),
   });
-}
-
-const encoder = new TextEncoder();
-
-function editsOf(kind: 'set' | 'default', params: Readonly<Record<string, unknown>> | undefined): BodyEdit[] {
-  return Object.entries(params ?? {}).map(([name, value]) => ({ kind, name, value: encoder.encode(JSON.stringify(value)) }));
-}
-
-function fieldEdit(edit: BodyEdit): Leaf['fieldEdits'][number][] {
-  if (edit.kind !== 'set' && edit.kind !== 'default') return [];
-  const value: unknown = JSON.parse(new TextDecoder().decode(edit.value));
-  return [{ kind: edit.kind, name: edit.name, value: typeof value === 'string' ? value : JSON.stringify(value) }];
 }

@@ -4,6 +4,13 @@
 
 import type { CheckBudget } from './hooks.js';
 
+/** What is known of the worst before anything was measured. */
+export interface WorstCost {
+  isTooLong(characters: number): boolean;
+}
+
+const noWorst: WorstCost = { isTooLong: () => false };
+
 /** So long a verdict may keep the loop busy. Milliseconds. */
 export const budgetMs = 4;
 /** A verdict that takes this many budgets is a strike; after so many of them its texts go to the pool. */
@@ -32,8 +39,12 @@ export class LoopBudget implements CheckBudget {
   #pooledFrom = Infinity;
   #pooled = 0;
 
+  constructor(readonly worst: WorstCost = noWorst) {}
+
   isBeyond(characters: number): boolean {
     if (characters >= this.#pooledFrom) return true;
+    // What harmless texts have cost says nothing about one that is made to take long.
+    if (this.worst.isTooLong(characters)) return true;
     if (characters < charactersMin || this.#cost * characters <= budgetMs) return false;
     this.#pooled += 1;
     return this.#pooled % probeEvery !== 0 || this.#cost * characters > budgetMs * probeBudgetsMax;

@@ -13,8 +13,12 @@ import type { Plan } from './plan.js';
 import { usesAny } from './plan-plugins.js';
 
 const plansMax = 2000;
-/** Characters of all keys together: a config may be 64 kB. */
-const keyCharactersMax = 16 * 1024 * 1024;
+/** What all plans of a thread hold together, their keys included: a config may be 64 kB, and its plan a few hundred times that. */
+const plansBytesMax = 128 * 1024 * 1024;
+/** A plan beside its parts. */
+const planBytes = 4_096;
+/** A config is kept as text, in the key, and as values, in its parts. */
+const bytesPerKeyCharacter = 6;
 /** How often a plan is compiled whose plugins change meanwhile. */
 const roundsMax = 5;
 
@@ -27,8 +31,8 @@ export class PlanCache {
   constructor(readonly services: CompileServices) {
     this.#plans = new LRUCache<string, Plan>({
       max: plansMax,
-      maxSize: keyCharactersMax,
-      sizeCalculation: (_, key) => key.length + 1,
+      maxSize: plansBytesMax,
+      sizeCalculation: (plan, key) => planBytes + key.length * bytesPerKeyCharacter + plan.weightBytes,
       dispose: (plan) => {
         plan.isRetired = true;
         closeIfUnused(plan);

@@ -133,6 +133,8 @@ export interface Plan {
   readonly needsBytes: boolean;
   /** Made for this plan; closed when it is dropped. */
   readonly instances: readonly Closable[];
+  /** What it holds in memory, about. */
+  readonly weightBytes: number;
   /** Calls on it right now. */
   open: number;
   isRetired: boolean;

@@ -20,7 +20,7 @@ export { deniedStatus } from './kinds/strategy.js';
 export type * from './kinds/surface.js';
 export type * from './schema.js';
 export { endpointNames } from './shared.js';
-export type { Closable, Common, EndpointName, Json, Maybe, Needs, When } from './shared.js';
+export type { Closable, Common, EndpointName, Json, Maybe, Needs, Weighed, Weight, When } from './shared.js';
 import type { CachePlugin } from './kinds/cache.js';
 import type { ExporterPlugin } from './kinds/exporter.js';
 import type { GuardrailPlugin } from './kinds/guardrail.js';

@@ -51,3 +51,18 @@ export interface Common<K extends string, S> {
 export interface Closable {
   close?(): Maybe<void>;
 }
+
+/**
+ * What an instance costs beyond the little that every one does. The host adds up what all instances of a config say, refuses a config that asks
+ * for too much, and keeps fewer of the heavy ones.
+ */
+export interface Weight {
+  /** Bytes that it may come to hold for as long as it lives, about: compiled patterns and schemas, their caches, tables. */
+  readonly bytes: number;
+  /** Nanoseconds that one character of text may take at the worst. Where that makes a verdict long, it goes to the worker pool at once, if the plugin may run there. */
+  readonly nanosecondsPerCharacter?: number;
+}
+
+export interface Weighed {
+  readonly weight?: Weight;
+}

@@ -2,10 +2,10 @@ import type { TextPiece } from '../content/pieces.js';
 import type { Exchange } from '../exchange.js';
 import type { Host } from '../host.js';
 import type { FromSchema, ObjectSchema } from '../schema.js';
-import type { Closable, Common, Json, Maybe, Needs } from '../shared.js';
+import type { Closable, Common, Json, Maybe, Needs, Weighed } from '../shared.js';
 
 /** Looks and answers; whether a failed verdict denies the call is the hook's business. */
-export interface Check extends Closable {
+export interface Check extends Closable, Weighed {
   /**
    * Judges a body. Whatever it throws is an errored check, which passes unless the config's `failOnError` says otherwise. A check that is
    * aborted (deadline, client gone) is not heard any more.

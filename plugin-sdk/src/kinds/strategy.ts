@@ -1,13 +1,13 @@
 import type { Exchange } from '../exchange.js';
 import type { Host } from '../host.js';
 import type { FromSchema, ObjectSchema } from '../schema.js';
-import type { Closable, Common, Maybe, Needs } from '../shared.js';
+import type { Closable, Common, Maybe, Needs, Weighed } from '../shared.js';
 
 /** Status of a call that a hook denied, on its way in or on its way out. */
 export const deniedStatus = 446;
 
 /** Which target next? Synchronous, no I/O: the host runs the attempts, the strategy only answers. */
-export interface Strategy extends Closable {
+export interface Strategy extends Closable, Weighed {
   /**
    * Index of the next target, or -1: stop, and answer with the last outcome. Called first with no outcomes and again after each failed
    * or answered target, until it says -1. After `deniedStatus` it says -1 too, unless its parameters name that status: what a guardrail denied

@@ -1,4 +1,4 @@
-import type { Check, CheckInput, Json, StreamCheck, TextWindow, Verdict, WindowResult } from '@gateway/plugin-sdk';
+import type { Check, CheckInput, Json, StreamCheck, TextWindow, Verdict, Weight, WindowResult } from '@gateway/plugin-sdk';
 
 export interface ContainsOptions {
   readonly words: readonly string[];
@@ -6,8 +6,13 @@ export interface ContainsOptions {
   readonly caseSensitive: boolean;
 }
 
+/** What a word holds beside its characters, and takes for a character of text. */
+const wordBytes = 64;
+const wordNanoseconds = 0.5;
+
 /** Whether words stand somewhere in the text. */
 export class Contains implements Check {
+  readonly weight: Weight;
   readonly #options: ContainsOptions;
   /** The words as they are compared. */
   readonly #folded: readonly string[];
@@ -16,7 +21,9 @@ export class Contains implements Check {
   constructor(options: ContainsOptions) {
     this.#options = { ...options, words: [...new Set(options.words)] };
     this.#folded = this.#options.words.map((word) => this.#fold(word));
-    this.#longest = Math.max(...this.#folded.map((word) => word.length));
+    this.#longest = this.#folded.reduce((longest, word) => Math.max(longest, word.length), 0);
+    const characters = this.#folded.reduce((sum, word) => sum + word.length, 0);
+    this.weight = { bytes: (characters + this.#folded.length * wordBytes) * 2, nanosecondsPerCharacter: this.#folded.length * wordNanoseconds };
   }
 
   evaluate(input: CheckInput): Verdict {

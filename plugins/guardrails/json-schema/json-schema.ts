@@ -1,12 +1,17 @@
-import { ParameterError, type Check, type CheckInput, type Json, type Verdict } from '@gateway/plugin-sdk';
+import { ParameterError, type Check, type CheckInput, type Json, type Verdict, type Weight } from '@gateway/plugin-sdk';
 import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { jsonGroups, type JsonGroup } from '../common/text/json-groups.js';
+import { PatternBudget } from '../common/text/pattern-size.js';
 import { TextPattern } from '../common/text/pattern.js';
 
 /** Errors that are shown. */
 const errorsShownMax = 20;
 /** Characters of a schema, as JSON. */
 const schemaCharactersMax = 20_000;
+/** What a compiled schema holds for each of its characters, about: generated code, closures and the schema itself. */
+const bytesPerCharacter = 64;
+/** What a character of a schema takes for each character of text, about. */
+const nanosecondsPerCharacter = 0.02;
 
 interface Judged {
   readonly group: number;
@@ -17,12 +22,17 @@ interface Judged {
 
 /** Looks for JSON that fits a schema in each choice. */
 export class JsonSchemaCheck implements Check {
+  readonly weight: Weight;
   readonly #validate: ValidateFunction;
   readonly #names: ReadonlySet<string>;
   readonly #not: boolean;
 
   constructor(schema: object, not: boolean) {
-    this.#validate = compile(schema);
+    const budget = new PatternBudget();
+    this.#validate = compile(schema, budget);
+    const { length } = JSON.stringify(schema);
+    const { bytes, nanosecondsPerCharacter: ofPatterns = 0 } = budget.weight;
+    this.weight = { bytes: bytes + length * bytesPerCharacter, nanosecondsPerCharacter: ofPatterns + length * nanosecondsPerCharacter };
     this.#names = namesIn(schema);
     this.#not = not;
   }
@@ -75,7 +85,7 @@ function namesIn(value: unknown, names = new Set<string>()): Set<string> {
 
 let schemaOfSchemas: Ajv2020 | undefined;
 
-function compile(schema: object): ValidateFunction {
+function compile(schema: object, budget: PatternBudget): ValidateFunction {
   if (JSON.stringify(schema).length > schemaCharactersMax) throw new ParameterError('schema', `has more than ${schemaCharactersMax} characters; shorten it`);
   if ('$async' in schema) throw new ParameterError('schema.$async', 'is no keyword of JSON Schema; leave it out');
   // Whatever draft it says it is of, it is read as 2020-12: an older one is not loaded, and the name alone is no reason to refuse it.
@@ -83,7 +93,7 @@ function compile(schema: object): ValidateFunction {
   // The schema of schemas takes long to compile, so all checks share it; what they compile themselves stays their own, and goes with them.
   schemaOfSchemas ??= new Ajv2020({ strict: false, validateFormats: false, logger: false });
   // Formats are notes, as draft 2020-12 has it by default. Patterns come from clients: they run on RE2.
-  const regExp = Object.assign((source: string) => TextPattern.compileExact(source, 'schema'), { code: 'undefined' });
+  const regExp = Object.assign((source: string) => TextPattern.compileExact(source, 'schema', budget), { code: 'undefined' });
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false, addUsedSchema: false, meta: false, validateSchema: false, code: { regExp, optimize: false } });
   try {
     if (schemaOfSchemas.validateSchema(keywords) !== true) throw new Error(schemaOfSchemas.errorsText(schemaOfSchemas.errors, { dataVar: 'schema' }));

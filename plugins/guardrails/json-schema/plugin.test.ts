@@ -97,3 +97,10 @@ test('a pattern in a schema takes linear time', async () => {
   assert.equal((await check.evaluate(fakeCheckInput({ answer: { choices: [{ message: { content: `"${'a'.repeat(20_000)}b"` } }] } }))).pass, false);
   assert.ok(process.cpuUsage().user - started < 1_000_000);
 });
+
+test('the patterns of a schema are bounded together, and weigh', async () => {
+  const patternProperties = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`^a{500}${index}`, {}]));
+  await assert.rejects(async () => make({ schema: { patternProperties } }), { name: 'ParameterError', message: /10000 steps together/ });
+  const { weight } = await make({ schema: { patternProperties: { 'a{500}': { type: 'string' } } } });
+  assert.ok((weight?.bytes ?? 0) > 100_000 && (weight?.nanosecondsPerCharacter ?? 0) > 1_000);
+});

@@ -1,4 +1,5 @@
 import type { Exchange, Json } from '@gateway/plugin-sdk';
+import type { PatternBudget } from '../common/text/pattern-size.js';
 import { scalarText, type Members } from '../common/request/json-members.js';
 import { compileWanted, type MatchType, type WantedValue } from '../common/request/wanted-value.js';
 
@@ -21,11 +22,12 @@ export interface ClaimVerdict {
 }
 
 /** What the claims of a token are held against, once its signature and its times are right. */
-export async function compileClaims(given: ClaimParams): Promise<(claims: Members, exchange: Exchange) => ClaimVerdict> {
+export async function compileClaims(given: ClaimParams, budget: PatternBudget): Promise<(claims: Members, exchange: Exchange) => ClaimVerdict> {
   const required = given.requiredClaims ?? [];
-  const compile = async (name: string, { values, matchType = 'exact' }: WantedClaim): Promise<readonly [string, WantedValue, boolean]> =>
-    [name, await compileWanted(values, matchType, `claimValues.${name}.values`), matchType === 'exact'];
-  const wanted = await Promise.all(Object.entries(given.claimValues ?? {}).map(([name, claim]) => compile(name, claim)));
+  const wanted: (readonly [string, WantedValue, boolean])[] = [];
+  for (const [name, { values, matchType = 'exact' }] of Object.entries(given.claimValues ?? {})) {
+    wanted.push([name, await compileWanted(values, matchType, `claimValues.${name}.values`, budget), matchType === 'exact']);
+  }
   const matching = given.headerPayloadMatch ?? [];
   return (claims, { request }) => {
     const claim = (name: string): Json | undefined => (Object.hasOwn(claims, name) ? claims[name] : undefined);

@@ -7,6 +7,7 @@ import { readHeaders } from '../common/request/outbound-headers.js';
 import { readUrl } from '../common/request/outbound-url.js';
 import { verdictOf } from '../common/request/verdict.js';
 import { matchTypes } from '../common/request/wanted-value.js';
+import { PatternBudget } from '../common/text/pattern-size.js';
 import { compileClaims } from './claims.js';
 import { readDuration } from './duration.js';
 import { fixedKeys, RemoteKeys, type KeySource } from './key-source.js';
@@ -72,10 +73,12 @@ export default defineGuardrail({
     if (verifier === undefined && introspection === undefined) {
       throw new ParameterError('jwksUri', 'is needed, or jwks, or introspectEndpoint: something has to vouch for the token');
     }
-    const judgeClaims = await compileClaims(given);
+    const budget = new PatternBudget();
+    const judgeClaims = await compileClaims(given, budget);
     const extracted = given.extractClaims ?? [];
 
     return {
+      weight: budget.weight,
       async evaluate({ exchange }) {
         let claims: Members;
         try {

@@ -1,4 +1,4 @@
-import { placeOf, type Check, type CheckInput, type Exchange, type Json, type StreamCheck, type TextWindow, type Verdict, type WindowResult } from '@gateway/plugin-sdk';
+import { placeOf, type Check, type CheckInput, type Exchange, type Json, type StreamCheck, type TextWindow, type Verdict, type Weight, type WindowResult } from '@gateway/plugin-sdk';
 import { PatternSearch } from '../common/text/pattern-stream.js';
 import { TextPattern } from '../common/text/pattern.js';
 
@@ -11,6 +11,7 @@ interface Found {
 
 /** Whether a pattern matches anywhere. */
 export class RegexMatch implements Check {
+  readonly weight: Weight;
   readonly #rule: string;
   readonly #not: boolean;
   readonly #pattern: TextPattern;
@@ -20,6 +21,7 @@ export class RegexMatch implements Check {
     this.#rule = rule;
     this.#not = not;
     this.#pattern = TextPattern.compile(rule, 'rule');
+    this.weight = this.#pattern.weight;
     if (not) this.stream = () => new RegexMatchStream(this.#pattern, lookBack, (found) => this.#verdict(found));
   }
 

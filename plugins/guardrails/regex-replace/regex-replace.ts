@@ -1,4 +1,4 @@
-import type { Check, CheckInput, StreamCheck, TextEdit, TextWindow, Verdict, WindowResult } from '@gateway/plugin-sdk';
+import type { Check, CheckInput, StreamCheck, TextEdit, TextWindow, Verdict, Weight, WindowResult } from '@gateway/plugin-sdk';
 import { PatternSearch } from '../common/text/pattern-stream.js';
 import { TextPattern } from '../common/text/pattern.js';
 
@@ -11,12 +11,14 @@ export interface RegexReplaceOptions {
 
 /** Puts a fixed text in place of every match. Matches of nothing at all are left alone. */
 export class RegexReplace implements Check {
+  readonly weight: Weight;
   readonly #options: RegexReplaceOptions;
   readonly #pattern: TextPattern;
 
   constructor(options: RegexReplaceOptions) {
     this.#options = options;
     this.#pattern = TextPattern.compile(options.rule, 'rule');
+    this.weight = this.#pattern.weight;
   }
 
   evaluate(input: CheckInput): Verdict {

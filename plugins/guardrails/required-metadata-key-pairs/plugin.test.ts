@@ -72,3 +72,11 @@ test('a pattern takes linear time where a backtracking engine would not end', as
   assert.equal((await check.evaluate(fakeCheckInput({ metadata: { a: `${'a'.repeat(20_000)}b` } }))).pass, false);
   assert.ok(process.cpuUsage().user - started < 1_500_000);
 });
+
+test('patterns are bounded together, before they are compiled', async () => {
+  const metadataPairs = { a: 'x{500}', b: Array.from({ length: 500 }, () => '\\pL{900}') };
+  await assert.rejects(async () => plugin.create({ metadataPairs, operator: 'all', matchType: 'regex' }, fakeHost()),
+    (thrown: unknown) => thrown instanceof ParameterError && thrown.path === 'metadataPairs.b[10]' && /10000 steps together/.test(thrown.message));
+  const { weight } = await plugin.create({ metadataPairs: { a: ['x{900}', 'y{900}'] }, operator: 'all', matchType: 'regex' }, fakeHost());
+  assert.ok(weight !== undefined && weight.bytes > 1_800 * 100);
+});

@@ -1,6 +1,7 @@
 import { defineGuardrail, ParameterError } from '@gateway/plugin-sdk';
 import { verdictOf } from '../common/request/verdict.js';
-import { compileWanted, matchTypes } from '../common/request/wanted-value.js';
+import { compileWanted, matchTypes, type WantedValue } from '../common/request/wanted-value.js';
+import { PatternBudget } from '../common/text/pattern-size.js';
 
 export default defineGuardrail({
   title: 'Required metadata pairs',
@@ -23,10 +24,12 @@ export default defineGuardrail({
     required: ['metadataPairs'],
   },
   create: async ({ metadataPairs, operator, matchType }) => {
-    const pairs = await Promise.all(Object.entries(metadataPairs).map(async ([key, wanted]) =>
-      ({ key, fits: await compileWanted(wanted, matchType, `metadataPairs.${key}`) })));
+    const budget = new PatternBudget();
+    const pairs: { readonly key: string; readonly fits: WantedValue }[] = [];
+    for (const [key, wanted] of Object.entries(metadataPairs)) pairs.push({ key, fits: await compileWanted(wanted, matchType, `metadataPairs.${key}`, budget) });
     if (pairs.length === 0) throw new ParameterError('metadataPairs', 'must have at least one key');
     return {
+      weight: budget.weight,
       evaluate({ exchange: { metadata } }) {
         const matched: string[] = [];
         const unmatched: string[] = [];

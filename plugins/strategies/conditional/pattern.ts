@@ -1,4 +1,4 @@
-import { ParameterError } from '@gateway/plugin-sdk';
+import { ParameterError, type Weight } from '@gateway/plugin-sdk';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 
 /** Characters of all patterns of one config together. */
@@ -13,6 +13,10 @@ const textCharactersMax = 65_536;
  */
 const stepsMax = 5_000_000;
 
+/** What a pattern holds, and what each of its instructions does. */
+const patternBytes = 4_096;
+const instructionBytes = 128;
+
 /**
  * The regular expressions of one config. Configs come from clients, and a pattern runs on the thread that serves everybody, so time and
  * memory are bounded before the first call: RE2 matches in linear time, and `find` (unlike `test`) keeps no automaton between calls.
@@ -20,9 +24,16 @@ const stepsMax = 5_000_000;
 export class Patterns {
   #characters = 0;
   #size = 0;
+  #count = 0;
+
+  /** What all of them hold. */
+  get weight(): Weight {
+    return { bytes: this.#count * patternBytes + this.#size * instructionBytes };
+  }
 
   /** Throws a ParameterError with `path` when `text` is no pattern, or one too many. */
   compile(text: string, path: string): RE2JS {
+    this.#count += 1;
     this.#characters += text.length;
     if (this.#characters > charactersMax) throw new ParameterError(path, `the regular expressions of this config have more than ${charactersMax} characters together; shorten them`);
     // Measured before it is compiled: compiling is where a repetition of repetitions would hurt.

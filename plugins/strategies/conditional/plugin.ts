@@ -36,6 +36,7 @@ export default defineStrategy({
     }));
     const fallback = targetNamed(fallbackName, targets, 'default');
     return {
+      weight: patterns.weight,
       next(exchange, _targets, outcomes) {
         if (outcomes.length > 0) return -1;
         for (const route of routes) if (holds(route.predicate, exchange)) return route.target;

@@ -1,6 +1,7 @@
 import { ParameterError, type Json } from '@gateway/plugin-sdk';
+import type { PatternBudget } from '../text/pattern-size.js';
 import { scalarText } from './json-members.js';
-import { compilePattern } from './text-pattern.js';
+import { compilePattern, type TextPattern } from './text-pattern.js';
 
 export const matchTypes = ['exact', 'contains', 'containsAll', 'regex'] as const;
 export type MatchType = (typeof matchTypes)[number];
@@ -12,14 +13,16 @@ export type WantedValue = (value: Json | undefined) => boolean;
  * A text, number or truth value, or a list of them. Everything is compared as text. A list that is wanted means one of its items, except for
  * `containsAll`. A value that is a list has its items for `contains`, `containsAll` and `regex`; `exact` wants the same items in the same order.
  */
-export async function compileWanted(given: unknown, matchType: MatchType, path: string): Promise<WantedValue> {
+export async function compileWanted(given: unknown, matchType: MatchType, path: string, budget: PatternBudget): Promise<WantedValue> {
   const wanted = readWanted(given, path);
   switch (matchType) {
     case 'exact': return (value) => isExactly(value, wanted);
     case 'contains': return (value) => wanted.some((text) => contains(value, text));
     case 'containsAll': return (value) => wanted.every((text) => contains(value, text));
     case 'regex': {
-      const patterns = await Promise.all(wanted.map((text, index) => compilePattern(text, Array.isArray(given) ? `${path}[${index}]` : path)));
+      const patterns: TextPattern[] = [];
+      // In turn: what is one too many must not have been compiled before that is known.
+      for (const [index, text] of wanted.entries()) patterns.push(await compilePattern(text, Array.isArray(given) ? `${path}[${index}]` : path, budget));
       return (value) => textsOf(value).some((text) => patterns.some((pattern) => pattern.finds(text)));
     }
   }

@@ -1,12 +1,15 @@
-import { ParameterError } from '@gateway/plugin-sdk';
+import { ParameterError, type Weight } from '@gateway/plugin-sdk';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
+import { patternBytes, sizeOf, type PatternBudget } from './pattern-size.js';
 
 /** Characters of one pattern. */
 const charactersMax = 4000;
 /** Instructions of one pattern: what a character of text may cost. */
 const sizeMax = 2000;
 /** Bytes that the automaton of one pattern may keep between calls. */
-const automatonBytesMax = 1024 * 1024;
+const automatonBytesMax = 128 * 1024;
+/** What an instruction may take for a character where the automaton gives up. */
+const instructionNanoseconds = 15;
 
 export interface Span {
   readonly from: number;
@@ -30,6 +33,8 @@ export class TextPattern {
   readonly lengthMax: number;
   /** A match can depend on the character behind it: `$`, `\b`. */
   readonly looksAhead: boolean;
+  /** What it may come to hold, and to take. */
+  readonly weight: Weight;
   readonly #compiled: RE2JS;
 
   private constructor(compiled: RE2JS) {
@@ -37,6 +42,8 @@ export class TextPattern {
     const shape = shapeOf(compiled.re2().prog as unknown as Program);
     this.lengthMax = shape.lengthMax;
     this.looksAhead = shape.looksAhead;
+    const size = compiled.programSize();
+    this.weight = { bytes: patternBytes(size) + automatonBytesMax, nanosecondsPerCharacter: size * instructionNanoseconds };
     const { dfa } = compiled.re2();
     dfa.stateBudget = automatonBytesMax;
     dfa.memBudget = automatonBytesMax;
@@ -49,9 +56,13 @@ export class TextPattern {
   }
 
   /** Takes a pattern only, as JSON Schema has them. */
-  static compileExact(source: string, path: string): TextPattern {
+  static compileExact(source: string, path: string, budget: PatternBudget): TextPattern {
     // An empty pattern is one that always fits.
-    return TextPattern.#compile(source === '' ? '(?:)' : source, 0, path, source === '' ? '(?:)' : source);
+    const rule = source === '' ? '(?:)' : source;
+    budget.take(rule, path);
+    const pattern = TextPattern.#compile(rule, 0, path, rule);
+    budget.addWeight(pattern.weight);
+    return pattern;
   }
 
   static #compile(source: string, flags: number, path: string, rule: string): TextPattern {
@@ -119,36 +130,6 @@ function readRule(rule: string): { readonly source: string; readonly flags: numb
   // All matches are looked for anyway (g), and RE2 reads whole characters (u); y and d do not apply.
   const flags = (letters.includes('i') ? RE2JS.CASE_INSENSITIVE : 0) | (letters.includes('m') ? RE2JS.MULTILINE : 0) | (letters.includes('s') ? RE2JS.DOTALL : 0);
   return { source, flags };
-}
-
-const token = /\\Q[^]*?(?:\\E|$)|\\(?:[pP]\{[^}]*\}|x\{[^}]*\}|[^])|\[\^?\]?(?:\[:\^?\w+:\]|\\[^]|[^\]\\])*\]|\{(\d{1,6})(?:,(\d{0,6}))?\}|[^]/g;
-
-/** About as many as the instructions that RE2 makes of the pattern, never much fewer. */
-function sizeOf(pattern: string): number {
-  let size = 2;
-  /** Size of what a repetition would repeat. */
-  let last = 0;
-  const open: number[] = [];
-  for (const [text, least, most] of pattern.matchAll(token)) {
-    if (least !== undefined) {
-      const times = Math.max(Number(least), Number(most ?? 0));
-      // Each repetition that may be left out is a branch more.
-      size += last * Math.max(0, times - 1) + Math.max(0, times - Number(least));
-      last *= Math.max(1, times);
-    } else if (text === '(') {
-      open.push(size);
-      size += 2;
-    } else if (text === ')') {
-      last = size - (open.pop() ?? 0);
-    } else if (text === '*' || text === '+' || text === '?') {
-      size += 1;
-      last += 1;
-    } else {
-      last = text.startsWith('\\Q') ? text.length : 1;
-      size += last;
-    }
-  }
-  return size;
 }
 
 /** What is read of a program that RE2 compiled. */
