@@ -13,6 +13,8 @@ export interface Config extends Credentials {
   readonly targets?: readonly Config[];
   readonly name?: string;
   readonly strict_reference_compliance?: boolean;
+  /** Extension: what becomes of parameters that the provider cannot take; absent: hints are left out, the rest is refused. */
+  readonly unsupported_params?: 'refuse' | 'omit';
   /** A provider name, or `@slug` of the workspace's catalogue. */
   readonly provider?: string;
   readonly api_key?: string;

@@ -15,6 +15,7 @@ export interface Inherited {
   readonly custom_host: string | undefined;
   readonly forward_headers: readonly string[] | undefined;
   readonly strict_reference_compliance: boolean | undefined;
+  readonly unsupported_params: 'refuse' | 'omit' | undefined;
   readonly before_request_hooks: readonly HookConfig[] | undefined;
   readonly input_guardrails: readonly (string | GuardrailConfig)[] | undefined;
   readonly input_mutators: readonly (string | GuardrailConfig)[] | undefined;
@@ -35,6 +36,7 @@ export const noInheritance: Inherited = Object.freeze({
   custom_host: undefined,
   forward_headers: undefined,
   strict_reference_compliance: undefined,
+  unsupported_params: undefined,
   before_request_hooks: undefined,
   input_guardrails: undefined,
   input_mutators: undefined,
@@ -67,6 +69,7 @@ export function inherit(parent: Inherited, config: Config): Inherited {
     // An empty list is an answer: forward none.
     forward_headers: config.forward_headers ?? parent.forward_headers,
     strict_reference_compliance: config.strict_reference_compliance ?? parent.strict_reference_compliance,
+    unsupported_params: config.unsupported_params ?? parent.unsupported_params,
     before_request_hooks: before.before_request_hooks,
     input_guardrails: before.input_guardrails,
     input_mutators: before.input_mutators,

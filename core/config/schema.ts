@@ -122,6 +122,7 @@ export const configSchema = {
         targets: { type: 'array', minItems: 1, items: { $ref: '#/$defs/config' } },
         name: { type: 'string' },
         strict_reference_compliance: { type: 'boolean' },
+        unsupported_params: { enum: ['refuse', 'omit'] },
         provider: plainText,
         api_key: headerText,
         virtual_key: plainText,

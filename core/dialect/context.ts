@@ -6,8 +6,10 @@ import type { ChatExtension } from '@gateway/plugin-sdk';
 export interface TranslateContext {
   /** What the provider's chat endpoint takes beyond OpenAI's API; other extensions are left out. */
   readonly accepts: ReadonlySet<ChatExtension>;
-  /** Ends the attempt with 400: without `param` the answer would mean something else. */
+  /** Ends the attempt with 400: `param` is malformed, or the request cannot do without it. */
   refuse(param: string, reason: string): never;
+  /** Without `param` the answer would mean something else: ends the attempt with 400, unless the call says that it may be left out. */
+  omit(param: string, reason: string): void;
   /** `param` is left out, which changes no meaning; the client reads of it in a header. */
   report(param: string): void;
 }

@@ -29,6 +29,7 @@ export class RequestHead {
   requestTimeout: string | undefined = undefined;
   metadata: string | undefined = undefined;
   strict: string | undefined = undefined;
+  unsupportedParams: string | undefined = undefined;
   traceId: string | undefined = undefined;
   spanId: string | undefined = undefined;
   parentSpanId: string | undefined = undefined;
@@ -93,6 +94,7 @@ export class RequestHead {
       case 'x-gateway-request-timeout': this.requestTimeout = value; return;
       case 'x-gateway-metadata': this.metadata = value; return;
       case 'x-gateway-strict-reference-compliance': this.strict = value; return;
+      case 'x-gateway-unsupported-params': this.unsupportedParams = value; return;
       case 'x-gateway-trace-id': this.traceId = value; return;
       case 'x-gateway-span-id': this.spanId = value; return;
       case 'x-gateway-parent-span-id': this.parentSpanId = value; return;

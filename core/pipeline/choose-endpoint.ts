@@ -13,7 +13,7 @@ import { fail, isGatewayError } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { parameterPath } from '../plan/parameter-path.js';
 import type { EndpointEntry, Leaf } from '../plan/plan.js';
-import type { ProviderCall } from './provider-call.js';
+import type { ParamNames, ProviderCall } from './provider-call.js';
 
 /** The dialect that an answer in chat form is turned into. */
 export type Translation = 'messages' | 'responses';
@@ -35,6 +35,16 @@ export interface EndpointDraft {
   readonly client: JsonObject;
   readonly call: ProviderCall;
 }
+
+/** What the client wrote, by what became of it. */
+const messagesNames: ParamNames = new Map([
+  ['reasoning_effort', 'output_config.effort'], ['response_format', 'output_config.format'], ['parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
+  ['user', 'metadata.user_id'], ['stop', 'stop_sequences'], ['max_completion_tokens', 'max_tokens'], ['tools.function', 'tools'], ['messages.content_blocks', 'messages.content'],
+]);
+const responsesNames: ParamNames = new Map([
+  ['reasoning_effort', 'reasoning.effort'], ['response_format', 'text.format'], ['verbosity', 'text.verbosity'], ['max_completion_tokens', 'max_output_tokens'],
+  ['logprobs', 'include'], ['tools.function', 'tools'], ['messages.content.image_url', 'input.content'], ['messages.content_blocks', 'input.content'], ['messages.name', 'input.name'],
+]);
 
 const nothingAccepted: ReadonlySet<ChatExtension> = new Set();
 const accepted = new WeakMap<EndpointSpec, ReadonlySet<ChatExtension>>();
@@ -86,11 +96,14 @@ function viaChat(draft: EndpointDraft, spec: EndpointSpec, translation: Translat
   const context: TranslateContext = {
     accepts: acceptedBy(spec),
     refuse: (param, reason) => call.refuse(param, reason),
+    omit: (param, reason) => call.omit(param, reason),
     report: (param) => call.report(param),
   };
   const body = exchange.route.dialect === 'responses'
     ? responsesToChat(responsesBody(draft), exchange.history ?? [], foreignHistoryRefused(draft, context))
     : messagesToChat(draft.client, context);
+  // Until here the names were the client's; the provider speaks of its chat body.
+  call.names = exchange.route.dialect === 'responses' ? responsesNames : messagesNames;
   if (translation !== null) {
     call.endpoint = 'chatCompletions';
     call.isStrict = false;

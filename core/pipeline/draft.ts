@@ -12,7 +12,7 @@ import type { Exchange } from '../exchange/exchange.js';
 import { endpointParams } from '../plan/endpoint-params.js';
 import type { CompiledRule, EndpointParams, Leaf } from '../plan/plan.js';
 import type { EndpointChoice, EndpointDraft } from './choose-endpoint.js';
-import { ProviderCall } from './provider-call.js';
+import { ProviderCall, reportUnsupported, unsupportedMode } from './provider-call.js';
 
 /** Calls that one request may become. */
 const fanOutMax = 2_048;
@@ -53,8 +53,7 @@ export class Draft implements EndpointDraft {
   get call(): ProviderCall {
     if (this.#call === null) {
       const { exchange, leaf } = this;
-      const { strict } = exchange.head;
-      const call = new ProviderCall(exchange, this.credentials, strict === undefined ? leaf.isStrict : strict !== 'false');
+      const call = new ProviderCall(exchange, leaf, this.credentials);
       call.take(this.client);
       if (call.model === '') call.model = this.multipartModel();
       this.#call = call;
@@ -95,7 +94,7 @@ export class Draft implements EndpointDraft {
       bytes = replaceRoles(bytes ?? Buffer.from(JSON.stringify(body)), spec.roles);
       body = this.exchange.reader.parse(bytes) as JsonObject;
     }
-    const edits = params === null ? noEdits : paramEdits(params, this.leaf.provider.id, body ?? this.client);
+    const edits = params === null ? noEdits : this.#paramEdits(params, body ?? this.client);
     if (edits.length > 0) {
       bytes = spliceObject(bytes ?? Buffer.from(JSON.stringify(body)), edits);
       body = spec.request === undefined ? body : this.exchange.reader.parse(bytes) as JsonObject;
@@ -108,6 +107,30 @@ export class Draft implements EndpointDraft {
     if (!Array.isArray(made) || made.length === 0) throw fail('PLUGIN_FAILED', { plugin: `provider/${this.leaf.provider.id}`, reason: 'its request function gave no list of bodies' });
     if (made.length > fanOutMax) throw fail('BODY_INVALID', { param: 'input', reason: `${this.leaf.provider.id} would have to be asked ${made.length} times; at most ${fanOutMax}` });
     return made.map((part) => Buffer.from(JSON.stringify(part)));
+  }
+
+  /** The changes that the rules ask of this body. Throws BODY_INVALID where a rule says no. */
+  #paramEdits(params: EndpointParams, body: JsonObject): readonly BodyEdit[] {
+    let edits: BodyEdit[] | null = null;
+    for (const compiled of params.rules) {
+      const value = body[compiled.name];
+      const edit = value === undefined ? compiled.insert : this.#editOf(compiled, value);
+      if (edit === null) continue;
+      if (edits === null) edits = [edit];
+      else edits.push(edit);
+    }
+    return edits ?? noEdits;
+  }
+
+  #editOf(compiled: CompiledRule, value: Json): BodyEdit | null {
+    const { name: param, rename, remove, without } = compiled;
+    if (value === null) return rename;
+    if (without.length > 0 && without.includes(JSON.stringify(value))) return remove;
+    const reason = faultOf(compiled, value, this.leaf.provider.id);
+    if (reason === undefined) return rename;
+    if (unsupportedMode(this.exchange, this.leaf) !== 'omit') throw fail('BODY_INVALID', { provider: this.leaf.provider.id, param, reason });
+    reportUnsupported(this.exchange, param);
+    return remove;
   }
 
   #ask(request: NonNullable<EndpointSpec['request']>, call: ProviderCall): Json {
@@ -130,28 +153,12 @@ function withoutProviderPrefix(exchange: Exchange, leaf: Leaf, bytes: Uint8Array
   return spliceObject(bytes, [{ kind: 'set', name: 'model', value: Buffer.from(JSON.stringify(model.slice(prefix.length))) }]);
 }
 
-/** The changes that the rules ask of this body. Throws BODY_INVALID where a rule says no. */
-function paramEdits(params: EndpointParams, provider: string, body: JsonObject): readonly BodyEdit[] {
-  let edits: BodyEdit[] | null = null;
-  for (const compiled of params.rules) {
-    const value = body[compiled.name];
-    const edit = value === undefined ? compiled.insert : editOf(compiled, value, provider);
-    if (edit === null) continue;
-    if (edits === null) edits = [edit];
-    else edits.push(edit);
-  }
-  return edits ?? noEdits;
-}
-
-function editOf({ name: param, rule, rename, remove, without }: CompiledRule, value: Json, provider: string): BodyEdit | null {
-  if (value === null) return rename;
-  if (without.length > 0 && without.includes(JSON.stringify(value))) return remove;
-  if (rule.refuse !== undefined) throw fail('BODY_INVALID', { provider, param, reason: `${provider} does not take it: ${rule.refuse}` });
-  if (typeof value === 'number') {
-    if (rule.min !== undefined && value < rule.min) throw fail('BODY_INVALID', { provider, param, reason: `${provider} takes ${rule.min} or more` });
-    if (rule.max !== undefined && value > rule.max) throw fail('BODY_INVALID', { provider, param, reason: `${provider} takes ${rule.max} or less` });
-  }
-  return rename;
+/** Why the provider cannot take this value; undefined when it can. */
+function faultOf({ rule }: CompiledRule, value: Json, provider: string): string | undefined {
+  if (rule.refuse !== undefined) return `${provider} does not take it: ${rule.refuse}`;
+  if (typeof value !== 'number') return undefined;
+  if (rule.min !== undefined && value < rule.min) return `${provider} takes ${rule.min} or more`;
+  return rule.max !== undefined && value > rule.max ? `${provider} takes ${rule.max} or less` : undefined;
 }
 
 function namesRole(body: JsonObject, roles: Roles): boolean {

@@ -4,22 +4,51 @@
 import type { EndpointName, JsonObject, ProviderCall as Call } from '@gateway/plugin-sdk';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
+import type { Leaf } from '../plan/plan.js';
 
 /** Of the header that lists what was left out. */
 const namesMax = 32;
 const nameCharactersMax = 64;
 const nothing: JsonObject = Object.freeze({});
+const noNames: ParamNames = new Map();
+
+/** Members of a chat body, or paths in it -> what the client's dialect calls them. */
+export type ParamNames = ReadonlyMap<string, string>;
+
+export type UnsupportedMode = 'refuse' | 'omit';
+export const isUnsupportedMode = (value: string): value is UnsupportedMode => value === 'refuse' || value === 'omit';
+
+/** What the call, or else the config, says of parameters that the provider cannot take. */
+export function unsupportedMode(exchange: Exchange, leaf: Leaf): UnsupportedMode | null {
+  const { unsupportedParams } = exchange.head;
+  return unsupportedParams !== undefined && isUnsupportedMode(unsupportedParams) ? unsupportedParams : leaf.unsupportedParams;
+}
+
+/** `param` goes into the header of what was left out, once. */
+export function reportUnsupported(exchange: Exchange, param: string): void {
+  const { unsupported } = exchange;
+  // A name of the client's choosing becomes part of a header: nothing that could end it, and not without limit.
+  const name = param.replace(/\[\d+\]/g, '').slice(0, nameCharactersMax).replace(/[^\x20-\x2b\x2d-\x7e]/g, '?');
+  if (unsupported.length < namesMax && !unsupported.includes(name)) unsupported.push(name);
+}
 
 export class ProviderCall implements Call {
   endpoint: EndpointName;
   model = '';
   isStream = false;
   includesUsage = false;
+  isStrict: boolean;
   body: JsonObject = nothing;
+  /** Of the client's dialect, once its body was translated. */
+  names: ParamNames = noNames;
+  readonly #unsupported: UnsupportedMode | null;
   #ids = 0;
 
-  constructor(readonly exchange: Exchange, readonly credentials: Readonly<Record<string, unknown>>, public isStrict: boolean) {
+  constructor(readonly exchange: Exchange, leaf: Leaf, readonly credentials: Readonly<Record<string, unknown>>) {
+    const { strict } = exchange.head;
     this.endpoint = exchange.route.name;
+    this.isStrict = strict === undefined ? leaf.isStrict : strict !== 'false';
+    this.#unsupported = unsupportedMode(exchange, leaf);
   }
 
   /** What goes into the provider's functions from here on. */
@@ -45,13 +74,23 @@ export class ProviderCall implements Call {
   }
 
   refuse(param: string, reason: string): never {
-    throw fail('BODY_INVALID', { param, reason: `${this.exchange.provider}: ${reason}` });
+    throw fail('BODY_INVALID', { param: this.#nameOf(param), reason: `${this.exchange.provider}: ${reason}` });
+  }
+
+  omit(param: string, reason: string): void {
+    if (this.#unsupported !== 'omit') this.refuse(param, reason);
+    reportUnsupported(this.exchange, this.#nameOf(param));
   }
 
   report(param: string): void {
-    const { unsupported } = this.exchange;
-    // A name of the client's choosing becomes part of a header: nothing that could end it, and not without limit.
-    const name = param.slice(0, nameCharactersMax).replace(/[^\x20-\x2b\x2d-\x7e]/g, '?');
-    if (unsupported.length < namesMax && !unsupported.includes(name)) unsupported.push(name);
+    if (this.#unsupported === 'refuse') this.refuse(param, 'cannot take it, and unsupported_params says refuse; leave it out, or say omit');
+    reportUnsupported(this.exchange, this.#nameOf(param));
+  }
+
+  #nameOf(param: string): string {
+    for (const [name, own] of this.names) {
+      if (param.startsWith(name) && (param.length === name.length || param[name.length] === '.' || param[name.length] === '[')) return own + param.slice(name.length);
+    }
+    return param;
   }
 }

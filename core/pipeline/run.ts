@@ -15,6 +15,7 @@ import type { Plan } from '../plan/plan.js';
 import { answerHeaders } from './answer-headers.js';
 import { asGatewayError, Attempts, type AttemptsEnd } from './attempts.js';
 import { withHookResults } from './hook-result.js';
+import { isUnsupportedMode } from './provider-call.js';
 import type { PipelineServices } from './services.js';
 import { answerStored, loadStored, ownIdIn, usesStored } from './stored-responses.js';
 
@@ -74,6 +75,9 @@ export class Pipeline implements AttemptsEnd {
     if (head.metadata !== undefined) void exchange.metadata;
     if (head.requestTimeout !== undefined && !/^[1-9]\d{0,8}$/.test(head.requestTimeout)) {
       throw fail('HEADER_INVALID', { name: 'x-gateway-request-timeout', reason: 'must be a whole number of milliseconds, 1 or more', param: 'x-gateway-request-timeout' });
+    }
+    if (head.unsupportedParams !== undefined && !isUnsupportedMode(head.unsupportedParams)) {
+      throw fail('HEADER_INVALID', { name: 'x-gateway-unsupported-params', reason: 'must be refuse or omit', param: 'x-gateway-unsupported-params' });
     }
     if (head.forwardHeaders !== undefined && /(^|,)\s*x-gateway-/i.test(head.forwardHeaders)) {
       throw fail('HEADER_INVALID', { name: 'x-gateway-forward-headers', reason: 'gateway headers are never forwarded; name others', param: 'x-gateway-forward-headers' });

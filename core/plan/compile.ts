@@ -177,6 +177,7 @@ class Compiler {
       breakerSlot: breaker === null ? -1 : services.breakers.slot(`${context.workspaceId} ${context.digest} ${path}`),
       breaker,
       isStrict: inherited.strict_reference_compliance ?? true,
+      unsupportedParams: inherited.unsupported_params ?? null,
       before: hooks.before,
       after: hooks.after,
       afterDigest: hooks.afterDigest,

@@ -100,6 +100,8 @@ export interface Leaf {
   readonly breakerSlot: number;
   readonly breaker: BreakerPolicy | null;
   readonly isStrict: boolean;
+  /** Null: hints are left out, the rest is refused. */
+  readonly unsupportedParams: 'refuse' | 'omit' | null;
   /** Null when there are none, which then cost nothing. */
   readonly before: readonly CompiledHook[] | null;
   readonly after: AfterHooks | null;

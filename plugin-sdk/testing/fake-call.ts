@@ -9,9 +9,11 @@ export interface FakeCallOptions {
   readonly isStrict?: boolean;
   /** Of the client; names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** `unsupported_params` of the call; absent: `omit` refuses and `report` reports. */
+  readonly unsupportedParams?: 'refuse' | 'omit';
 }
 
-/** What a fake call throws from `refuse`; the host answers 400. */
+/** What a fake call throws where the host answers 400. */
 export class Refusal extends Error {
   constructor(readonly param: string, readonly reason: string) {
     super(`${param}: ${reason}`);
@@ -20,13 +22,19 @@ export class Refusal extends Error {
 
 /** A provider call without a host. Ids count up from 1; the exchange is `exchange`, created at 1700000000. */
 export interface FakeCall extends ProviderCall {
-  /** What was given to `report`, in order. */
+  /** What was given to `report` and left out by `omit`, in order. */
   readonly reported: readonly string[];
 }
 
 export function fakeCall(body: JsonObject = {}, options: FakeCallOptions = {}): FakeCall {
   const reported: string[] = [];
   const endpoint = options.endpoint ?? 'chatCompletions';
+  // Without indexes, as the host tells it.
+  const note = (param: string): void => {
+    const name = param.replace(/\[\d+\]/g, '');
+    if (!reported.includes(name)) reported.push(name);
+  };
+  const refuse = (param: string, reason: string): never => { throw new Refusal(param, reason); };
   let ids = 0;
   const options_ = body.stream_options;
   const exchange = fakeExchange({ endpoint, body, headers: options.headers ?? {}, provider: 'provider' });
@@ -42,8 +50,9 @@ export function fakeCall(body: JsonObject = {}, options: FakeCallOptions = {}): 
     createdAt: 1_700_000_000,
     newId: (prefix) => { ids += 1; return `${prefix}exchange${ids}`; },
     header: (name) => options.headers?.[name],
-    refuse: (param, reason) => { throw new Refusal(param, reason); },
-    report: (param) => { if (!reported.includes(param)) reported.push(param); },
+    refuse,
+    omit: (param, reason) => (options.unsupportedParams === 'omit' ? note(param) : refuse(param, reason)),
+    report: (param) => (options.unsupportedParams === 'refuse' ? refuse(param, 'would be left out') : note(param)),
     reported,
   };
 }

@@ -1,7 +1,7 @@
 // A chat completion -> a Message of Anthropic's Messages API: thinking, text and tool use in the order they came, stop reason, usage.
 // Runs once for each translated answer that is no stream. Pure; throws when the body is no chat completion.
 
-import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, thoughtSignatureOf, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import type { AnswerContext } from '../context.js';
 import { endingMembers, messageId, messageUsage, ToolIds, toolInput } from './outcome.js';
 import { isList, textOf } from './parts.js';
@@ -72,7 +72,7 @@ function toolUseBlocks(message: JsonObject, context: AnswerContext): JsonObject[
     const given = called.arguments;
     // Some write the arguments as an object.
     const input = isObject(given) ? given : toolInput(textOf(given) ?? '');
-    const signature = textOf(call.thought_signature) ?? '';
+    const signature = thoughtSignatureOf(call) ?? '';
     return [...(signature === '' ? [] : [signatureBlock(id, signature)]), { type: 'tool_use', id, name: textOf(called.name) ?? '', input }];
   });
 }

@@ -57,12 +57,12 @@ function applyMember(name: string, value: Json, chat: Open, context: TranslateCo
     case 'speed': if (value !== 'standard') context.report('speed'); return;
     case 'mcp_servers':
       if (isList(value) && value.length === 0) return;
-      return context.refuse(
+      return context.omit(
         'mcp_servers', `this provider cannot call MCP servers${serverNames(value)}: declare their tools as tools, or call a provider that has Anthropic's messages API`,
       );
     case 'container':
-      return context.refuse('container', "this provider has no containers for skills or code: call a provider that has Anthropic's messages API");
-    case 'inference_geo': return context.refuse('inference_geo', "this provider cannot be told where to run: call a provider that has Anthropic's messages API");
+      return context.omit('container', "this provider has no containers for skills or code: call a provider that has Anthropic's messages API");
+    case 'inference_geo': return context.omit('inference_geo', "this provider cannot be told where to run: call a provider that has Anthropic's messages API");
     // diagnostics, context_management, user_profile_id, workspace_id, betas, and what is unknown: other providers have no such thing.
     default: context.report(name);
   }
@@ -130,6 +130,7 @@ function reportingOnce(context: TranslateContext): TranslateContext {
   return {
     accepts: context.accepts,
     refuse: (param, reason) => context.refuse(param, reason),
+    omit: (param, reason) => { context.omit(param, reason); },
     report: (param) => {
       if (reported.has(param)) return;
       reported.add(param);

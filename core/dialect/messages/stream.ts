@@ -3,7 +3,7 @@
 // from an OpenAI-compatible upstream that has none. Every piece is passed on at once, except where the API wants blocks in turn.
 // Writes no message_stop for a stream that broke off: the client must never take it for a whole answer.
 
-import { isObject, ProviderError, type AnswerEvent, type EventSink, type EventStage, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, ProviderError, thoughtSignatureOf, type AnswerEvent, type EventSink, type EventStage, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import type { AnswerContext } from '../context.js';
 import { BlockWriter } from './blocks.js';
 import { endingMembers, messageId, messageUsage, noUsage, ToolIds, type MessageUsage } from './outcome.js';
@@ -134,7 +134,8 @@ export class MessagesStage implements EventStage<AnswerEvent> {
 
   #toolCall(delta: JsonObject, out: EventSink): void {
     const tool = this.#tools.find(delta, (created) => this.#blocks.addTool(created));
-    if (typeof delta.thought_signature === 'string' && delta.thought_signature !== '') this.#blocks.thoughtSignature(tool, delta.thought_signature, out);
+    const signature = thoughtSignatureOf(delta);
+    if (signature !== undefined && signature !== '') this.#blocks.thoughtSignature(tool, signature, out);
     const given = isObject(delta.function) ? delta.function.arguments : undefined;
     // Some write whole arguments as an object.
     this.#blocks.toolArguments(tool, typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : '', out);

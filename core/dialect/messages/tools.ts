@@ -11,15 +11,16 @@ export function chatTools(body: JsonObject, context: TranslateContext): JsonObje
   const { tools } = body;
   if (tools === undefined || tools === null) return [];
   if (!isList(tools)) return context.refuse('tools', 'must be a list of tools');
-  return tools.map((tool, index) => {
+  return tools.flatMap((tool, index): JsonObject[] => {
     const place = `tools[${index}]`;
     if (!isObject(tool)) return context.refuse(place, 'must be an object');
     const type = textOf(tool.type) ?? 'custom';
     if (type !== 'custom') {
       const remedy = "declare a tool with an input_schema instead, or call a provider that has Anthropic's messages API";
-      return context.refuse(place, `the tool ${type} is Anthropic's own and unknown to this provider: ${remedy}`);
+      context.omit(place, `the tool ${type} is Anthropic's own and unknown to this provider: ${remedy}`);
+      return [];
     }
-    return functionTool(tool, place, context);
+    return [functionTool(tool, place, context)];
   });
 }
 

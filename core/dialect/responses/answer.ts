@@ -1,7 +1,7 @@
 // Hot: runs for each translated answer that is not streamed.
 // Chat completion -> Response object. May not fail on a malformed answer: what is missing makes a failed response.
 
-import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, thoughtSignatureOf, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { incompleteReason, responseObject, type ResponseContext } from './envelope.js';
 import { ResponseOutput } from './output.js';
 import { annotationOf, argumentsText, contentText, listOf, logprobsOf, plainReasoning, textOf } from './pieces.js';
@@ -60,7 +60,7 @@ function writeMessage(message: JsonObject, choice: JsonObject, output: ResponseO
   for (const toolCall of listOf(message.tool_calls)) {
     if (!isObject(toolCall)) continue;
     const called = isObject(toolCall.function) ? toolCall.function : {};
-    output.call(output.newCall(), textOf(toolCall.id), textOf(called.name), argumentsText(called.arguments), textOf(toolCall.thought_signature));
+    output.call(output.newCall(), textOf(toolCall.id), textOf(called.name), argumentsText(called.arguments), thoughtSignatureOf(toolCall) ?? '');
   }
 }
 

@@ -64,10 +64,10 @@ export function responsesToChat(body: JsonObject, history: readonly Json[], cont
 }
 
 function refuseWhatChatLacks(body: JsonObject, context: TranslateContext): void {
-  if (isGiven(body.background) && body.background !== false) context.refuse('background', 'this provider answers in the foreground only; leave it out');
+  if (isGiven(body.background) && body.background !== false) context.omit('background', 'this provider answers in the foreground only; leave it out');
   if (isGiven(body.conversation)) context.refuse('conversation', 'conversations are kept by OpenAI only; use previous_response_id, or send the items');
   if (isGiven(body.prompt)) context.refuse('prompt', 'stored prompts are kept by OpenAI only; send instructions and input');
-  if (isGiven(body.moderation)) context.refuse('moderation', 'this provider does not moderate');
+  if (isGiven(body.moderation)) context.omit('moderation', 'this provider does not moderate');
   for (const [member, instead] of chatMembers) if (isGiven(body[member])) context.refuse(member, `is no parameter of the responses API; use ${instead}`);
 }
 

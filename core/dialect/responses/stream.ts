@@ -2,7 +2,7 @@
 // Chunks of a chat completion -> events of a response. Every piece is passed on at once; what the provider leaves out of its tool calls
 // (ids, names, indexes) is found or waited for. May not end a stream well that the provider did not finish.
 
-import { isObject, ProviderError, type AnswerEvent, type EventSink, type EventStage, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, ProviderError, thoughtSignatureOf, type AnswerEvent, type EventSink, type EventStage, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { incompleteReason, responseObject, type Outcome, type ResponseContext } from './envelope.js';
 import { ResponseOutput, type Emit } from './output.js';
 import { annotationOf, argumentsText, contentText, listOf, logprobsOf, plainReasoning, textOf } from './pieces.js';
@@ -150,7 +150,7 @@ export class ResponsesStage implements EventStage<AnswerEvent> {
     const name = textOf(called.name);
     const number = this.#numberOf(toolCall.index, id, name);
     this.#lastCall = number;
-    this.#output.call(number, id, name, argumentsText(called.arguments), textOf(toolCall.thought_signature));
+    this.#output.call(number, id, name, argumentsText(called.arguments), thoughtSignatureOf(toolCall) ?? '');
   }
 
   /** Which call this piece belongs to; a new one when it is none of those before. */

@@ -10,12 +10,15 @@ export function chatTools(body: JsonObject, context: TranslateContext): Json[] {
   const { tools } = body;
   if (tools === undefined || tools === null) return [];
   if (!Array.isArray(tools)) return context.refuse('tools', 'must be a list');
-  return tools.map((tool: Json, index) => functionTool(tool, `tools[${index}]`, context));
+  return tools.flatMap((tool: Json, index) => functionTool(tool, `tools[${index}]`, context));
 }
 
-function functionTool(tool: Json, place: string, context: TranslateContext): Json {
+function functionTool(tool: Json, place: string, context: TranslateContext): Json[] {
   if (!isObject(tool)) return context.refuse(place, 'must be an object with a type');
-  if (tool.type !== 'function') return context.refuse(`${place}.type`, `this provider has no tool ${String(tool.type)}; only function tools can be used with it`);
+  if (tool.type !== 'function') {
+    context.omit(place, `this provider has no tool ${String(tool.type)}; only function tools can be used with it`);
+    return [];
+  }
   const declared: Open = { name: typeof tool.name === 'string' ? tool.name : context.refuse(`${place}.name`, 'must be a text') };
   if (typeof tool.description === 'string') declared.description = tool.description;
   if (tool.parameters !== undefined && tool.parameters !== null) {
@@ -26,7 +29,7 @@ function functionTool(tool: Json, place: string, context: TranslateContext): Jso
     const value = tool[hint];
     if (value !== undefined && value !== null && value !== false) context.report(`tools.${hint}`);
   }
-  return { type: 'function', function: declared, ...cacheMark(tool, context) };
+  return [{ type: 'function', function: declared, ...cacheMark(tool, context) }];
 }
 
 /** Undefined: the client left it open. */
@@ -35,7 +38,7 @@ export function chatToolChoice(body: JsonObject, hasTools: boolean, context: Tra
   if (choice === undefined || choice === null) return undefined;
   if (!hasTools) {
     // Nothing to choose from is what both of these amount to.
-    return choice === 'auto' || choice === 'none' ? undefined : context.refuse('tool_choice', 'there are no tools to choose from; add them or leave this out');
+    return choice === 'auto' || choice === 'none' ? undefined : withoutTools(context);
   }
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
   if (!isObject(choice)) return context.refuse('tool_choice', 'must be none, auto, required or an object with a type');
@@ -47,8 +50,15 @@ export function chatToolChoice(body: JsonObject, hasTools: boolean, context: Tra
       const tools = choice.tools.map((tool: Json, index) => namedFunction(tool, `tool_choice.tools[${index}]`, context));
       return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools } };
     }
-    default: return context.refuse('tool_choice.type', `this provider has no tool ${String(choice.type)}; only functions can be chosen`);
+    default:
+      context.omit('tool_choice', `this provider has no tool ${String(choice.type)}; only functions can be chosen`);
+      return undefined;
   }
+}
+
+function withoutTools(context: TranslateContext): undefined {
+  context.omit('tool_choice', 'there are no tools to choose from; add them or leave this out');
+  return undefined;
 }
 
 function namedFunction(tool: Json, place: string, context: TranslateContext): Json {

@@ -215,9 +215,20 @@ function readToolCalls(message: JsonObject, call: ProviderCall, place: string): 
     if (!isObject(toolCall) || !isObject(toolCall.function)) return call.refuse(at, 'must be an object with id and function');
     const id = textOf(toolCall.id) ?? call.refuse(`${at}.id`, 'must be a text');
     const name = textOf(toolCall.function.name) ?? call.refuse(`${at}.function.name`, 'must be a text');
-    const signature = textOf(toolCall.thought_signature);
+    const signature = thoughtSignatureOf(toolCall);
     return { id, name, arguments: textOf(toolCall.function.arguments) ?? '{}', ...(signature === undefined ? {} : { thoughtSignature: signature }) };
   });
+}
+
+/**
+ * The signature on a tool call, wherever a client or a provider keeps it: `thought_signature` on the call or on its function, or
+ * `extra_content.google.thought_signature`, as Google's own OpenAI interface writes it.
+ */
+export function thoughtSignatureOf(toolCall: JsonObject): string | undefined {
+  const own = textOf(toolCall.thought_signature) ?? (isObject(toolCall.function) ? textOf(toolCall.function.thought_signature) : undefined);
+  if (own !== undefined) return own;
+  const extra = isObject(toolCall.extra_content) ? toolCall.extra_content.google : undefined;
+  return isObject(extra) ? textOf(extra.thought_signature) : undefined;
 }
 
 /** The arguments of a tool call as an object, for providers that want no text. An empty text is an empty object. */

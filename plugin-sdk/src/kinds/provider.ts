@@ -109,9 +109,18 @@ export interface ProviderCall<C = any> {
   newId(prefix: string): string;
   /** A header of the client, by its name in lower case. */
   header(name: string): string | undefined;
-  /** Ends the attempt with 400: the provider cannot do what `param` asks for, and without it the answer would mean something else. */
+  /** Ends the attempt with 400: `param` is malformed, or there is no sending the request without it. */
   refuse(param: string, reason: string): never;
-  /** `param` is left out, which changes no meaning (a hint, a tuning knob); the client reads of it in `x-gateway-unsupported-params`. */
+  /**
+   * The provider cannot do what `param` asks for, and without it the answer would mean something else: ends the attempt with 400, unless the
+   * call says `unsupported_params: omit`. When this returns, go on without it; the client reads of it as with `report`.
+   */
+  omit(param: string, reason: string): void;
+  /**
+   * `param` is left out, and the answer still means what was asked for (a hint, a tuning knob); the client reads of it in
+   * `x-gateway-unsupported-params`. Ends the attempt with 400 when the call says `unsupported_params: refuse`.
+   * The name is the path in the chat body, as full as it goes and without indexes: `seed`, `messages.name`, `tools.function.strict`.
+   */
   report(param: string): void;
 }
 

@@ -101,6 +101,7 @@ test('nothing secret and nothing personal comes down', () => {
   assert.deepEqual(Object.keys(found).sort(), [
     'after_request_hooks', 'before_request_hooks', 'cache', 'cb_config', 'custom_host', 'default_params', 'drop_params', 'forward_headers',
     'input_guardrails', 'input_mutators', 'output_guardrails', 'output_mutators', 'override_params', 'request_timeout', 'retry', 'strict_reference_compliance',
+    'unsupported_params',
   ]);
 });
 

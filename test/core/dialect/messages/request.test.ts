@@ -20,6 +20,7 @@ function translate(body: object, accepts: readonly ChatExtension[] = []): { chat
   const chat = messagesToChat(body as JsonObject, {
     accepts: new Set(accepts),
     refuse: (param, reason) => { throw new Refusal(param, reason); },
+    omit: (param, reason) => { throw new Refusal(param, reason); },
     report: (param) => { reported.push(param); },
   });
   assert.deepEqual(body, copy, 'the client\'s body is as it was');

@@ -96,7 +96,7 @@ describe('a response', () => {
       tool_calls: [toolCall('a', '{}', { thought_signature: 's' }), toolCall('b', '{"x":1}')],
     };
     const input = [...(outputOf(message, 'tool_calls') as Json[]), { type: 'function_call_output', call_id: 'a', output: '1' }, { type: 'function_call_output', call_id: 'b', output: '2' }];
-    const chat = responsesToChat({ input }, [], { accepts: new Set(['thinking', 'thought_signature']), refuse: (param) => { throw new Error(param); }, report: () => {} });
+    const chat = responsesToChat({ input }, [], { accepts: new Set(['thinking', 'thought_signature']), refuse: (param) => { throw new Error(param); }, omit: (param) => { throw new Error(param); }, report: () => {} });
     assert.deepEqual(chat.messages, [message, { role: 'tool', tool_call_id: 'a', content: '1' }, { role: 'tool', tool_call_id: 'b', content: '2' }]);
   });
 });

@@ -21,6 +21,7 @@ function contextOf(accepts: readonly ChatExtension[] = []): Recorded {
     reported,
     accepts: new Set(accepts),
     refuse: (param, reason) => { throw new Refused(param, reason); },
+    omit: (param, reason) => { throw new Refused(param, reason); },
     report: (param) => { reported.push(param); },
   };
 }
@@ -153,7 +154,7 @@ describe('what a chat cannot say', () => {
   const tools = ['web_search', 'web_search_preview', 'file_search', 'computer_use_preview', 'code_interpreter', 'mcp', 'image_generation', 'local_shell', 'shell', 'apply_patch', 'custom', 'tool_search', 'namespace'];
   const cases: readonly (readonly [members: JsonObject, param: string])[] = [
     ...items.map((type): readonly [JsonObject, string] => [{ input: [user, { type, id: 'x' }] }, 'input[1].type']),
-    ...tools.map((type): readonly [JsonObject, string] => [{ tools: [{ type: 'function', name: 'f' }, { type, name: 'x' }] }, 'tools[1].type']),
+    ...tools.map((type): readonly [JsonObject, string] => [{ tools: [{ type: 'function', name: 'f' }, { type, name: 'x' }] }, 'tools[1]']),
     [{ background: true }, 'background'], [{ conversation: 'conv_1' }, 'conversation'], [{ prompt: { id: 'p' } }, 'prompt'], [{ moderation: { model: 'm' } }, 'moderation'],
     [{ messages: [] }, 'messages'], [{ n: 2 }, 'n'], [{ response_format: { type: 'json_object' } }, 'response_format'],
     [{ input: [] }, 'input'], [{ input: 3 }, 'input'], [{ input: null }, 'input'], [{ input: [7] }, 'input[0]'], [{ input: [{}] }, 'input[0].type'],
@@ -164,7 +165,7 @@ describe('what a chat cannot say', () => {
     [{ input: [{ role: 'system', content: [{ type: 'input_text', text: 'a' }, { type: 'input_image', image_url: 'https://x/y.png' }] }] }, 'input[0].content[1].type'],
     [{ input: [{ role: 'assistant', content: [{ type: 'input_image', image_url: 'https://x/y.png' }] }] }, 'input[0].content[0].type'],
     [{ input: [user, call('a')] }, 'input[1]'], [{ input: [user, output('a')] }, 'input[1].call_id'],
-    [{ tool_choice: 'required' }, 'tool_choice'], [{ tools: [{ type: 'function', name: 'f' }], tool_choice: { type: 'web_search_preview' } }, 'tool_choice.type'],
+    [{ tool_choice: 'required' }, 'tool_choice'], [{ tools: [{ type: 'function', name: 'f' }], tool_choice: { type: 'web_search_preview' } }, 'tool_choice'],
     [{ tools: [{ type: 'function', name: 'f' }], tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'mcp', server_label: 'x' }] } }, 'tool_choice.tools[0].type'],
     [{ text: { format: { type: 'grammar' } } }, 'text.format.type'], [{ text: { format: { type: 'json_schema', name: 'n' } } }, 'text.format.schema'],
   ];
