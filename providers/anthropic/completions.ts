@@ -6,10 +6,10 @@ import { chatToMessages, messagesStage, messagesToChat } from '../common/anthrop
 /** A request for a text completion as a Messages request. */
 export function completionToMessages(body: JsonObject, call: ProviderCall): JsonObject {
   const { prompt, best_of, echo, suffix, logprobs, ...rest } = body;
-  if (typeof best_of === 'number' && best_of !== 1) call.refuse('best_of', 'must be 1; the models give one answer a call');
-  if (echo === true) call.refuse('echo', 'is not supported');
-  if (typeof suffix === 'string' && suffix !== '') call.refuse('suffix', 'is not supported');
-  if (logprobs !== undefined && logprobs !== null) call.refuse('logprobs', 'the models give no log probabilities');
+  if (typeof best_of === 'number' && best_of !== 1) call.omit('best_of', 'must be 1; the models give one answer a call');
+  if (echo === true) call.omit('echo', 'is not supported');
+  if (typeof suffix === 'string' && suffix !== '') call.omit('suffix', 'is not supported');
+  if (logprobs !== undefined && logprobs !== null) call.omit('logprobs', 'the models give no log probabilities');
   return chatToMessages({ ...rest, messages: [{ role: 'user', content: promptOf(prompt, call) }] }, call);
 }
 

@@ -1,5 +1,5 @@
 import {
-  chatCompletion, isObject, readResponseFormat, type ChatChoice, type ContentBlock, type FinishReason, type Json, type JsonObject, type ProviderCall, type TokenUsage, type ToolCall,
+  chatCompletion, isObject, JsonObjectText, readResponseFormat, wantsJsonObject, type ChatChoice, type ContentBlock, type FinishReason, type Json, type JsonObject, type ProviderCall, type TokenUsage, type ToolCall,
 } from '@gateway/plugin-sdk';
 import { readModel } from './model.js';
 import { answerTool, needsAnswerTool } from './tools.js';
@@ -13,13 +13,16 @@ export function chatAnswer(body: Json, call: ProviderCall): JsonObject {
   const blocks: ContentBlock[] = [];
   const toolCalls: ToolCall[] = [];
   const citations = new Citations();
+  const filter = wantsJsonObject(call) ? new JsonObjectText() : null;
   let text = '';
   let hasThinking = false;
   for (const block of Array.isArray(message.content) ? message.content : []) {
     if (!isObject(block)) continue;
     if (typeof block.text === 'string') {
-      text += block.text;
-      blocks.push({ type: 'text', text: block.text });
+      const piece = filter === null ? block.text : filter.push(block.text);
+      if (filter !== null && piece === '') continue;
+      text += piece;
+      blocks.push({ type: 'text', text: piece });
     } else if (isObject(block.reasoningContent)) {
       const thinking = thinkingOf(block.reasoningContent);
       if (thinking === undefined) continue;
@@ -38,6 +41,11 @@ export function chatAnswer(body: Json, call: ProviderCall): JsonObject {
         blocks.push({ type: 'text', text: json });
       } else toolCalls.push({ id: typeof toolUseId === 'string' ? toolUseId : call.newId('call_'), name: String(name), arguments: JSON.stringify(input ?? {}) });
     }
+  }
+  const held = filter === null ? '' : filter.end();
+  if (held !== '') {
+    text += held;
+    blocks.push({ type: 'text', text: held });
   }
   const native = typeof answer.stopReason === 'string' ? answer.stopReason : '';
   const stopSequence = stopSequenceOf(answer.additionalModelResponseFields);

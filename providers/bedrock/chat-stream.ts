@@ -1,4 +1,4 @@
-import { ChatStreamWriter, isObject, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
+import { ChatStreamWriter, isObject, JsonObjectText, wantsJsonObject, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
 import { exceptionError } from '../common/aws.js';
 import { answerExtra, Citations, expectsAnswerTool, finishOf, stopSequenceOf, usageOf } from './chat-answer.js';
 import { answerTool } from './tools.js';
@@ -22,7 +22,10 @@ export class ConverseStage implements EventStage {
   #blockStart = 0;
   #isFailed = false;
 
+  readonly #json: JsonObjectText | null;
+
   constructor(readonly call: ProviderCall) {
+    this.#json = wantsJsonObject(call) ? new JsonObjectText() : null;
     this.#writer = new ChatStreamWriter(call);
     this.#isAnswerTool = expectsAnswerTool(call);
   }
@@ -59,6 +62,7 @@ export class ConverseStage implements EventStage {
     let index = ownIndex;
     if (this.#isAnswerTool && name === answerTool) index = answerIndex;
     else if (type !== 'server_tool_use') {
+      this.#flushJson(out);
       index = this.#writer.toolCall(out, { id: typeof toolUseId === 'string' ? toolUseId : this.call.newId('call_'), name: String(name) });
     }
     this.#tools.set(data.contentBlockIndex, { index, hasInput: false });
@@ -67,7 +71,7 @@ export class ConverseStage implements EventStage {
   #delta(data: JsonObject, out: EventSink): void {
     const { delta } = data;
     if (!isObject(delta)) return;
-    if (typeof delta.text === 'string') this.#text(delta.text, out);
+    if (typeof delta.text === 'string') this.#text(this.#json === null ? delta.text : this.#json.push(delta.text), out);
     else if (isObject(delta.toolUse)) this.#toolInput(data.contentBlockIndex, delta.toolUse.input, out);
     else if (isObject(delta.reasoningContent)) this.#reasoning(delta.reasoningContent, out);
     else if (isObject(delta.citation)) this.#citations.add([delta.citation], this.#blockStart, this.#textLength);
@@ -76,6 +80,10 @@ export class ConverseStage implements EventStage {
   #text(text: string, out: EventSink): void {
     this.#textLength += text.length;
     this.#writer.text(out, text);
+  }
+
+  #flushJson(out: EventSink): void {
+    if (this.#json !== null) this.#text(this.#json.end(), out);
   }
 
   #toolInput(block: Json | undefined, input: Json | undefined, out: EventSink): void {
@@ -102,6 +110,7 @@ export class ConverseStage implements EventStage {
   }
 
   #stopped(data: JsonObject, out: EventSink): void {
+    this.#flushJson(out);
     const native = typeof data.stopReason === 'string' ? data.stopReason : '';
     const { annotations, others } = this.#citations;
     if (annotations.length > 0) this.#writer.delta(out, { annotations });

@@ -1,5 +1,5 @@
 import {
-  isObject, readMaxTokens, readResponseFormat, readStops, readTurns, type ChatExtension, type Json, type JsonObject, type ProviderCall, type ResponseFormat,
+  isObject, jsonInstruction, readMaxTokens, readResponseFormat, readStops, readTurns, wantsJsonObject, type ChatExtension, type Json, type JsonObject, type ProviderCall, type ResponseFormat,
 } from '@gateway/plugin-sdk';
 import { conversationOf } from './conversation.js';
 import { claudeVersion, hasStructuredOutput, isClaude, isNova, readModel, type Model } from './model.js';
@@ -29,6 +29,7 @@ export function converseRequest(body: JsonObject, call: ProviderCall): JsonObjec
   const turns = readTurns(body, call);
   const { system, messages, usedTools } = conversationOf(turns, call, model);
   const maxTokens = readMaxTokens(body);
+  if (wantsJsonObject(call)) system.push({ text: jsonInstruction });
   const tools = toolSetup(body, call, model, usedTools, format);
   const reasoning = reasoningOf(body, call, model, turns, tools.isForced, maxTokens);
   const knobs = samplingFields(body, call, model);
@@ -83,18 +84,18 @@ function inferenceOf(body: JsonObject, call: ProviderCall, maxTokens: number | u
 function unit(body: JsonObject, call: ProviderCall, name: string, converseName: string): JsonObject {
   const value = body[name];
   if (typeof value !== 'number') return {};
-  if (value < 0 || value > 1) call.refuse(name, 'Bedrock takes 0 to 1');
-  return { [converseName]: value };
+  if (value >= 0 && value <= 1) return { [converseName]: value };
+  call.omit(name, 'Bedrock takes 0 to 1');
+  return {};
 }
 
 /** What Converse has no member for, under the names that the families have for it. */
 function samplingFields(body: JsonObject, call: ProviderCall, model: Model): JsonObject {
-  if (typeof body.n === 'number' && body.n !== 1) call.refuse('n', 'Bedrock gives one answer for a call');
-  if (body.logprobs === true || (typeof body.top_logprobs === 'number' && body.top_logprobs > 0)) call.refuse('logprobs', 'Bedrock tells no probabilities');
-  if (isObject(body.logit_bias) && Object.keys(body.logit_bias).length > 0) call.refuse('logit_bias', 'Bedrock cannot weigh single tokens');
-  if (Array.isArray(body.modalities) && body.modalities.some((modality) => modality !== 'text')) call.refuse('modalities', 'Bedrock answers with text');
-  if (isObject(body.audio)) call.refuse('audio', 'Bedrock answers with text');
-  if (isObject(body.web_search_options)) call.refuse('web_search_options', 'Converse has no web search; Nova takes the tool { systemTool: { name: "nova_grounding" } }');
+  if (typeof body.n === 'number' && body.n !== 1) call.omit('n', 'Bedrock gives one answer for a call');
+  if (body.logprobs === true || (typeof body.top_logprobs === 'number' && body.top_logprobs > 0)) call.omit('logprobs', 'Bedrock tells no probabilities');
+  if (isObject(body.logit_bias) && Object.keys(body.logit_bias).length > 0) call.omit('logit_bias', 'Bedrock cannot weigh single tokens');
+  if (Array.isArray(body.modalities) && body.modalities.some((modality) => modality !== 'text')) call.omit('modalities', 'Bedrock answers with text');
+  if (isObject(body.audio)) call.omit('audio', 'Bedrock answers with text');
   const fields: Record<string, Json> = {};
   const isCohere = model.vendor === 'cohere';
   for (const name of ['frequency_penalty', 'presence_penalty', 'seed']) {
@@ -128,10 +129,13 @@ function outputOf(format: ResponseFormat | undefined, call: ProviderCall, model:
   const isAnsweredByTool: boolean = needsAnswerTool(format, model);
   if (format === undefined || isAnsweredByTool) return {};
   if (format.kind !== 'schema') {
-    if (format.kind === 'text') return {};
-    return call.refuse('response_format', 'Bedrock has no JSON mode without a schema; use json_schema');
+    // Without a schema there is nothing to say to Bedrock; the model is asked in words.
+    return {};
   }
-  if (!hasStructuredOutput(model)) call.refuse('response_format', `${call.model} has no structured output`);
+  if (!hasStructuredOutput(model)) {
+    call.omit('response_format', `${call.model} has no structured output`);
+    return {};
+  }
   const { name, description, schema } = format;
   const jsonSchema = { schema: JSON.stringify(schema), name, ...(description === undefined ? {} : { description }) };
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };

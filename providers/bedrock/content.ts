@@ -50,7 +50,7 @@ export class ContentWriter {
     switch (part.kind) {
       case 'text': return { text: part.text };
       case 'image': {
-        if (part.detail !== undefined && part.detail !== 'auto') this.call.report('detail');
+        if (part.detail !== undefined && part.detail !== 'auto') this.call.report('messages.content.image_url.detail');
         return this.#media(part, part.source, undefined);
       }
       case 'file': return this.#media(part, part.source, part.filename);

@@ -28,7 +28,7 @@ export function conversationOf(turns: readonly Turn[], call: ProviderCall, model
         break;
       }
       case 'user': {
-        if (turn.name !== undefined) call.report('name');
+        if (turn.name !== undefined) call.report('messages.name');
         const blocks = turn.parts.flatMap((part) => writer.blocks(part));
         if (blocks.length > 0) messages.user(...blocks, ...cachePoint);
         break;
@@ -71,7 +71,7 @@ export function conversationOf(turns: readonly Turn[], call: ProviderCall, model
 function errorStatus(isError: boolean, call: ProviderCall, model: Model): { readonly status?: 'error' } {
   if (!isError) return {};
   if (model.vendor === '' || isClaude(model) || isNova(model)) return { status: 'error' };
-  call.report('is_error');
+  call.report('messages.is_error');
   return {};
 }
 
@@ -90,7 +90,7 @@ function thinkingBlock(block: ContentBlock, call: ProviderCall, model: Model): J
     ? isNova(model) || ((isClaude(model) || model.vendor === '') && block.signature !== undefined && block.signature !== '')
     : isNova(model) || isClaude(model) || model.vendor === '';
   if (!isWanted) {
-    call.report('content_blocks');
+    call.report('messages.content_blocks');
     return [];
   }
   if (block.type === 'redacted_thinking') return [{ reasoningContent: { redactedContent: block.data } }];

@@ -17,9 +17,9 @@ export function imagesSpec(call: ProviderCall): EndpointSpec | undefined {
 
 /** What every family has in common; the rest of OpenAI's members are hints. */
 function promptOf(body: JsonObject, call: ProviderCall): string {
-  if (body.response_format === 'url') call.refuse('response_format', 'Bedrock keeps no images; take b64_json');
+  if (body.response_format === 'url') call.omit('response_format', 'Bedrock keeps no images; take b64_json');
   if (body.stream === true) call.refuse('stream', 'Bedrock sends images whole');
-  if (body.background === 'transparent') call.refuse('background', 'Bedrock draws a background always');
+  if (body.background === 'transparent') call.omit('background', 'Bedrock draws a background always');
   for (const name of ['style', 'user', 'moderation', 'output_compression', 'partial_images']) {
     if (body[name] !== undefined && body[name] !== null) call.report(name);
   }
@@ -43,7 +43,7 @@ function amazonRequest(body: JsonObject, call: ProviderCall): JsonObject {
   const size = sizeOf(body, call);
   const count = countOf(body);
   if (count < 1 || count > amazonImagesMax) call.refuse('n', `Bedrock takes 1 to ${amazonImagesMax}`);
-  if (body.output_format !== undefined && body.output_format !== null && body.output_format !== 'png') call.refuse('output_format', 'the model makes png');
+  if (body.output_format !== undefined && body.output_format !== null && body.output_format !== 'png') call.omit('output_format', 'the model makes png');
   const { textToImageParams, imageGenerationConfig, ...rest } = others(body);
   return {
     taskType: 'TEXT_IMAGE',

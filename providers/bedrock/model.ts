@@ -47,6 +47,9 @@ export function hasStructuredOutput(model: Model): boolean {
   }
 }
 
+/** Searches the web by the tool `nova_grounding`. */
+export const hasWebGrounding = (model: Model): boolean => isNova2(model) || model.id.startsWith('amazon.nova-premier');
+
 /** Takes `effort`, which says how much a model thinks and writes. */
 export const hasEffort = (model: Model): boolean => isClaude(model) && (claudeVersion(model) >= 4.6 || /claude-opus-4-5/.test(model.id));
 /** Decides itself how much to think. */

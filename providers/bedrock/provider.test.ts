@@ -1,4 +1,4 @@
-import { isProviderError, type EndpointSpec, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isProviderError, jsonInstruction, type EndpointSpec, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { fakeCall, Refusal, type FakeCallOptions } from '@gateway/plugin-sdk/testing';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -142,11 +142,11 @@ describe('conversations', () => {
     const signed = { reasoningContent: { reasoningText: { text: 'a', signature: 's' } } };
     const claude = translate({ messages: history });
     assert.deepEqual(claude.wire.messages[1].content, [signed, { text: 'between' }, { reasoningContent: { redactedContent: 'eA==' } }]);
-    assert.deepEqual(claude.reported, ['content_blocks']);
+    assert.deepEqual(claude.reported, ['messages.content_blocks']);
     assert.equal(translate({ model: 'amazon.nova-2-lite-v1:0', messages: history }).wire.messages[1].content.length, 4);
     const other = translate({ model: llama, messages: history });
     assert.deepEqual(other.wire.messages[1].content, [{ text: 'between' }]);
-    assert.deepEqual(other.reported, ['content_blocks']);
+    assert.deepEqual(other.reported, ['messages.content_blocks']);
   });
 
   test('marks for the cache become cache points, or are reported', () => {
@@ -176,7 +176,7 @@ describe('tools', () => {
     assert.equal(choice('none'), undefined);
     refuses({ tool_choice: 'required' }, 'tool_choice');
     refuses({ tools: [weather], tool_choice: { type: 'function', function: { name: 'other' } } }, 'tool_choice');
-    refuses({ tools: [{ type: 'web_search' }] }, 'tools[0].type');
+    refuses({ tools: [{ type: 'web_search' }] }, 'tools[0]');
   });
 
   test('a history with tool calls has a tool configuration, whatever the client sends', () => {
@@ -198,7 +198,7 @@ describe('tools', () => {
     const spec = (tool: Json, model = sonnet) => translate({ model, tools: [tool] }).wire.toolConfig.tools[0].toolSpec;
     assert.deepEqual(spec({ type: 'function', function: { name: 'a', description: ' ', parameters: { properties: { x: {} } } } }), { name: 'a', inputSchema: { json: { type: 'object', properties: { x: {} } } } });
     assert.equal(spec({ type: 'function', function: { name: 'a', strict: true } }).strict, true);
-    assert.deepEqual(translate({ model: nova, tools: [{ type: 'function', function: { name: 'a', strict: true } }] }).reported, ['strict']);
+    assert.deepEqual(translate({ model: nova, tools: [{ type: 'function', function: { name: 'a', strict: true } }] }).reported, ['tools.function.strict']);
   });
 });
 
@@ -213,11 +213,23 @@ describe('parameters', () => {
     refuses({ max_tokens: 0 }, 'max_tokens');
     refuses({ modalities: ['text', 'audio'] }, 'modalities');
     refuses({ audio: { voice: 'a' } }, 'audio');
-    refuses({ web_search_options: {} }, 'web_search_options');
-    refuses({ response_format: { type: 'json_object' } }, 'response_format');
     refuses({ model: llama, response_format: schema }, 'response_format');
     refuses({ model: nova, response_format: schema, tools: [weather] }, 'response_format');
     refuses({ model: 'amazon.nova-2-lite-v1:0', reasoning_effort: 'huge' }, 'reasoning_effort');
+  });
+
+  test('a JSON object is asked for in words, and the answer loses what is around it', () => {
+    const body = { response_format: { type: 'json_object' }, messages: [{ role: 'user', content: 'JSON please' }] };
+    assert.deepEqual(translate({ model: llama, ...body }).wire.system, [{ text: jsonInstruction }]);
+    const call = fakeCall({ model: llama, ...body });
+    const message = { content: [{ text: 'Sure:\n```json\n{"a":"}"' }, { text: ',"b":{}}\n``` Done.' }] };
+    const answer = chatAnswer({ output: { message }, stopReason: 'end_turn' }, call) as Record<string, any>;
+    assert.equal(answer.choices[0].message.content, '{"a":"}","b":{}}');
+  });
+
+  test('web search is the tool of the models that have one', () => {
+    assert.deepEqual(translate({ model: 'amazon.nova-2-lite-v1:0', web_search_options: {} }).wire.toolConfig, { tools: [{ systemTool: { name: 'nova_grounding' } }] });
+    assert.deepEqual(translate({ model: llama, web_search_options: {} }).reported, ['web_search_options']);
   });
 
   test('hints are reported, defaults are not', () => {

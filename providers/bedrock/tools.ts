@@ -1,6 +1,6 @@
-import { readToolChoice, readTools, type FunctionTool, type Json, type JsonObject, type ProviderCall, type ResponseFormat, type ToolChoice } from '@gateway/plugin-sdk';
+import { isObject, readToolChoice, readTools, type FunctionTool, type Json, type JsonObject, type ProviderCall, type ResponseFormat, type ToolChoice } from '@gateway/plugin-sdk';
 import { cachePointOf } from './content.js';
-import { claudeVersion, hasStructuredOutput, isClaude, isClaudeOrUnknown, isNova, type Model } from './model.js';
+import { claudeVersion, hasStructuredOutput, hasWebGrounding, isClaude, isClaudeOrUnknown, isNova, type Model } from './model.js';
 
 export interface ToolSetup {
   readonly toolConfig?: JsonObject;
@@ -26,13 +26,17 @@ export function toolSetup(body: JsonObject, call: ProviderCall, model: Model, us
   const declared = readTools(body, call, (tool, place) => {
     // Converse's own tools (`{ systemTool: { name: 'nova_grounding' } }`) need no translation.
     if (tool.systemTool !== undefined || tool.toolSpec !== undefined || tool.cachePoint !== undefined) native.push(withoutType(tool));
-    else call.refuse(`${place}.type`, 'Bedrock takes function tools, and Converse\'s systemTool as it is');
+    else call.omit(place, 'Bedrock takes function tools, and Converse\'s systemTool as it is');
   });
+  if (isObject(body.web_search_options)) {
+    if (!hasWebGrounding(model)) call.report('web_search_options');
+    else if (!native.some((tool) => isObject(tool) && isObject(tool.systemTool))) native.push({ systemTool: { name: 'nova_grounding' } });
+  }
   const choice = readToolChoice(body, call);
   if (needsAnswerTool(format, model)) return answerToolSetup(declared.length + native.length, usedTools, call, format);
   const tools = [...native, ...allowed(declared, choice, call).flatMap((tool) => toolBlocks(tool, call, model))];
   if (choice?.kind === 'none' || tools.length === 0) {
-    if (choice !== undefined && choice.kind !== 'none' && choice.kind !== 'auto') call.refuse('tool_choice', 'there are no tools to choose from');
+    if (choice !== undefined && choice.kind !== 'none' && choice.kind !== 'auto') call.omit('tool_choice', 'there are no tools to choose from');
     return silentSetup(declared, tools, usedTools, call, choice);
   }
   const toolChoice = converseChoice(choice);
@@ -76,7 +80,7 @@ function allowed(tools: readonly FunctionTool[], choice: ToolChoice | undefined,
 
 function toolBlocks(tool: FunctionTool, call: ProviderCall, model: Model): Json[] {
   const isStrict = tool.strict === true && hasStructuredOutput(model);
-  if (tool.strict === true && !isStrict) call.report('strict');
+  if (tool.strict === true && !isStrict) call.report('tools.function.strict');
   const toolSpec = {
     name: tool.name,
     // An empty description is refused.

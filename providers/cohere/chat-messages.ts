@@ -44,7 +44,7 @@ function writeTurn(turn: Turn, own: Json | undefined, documents: readonly Json[]
 function writeAssistant(turn: Extract<Turn, { role: 'assistant' }>, own: JsonObject, isReasoning: boolean, call: ProviderCall): Json {
   const wire: Wire = { role: 'assistant' };
   const blocks = turn.blocks.filter((block) => block.type !== 'redacted_thinking');
-  if (blocks.length < turn.blocks.length) call.report('content_blocks.redacted_thinking');
+  if (blocks.length < turn.blocks.length) call.report('messages.content_blocks');
   const text = turn.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('') || (turn.refusal ?? '');
   const hasThinking = blocks.some((block) => block.type === 'thinking');
   if (turn.toolCalls.length > 0) {

@@ -37,24 +37,26 @@ export function chatRequest(body: JsonObject, call: ProviderCall): Json {
 
 function writeSampling(body: JsonObject, wire: Wire, call: ProviderCall): void {
   // 1 is OpenAI's default and means no restriction; Cohere's range ends below it.
-  if (isGiven(body.top_p) && body.top_p !== 1) wire.p = within(body, 'top_p', 0.01, 0.99, call);
-  if (isGiven(body.top_k)) wire.k = within(body, 'top_k', 0, 500, call);
+  if (body.top_p !== 1) copyWithin(wire, 'p', body, 'top_p', 0.01, 0.99, call);
+  copyWithin(wire, 'k', body, 'top_k', 0, 500, call);
   for (const name of ['frequency_penalty', 'presence_penalty']) {
-    if (isGiven(body[name]) && body[name] !== 0) wire[name] = within(body, name, 0, 1, call);
+    if (body[name] !== 0) copyWithin(wire, name, body, name, 0, 1, call);
   }
   const stops = readStops(body);
-  if (stops.length > 5) call.refuse('stop', 'Cohere takes at most 5 sequences');
-  if (stops.length > 0) wire.stop_sequences = stops;
+  if (stops.length > 5) call.omit('stop', 'Cohere takes at most 5 sequences');
+  else if (stops.length > 0) wire.stop_sequences = stops;
   if (body.logprobs === true) wire.logprobs = true;
 }
 
-function within(body: JsonObject, name: string, min: number, max: number, call: ProviderCall): number {
+function copyWithin(wire: Wire, own: string, body: JsonObject, name: string, min: number, max: number, call: ProviderCall): void {
   const value = body[name];
-  return typeof value === 'number' && value >= min && value <= max ? value : call.refuse(name, `Cohere takes numbers from ${min} to ${max}`);
+  if (!isGiven(value)) return;
+  if (typeof value === 'number' && value >= min && value <= max) wire[own] = value;
+  else call.omit(name, `Cohere takes numbers from ${min} to ${max}`);
 }
 
 function writeTools(body: JsonObject, wire: Wire, call: ProviderCall): void {
-  const all = readTools(body, call, (tool, place) => call.refuse(`${place}.type`, `Cohere knows function tools only, not ${String(tool.type)}`));
+  const all = readTools(body, call, (tool, place) => call.omit(place, `Cohere knows function tools only, not ${String(tool.type)}`));
   if (all.some((tool) => tool.cacheControl !== undefined)) call.report('cache_control');
   const tools = choose(all, body, wire, call);
   if (tools.length === 0) return;
@@ -63,7 +65,7 @@ function writeTools(body: JsonObject, wire: Wire, call: ProviderCall): void {
     function: { name: tool.name, ...(tool.description === undefined ? {} : { description: tool.description }), parameters: tool.parameters },
   }));
   if (wire.strict_tools === undefined && tools.some((tool) => tool.strict === true)) wire.strict_tools = true;
-  if (body.parallel_tool_calls === false) call.refuse('parallel_tool_calls', 'Cohere cannot be kept from calling several tools at once; leave it out');
+  if (body.parallel_tool_calls === false) call.report('parallel_tool_calls');
 }
 
 /** Cohere cannot name the tool that is to be called: the others are left out instead. */
@@ -123,13 +125,13 @@ function writeThinking(body: JsonObject, wire: Wire, call: ProviderCall): void {
 }
 
 function refuseRest(body: JsonObject, call: ProviderCall): void {
-  if (isGiven(body.n) && body.n !== 1) call.refuse('n', 'Cohere gives one answer for each call');
-  if (isGiven(body.top_logprobs) && body.top_logprobs !== 0) call.refuse('top_logprobs', 'Cohere tells the log probability of the chosen tokens only; leave it out');
-  if (isObject(body.logit_bias) && Object.keys(body.logit_bias).length > 0) call.refuse('logit_bias', 'Cohere has no bias for tokens');
+  if (isGiven(body.n) && body.n !== 1) call.omit('n', 'Cohere gives one answer for each call');
+  if (isGiven(body.top_logprobs) && body.top_logprobs !== 0) call.omit('top_logprobs', 'Cohere tells the log probability of the chosen tokens only; leave it out');
+  if (isObject(body.logit_bias) && Object.keys(body.logit_bias).length > 0) call.omit('logit_bias', 'Cohere has no bias for tokens');
   const modalities = Array.isArray(body.modalities) ? body.modalities as readonly Json[] : [];
-  if (modalities.some((modality) => modality !== 'text')) call.refuse('modalities', 'Cohere answers with text only');
-  if (isGiven(body.audio)) call.refuse('audio', 'Cohere answers with text only');
-  if (isGiven(body.web_search_options)) call.refuse('web_search_options', 'Cohere does not search the web; give documents or tools');
+  if (modalities.some((modality) => modality !== 'text')) call.omit('modalities', 'Cohere answers with text only');
+  if (isGiven(body.audio)) call.omit('audio', 'Cohere answers with text only');
+  if (isGiven(body.web_search_options)) call.report('web_search_options');
   for (const name of hints) {
     if (isGiven(body[name])) call.report(name);
   }

@@ -32,9 +32,7 @@ describe('chat requests', () => {
     refused({ logit_bias: { 5: 1 } }, 'logit_bias');
     refused({ modalities: ['text', 'audio'] }, 'modalities');
     refused({ audio: { voice: 'alloy' } }, 'audio');
-    refused({ web_search_options: {} }, 'web_search_options');
-    refused({ tools: [tool('a')], parallel_tool_calls: false }, 'parallel_tool_calls');
-    refused({ tools: [{ type: 'custom', custom: { name: 'a' } }] }, 'tools[0].type');
+    refused({ tools: [{ type: 'custom', custom: { name: 'a' } }] }, 'tools[0]');
     refused({ messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }] }] }, 'messages[0].content[0]');
     refused({ messages: [{ role: 'user', content: [{ type: 'file', file: { file_data: 'AA==' } }] }] }, 'messages[0].content[0]');
     refused({ messages: [{ role: 'tool', tool_call_id: 'a', content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }] }] }, 'messages[0].content[0]');
@@ -52,6 +50,11 @@ describe('chat requests', () => {
     });
     assert.deepEqual(wire, { model: 'command-a-03-2025', messages });
     assert.deepEqual(reported, []);
+  });
+
+  test('what stops clients is reported', () => {
+    const { wire, reported } = sent({ tools: [tool('a')], parallel_tool_calls: false, web_search_options: {} });
+    assert.deepEqual([Object.hasOwn(wire, 'parallel_tool_calls'), [...reported].sort()], [false, ['parallel_tool_calls', 'web_search_options']]);
   });
 
   test('hints are reported', () => {

@@ -93,6 +93,14 @@ describe('messages', () => {
     assert.deepEqual(signatures('gemini-2.5-flash'), [undefined, undefined]);
   });
 
+  test('have their signatures wherever a client keeps them', () => {
+    for (const [call, own] of [[{ thought_signature: 's' }, {}], [{}, { thought_signature: 's' }], [{ extra_content: { google: { thought_signature: 's' } } }, {}]] as const) {
+      const toolCalls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}', ...own }, ...call }];
+      const { body } = chat({ model: 'gemini-3-pro-preview', messages: [{ role: 'assistant', content: null, tool_calls: toolCalls }] });
+      assert.equal(at(body, 'contents.0.parts.0.thoughtSignature'), 's', JSON.stringify(toolCalls));
+    }
+  });
+
   test('that Google cannot read are refused', () => {
     const user = (part: JsonObject): JsonObject => ({ messages: [{ role: 'user', content: [part] }] });
     refuses('messages[0].content[0]', user({ type: 'image_url', image_url: { url: 'gs://bucket/a.png' } }));
@@ -108,11 +116,10 @@ describe('parameters', () => {
     refuses('n', { n: 9 });
     refuses('logit_bias', { logit_bias: { 1: 2 } });
     refuses('stop', { stop: ['1', '2', '3', '4', '5', '6'] });
-    refuses('parallel_tool_calls', { parallel_tool_calls: false, tools: [tool('f')] });
     refuses('audio.format', { modalities: ['text', 'audio'], audio: { voice: 'Kore', format: 'mp3' } });
     refuses('reasoning_effort', { reasoning_effort: 'enormous' });
     refuses('tool_config', { tool_config: { functionCallingConfig: { streamFunctionCallArguments: true } } });
-    refuses('tools[0].type', { tools: [{ type: 'custom', custom: { name: 'x' } }] });
+    refuses('tools[0]', { tools: [{ type: 'custom', custom: { name: 'x' } }] });
     refuses('tools[0].allowed_domains', { tools: [{ type: 'web_search_20250305', name: 'web_search', allowed_domains: ['a.example'] }] });
   });
 
@@ -120,6 +127,12 @@ describe('parameters', () => {
     const { body, call } = chat({ n: 1, presence_penalty: 0, frequency_penalty: 0, logprobs: false, response_format: { type: 'text' }, logit_bias: {}, store: false, service_tier: 'auto', parallel_tool_calls: false, stop: null });
     assert.deepEqual(body, { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
     assert.deepEqual(call.reported, []);
+  });
+
+  test('that real clients send to everybody are reported', () => {
+    const { body, call } = chat({ tools: [tool('f')], parallel_tool_calls: false });
+    assert.equal(at(body, 'toolConfig'), undefined);
+    assert.deepEqual(call.reported, ['parallel_tool_calls']);
   });
 
   test('that are hints are reported', () => {
@@ -150,6 +163,13 @@ describe('parameters', () => {
     assert.equal(of('gemini-2.5-flash', {}), undefined);
     assert.deepEqual(of('gemini-2.5-pro', { reasoning_effort: 'none' }), { thinkingBudget: 128 });
     assert.equal(of('gemini-2.0-flash', { thinking: { type: 'disabled' } }), undefined);
+    for (const model of ['gemini-2.0-flash', 'gemini-2.0-flash-lite-001', 'gemini-1.5-pro', 'gemma-3-27b-it', 'gemini-2.5-flash-image', 'gemini-2.5-flash-preview-tts']) {
+      for (const [param, more] of [['reasoning_effort', { reasoning_effort: 'low' }], ['thinking', { thinking: { type: 'enabled', budget_tokens: 500 } }]] as const) {
+        const asked = chat({ model, ...more }, { isStrict: false });
+        assert.equal(at(asked.body, 'generationConfig'), undefined, model);
+        assert.deepEqual(asked.call.reported, [param], model);
+      }
+    }
     const { call, body } = chat({ model: 'gemini-3-pro-preview', thinking: { type: 'disabled' } });
     assert.deepEqual(at(body, 'generationConfig.thinkingConfig'), { thinkingLevel: 'LOW' });
     assert.deepEqual(call.reported, ['thinking']);
@@ -187,7 +207,7 @@ describe('answers', () => {
   };
 
   test('finish in OpenAI\'s words', () => {
-    for (const [native, finish] of [['STOP', 'stop'], ['MAX_TOKENS', 'length'], ['SAFETY', 'content_filter'], ['RECITATION', 'content_filter'], ['MALFORMED_FUNCTION_CALL', 'content_filter'], ['OTHER', 'content_filter']] as const) {
+    for (const [native, finish] of [['STOP', 'stop'], ['MAX_TOKENS', 'length'], ['SAFETY', 'content_filter'], ['RECITATION', 'content_filter'], ['MALFORMED_FUNCTION_CALL', 'content_filter'], ['OTHER', 'content_filter'], ['NEW_WORD', 'stop']] as const) {
       assert.equal(at(choiceOf(answerOf([{ text: 'a' }], { finishReason: native })), 'finish_reason'), finish, native);
     }
   });

@@ -56,7 +56,7 @@ function writeAssistant(turn: Extract<Turn, { role: 'assistant' }>, own: JsonObj
   const wire: Wire = { role: 'assistant' };
   const written = content(turn.parts, isText, at, ownParts, call);
   const hasThinking = turn.blocks.some((block) => block.type === 'thinking');
-  if (turn.blocks.some((block) => block.type === 'redacted_thinking')) call.report('content_blocks.redacted_thinking');
+  if (turn.blocks.some((block) => block.type === 'redacted_thinking')) call.report('messages.content_blocks');
   if (hasThinking) {
     const chunks = turn.blocks.flatMap((block): Json[] => {
       switch (block.type) {

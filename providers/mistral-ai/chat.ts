@@ -37,8 +37,8 @@ export function chatRequest(body: JsonObject, call: ProviderCall): Json {
 function writeTools(body: JsonObject, wire: Wire, call: ProviderCall): void {
   const others: JsonObject[] = [];
   const functions = readTools(body, call, (tool, place) => {
-    if (tool.type === 'custom') call.refuse(`${place}.type`, 'Mistral knows no custom tools; describe it as a function');
-    others.push(tool);
+    if (tool.type === 'custom') call.omit(place, 'Mistral knows no custom tools; describe it as a function');
+    else others.push(tool);
   });
   if (functions.some((tool) => tool.cacheControl !== undefined)) call.report('cache_control');
   const choice = readToolChoice(body, call);
@@ -103,11 +103,11 @@ function dropHints(body: JsonObject, call: ProviderCall): void {
 }
 
 function refuseRest(body: JsonObject, call: ProviderCall): void {
-  if (body.logprobs === true) call.refuse('logprobs', 'Mistral tells no log probabilities');
-  if (isGiven(body.top_logprobs) && body.top_logprobs !== 0) call.refuse('top_logprobs', 'Mistral tells no log probabilities');
-  if (isObject(body.logit_bias) && Object.keys(body.logit_bias).length > 0) call.refuse('logit_bias', 'Mistral has no bias for tokens');
+  if (body.logprobs === true) call.omit('logprobs', 'Mistral tells no log probabilities');
+  if (isGiven(body.top_logprobs) && body.top_logprobs !== 0) call.omit('top_logprobs', 'Mistral tells no log probabilities');
+  if (isObject(body.logit_bias) && Object.keys(body.logit_bias).length > 0) call.omit('logit_bias', 'Mistral has no bias for tokens');
   const modalities = Array.isArray(body.modalities) ? body.modalities as readonly Json[] : [];
-  if (modalities.some((modality) => modality !== 'text')) call.refuse('modalities', 'Mistral answers with text only');
-  if (isGiven(body.audio)) call.refuse('audio', 'Mistral answers with text only');
-  if (isGiven(body.web_search_options)) call.refuse('web_search_options', 'Mistral does not search the web in chat completions');
+  if (modalities.some((modality) => modality !== 'text')) call.omit('modalities', 'Mistral answers with text only');
+  if (isGiven(body.audio)) call.omit('audio', 'Mistral answers with text only');
+  if (isGiven(body.web_search_options)) call.report('web_search_options');
 }

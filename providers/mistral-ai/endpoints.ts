@@ -37,8 +37,8 @@ function speechRequest(body: JsonObject, call: ProviderCall): Json {
   const { voice, speed, instructions, stream_format: streamFormat, ...rest } = body;
   const wire: Wire = { ...rest };
   if (isGiven(voice)) wire.voice_id = isObject(voice) ? voice.id ?? null : voice;
-  if (isGiven(speed) && speed !== 1) call.refuse('speed', 'Mistral speaks at one speed');
-  if (isGiven(instructions)) call.refuse('instructions', 'Mistral takes no instructions on how to speak; choose another voice');
+  if (isGiven(speed) && speed !== 1) call.omit('speed', 'Mistral speaks at one speed');
+  if (isGiven(instructions)) call.omit('instructions', 'Mistral takes no instructions on how to speak; choose another voice');
   if (isGiven(streamFormat)) {
     if (streamFormat === 'sse') call.refuse('stream_format', 'the answer is sound, not events; leave it out');
     call.report('stream_format');

@@ -26,15 +26,15 @@ function fimRequest(body: JsonObject, call: ProviderCall): Json {
   if (maxTokens !== undefined) wire.max_tokens = maxTokens;
   if (isGiven(body.seed)) wire.random_seed = body.seed;
   for (const name of ['n', 'best_of']) {
-    if (isGiven(body[name]) && body[name] !== 1) call.refuse(name, 'Mistral gives one completion for each call');
+    if (isGiven(body[name]) && body[name] !== 1) call.omit(name, 'Mistral gives one completion for each call');
   }
-  if (body.echo === true) call.refuse('echo', 'Mistral does not repeat the prompt');
+  if (body.echo === true) call.omit('echo', 'Mistral does not repeat the prompt');
   for (const name of ['logprobs', 'top_logprobs']) {
-    if (isGiven(body[name]) && body[name] !== false && body[name] !== 0) call.refuse(name, 'Mistral tells no log probabilities');
+    if (isGiven(body[name]) && body[name] !== false && body[name] !== 0) call.omit(name, 'Mistral tells no log probabilities');
   }
-  if (isObject(body.logit_bias) && Object.keys(body.logit_bias).length > 0) call.refuse('logit_bias', 'Mistral has no bias for tokens');
-  if (listOf(body.tools).length > 0 || listOf(body.functions).length > 0) call.refuse('tools', 'completions call no tools');
-  if (isObject(body.response_format) && body.response_format.type !== 'text') call.refuse('response_format', 'completions have no response format');
+  if (isObject(body.logit_bias) && Object.keys(body.logit_bias).length > 0) call.omit('logit_bias', 'Mistral has no bias for tokens');
+  if (listOf(body.tools).length > 0 || listOf(body.functions).length > 0) call.omit('tools', 'completions call no tools');
+  if (isObject(body.response_format) && body.response_format.type !== 'text') call.omit('response_format', 'completions have no response format');
   for (const name of ['frequency_penalty', 'presence_penalty']) {
     if (isGiven(body[name]) && body[name] !== 0) call.report(name);
   }

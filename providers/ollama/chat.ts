@@ -11,10 +11,10 @@ type Open = Record<string, Json>;
 /** A chat completion request as `/api/chat` takes it. */
 export function chatToOllama(body: JsonObject, call: ProviderCall): JsonObject {
   judgeFields(body, call);
-  if (Array.isArray(body.modalities) && body.modalities.some((modality) => modality !== 'text')) call.refuse('modalities', 'ollama answers with text only');
-  if (isObject(body.audio)) call.refuse('audio', 'ollama answers with text only');
-  if (isObject(body.web_search_options)) call.refuse('web_search_options', 'ollama does not search the web in a chat');
-  if (body.parallel_tool_calls === false) call.refuse('parallel_tool_calls', 'ollama cannot hold a model to one tool call');
+  if (Array.isArray(body.modalities) && body.modalities.some((modality) => modality !== 'text')) call.omit('modalities', 'ollama answers with text only');
+  if (isObject(body.audio)) call.omit('audio', 'ollama answers with text only');
+  if (isObject(body.web_search_options)) call.report('web_search_options');
+  if (body.parallel_tool_calls === false) call.report('parallel_tool_calls');
   // Ollama streams unless told otherwise.
   const wire: Open = { ...ownFields(body), model: call.model, messages: ollamaMessages(body, call), stream: call.isStream };
   const options = optionsOf(body);
@@ -27,24 +27,24 @@ export function chatToOllama(body: JsonObject, call: ProviderCall): JsonObject {
   if (think !== undefined && wire.think === undefined) wire.think = think;
   const top = topLogprobs(body.top_logprobs, 'top_logprobs', call);
   if (body.logprobs === true) wire.logprobs = true;
-  else if (top !== undefined && top > 0) call.refuse('top_logprobs', 'needs logprobs: true');
+  else if (top !== undefined && top > 0) call.omit('top_logprobs', 'needs logprobs: true');
   if (body.logprobs === true && top !== undefined) wire.top_logprobs = top;
   return wire;
 }
 
-/** Ollama has no tool choice. What tools the model may use can be said by giving it fewer; that it must use one cannot be said. */
+/** Ollama has no tool choice. What tools the model may use is said by giving it fewer; that it must use one cannot be said, and is reported. */
 function chosenTools(body: JsonObject, call: ProviderCall): readonly FunctionTool[] {
-  const tools = readTools(body, call, (_, place) => call.refuse(place, 'ollama takes function tools only'));
+  const tools = readTools(body, call, (_, place) => call.omit(place, 'ollama takes function tools only'));
   const choice = readToolChoice(body, call);
   switch (choice?.kind) {
     case undefined: case 'auto': return tools;
     case 'none': return [];
     case 'allowed':
-      if (choice.isRequired) break;
+      if (choice.isRequired) call.report('tool_choice');
       return tools.filter((tool) => choice.names.includes(tool.name));
-    default: break;
+    case 'required': call.report('tool_choice'); return tools;
+    case 'function': call.report('tool_choice'); return tools.filter((tool) => tool.name === choice.name);
   }
-  return call.refuse('tool_choice', 'ollama cannot make a model call a tool; use auto or none');
 }
 
 function wireTool(tool: FunctionTool, call: ProviderCall): JsonObject {

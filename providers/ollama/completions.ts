@@ -38,8 +38,8 @@ function promptsOf(body: JsonObject, call: ProviderCall): readonly string[] {
 
 function generateBody(body: JsonObject, prompt: string, call: ProviderCall): JsonObject {
   judgeFields(body, call);
-  if (typeof body.best_of === 'number' && body.best_of !== 1) call.refuse('best_of', 'ollama gives one answer for each call');
-  if (body.echo === true) call.refuse('echo', 'ollama does not give the prompt back');
+  if (typeof body.best_of === 'number' && body.best_of !== 1) call.omit('best_of', 'ollama gives one answer for each call');
+  if (body.echo === true) call.omit('echo', 'ollama does not give the prompt back');
   const wire: Open = { ...ownFields(body), model: call.model, prompt, stream: call.isStream };
   const options = optionsOf(body);
   if (options !== undefined) wire.options = options;

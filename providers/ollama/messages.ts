@@ -14,7 +14,7 @@ export const ollamaMessages = (body: JsonObject, call: ProviderCall): JsonObject
       const thinking = turn.blocks.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : [])).join('');
       if (thinking !== '') message.thinking = thinking;
       // Only the provider that wrote it can read it.
-      if (turn.blocks.some((block) => block.type === 'redacted_thinking')) call.report('messages.content_blocks.redacted_thinking');
+      if (turn.blocks.some((block) => block.type === 'redacted_thinking')) call.report('messages.content_blocks');
       if (turn.toolCalls.length > 0) {
         message.tool_calls = turn.toolCalls.map((toolCall, index) => ({
           id: toolCall.id, type: 'function', function: { index, name: toolCall.name, arguments: argumentsOf(toolCall, call, turn.place) },

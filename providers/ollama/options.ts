@@ -48,8 +48,8 @@ export function judgeFields(body: JsonObject, call: ProviderCall): void {
   for (const name of hints) {
     if (isGiven(body[name]) && !(name === 'store' && body.store === false)) call.report(name);
   }
-  if (isGiven(body.n) && body.n !== 1) call.refuse('n', 'ollama gives one answer for each call');
-  if (isObject(body.logit_bias) && Object.keys(body.logit_bias).length > 0) call.refuse('logit_bias', 'ollama has no bias for tokens');
+  if (isGiven(body.n) && body.n !== 1) call.omit('n', 'ollama gives one answer for each call');
+  if (isObject(body.logit_bias) && Object.keys(body.logit_bias).length > 0) call.omit('logit_bias', 'ollama has no bias for tokens');
 }
 
 /** Ollama judges `top_logprobs` by the same range, but names no parameter. */

@@ -14,8 +14,7 @@ const tools = ['a', 'b'].map((name) => ({ type: 'function', function: { name, pa
 
 test('what changes the answer is refused, with its place', () => {
   const refused: readonly [JsonObject, string][] = [
-    [{ n: 2 }, 'n:'], [{ tools, tool_choice: 'required' }, 'tool_choice:'], [{ tools, tool_choice: { type: 'function', function: { name: 'a' } } }, 'tool_choice:'],
-    [{ parallel_tool_calls: false }, 'parallel_tool_calls:'], [{ logit_bias: { 5: 1 } }, 'logit_bias:'], [{ logprobs: true, top_logprobs: 21 }, 'top_logprobs:'],
+    [{ n: 2 }, 'n:'], [{ logit_bias: { 5: 1 } }, 'logit_bias:'], [{ logprobs: true, top_logprobs: 21 }, 'top_logprobs:'],
     [{ modalities: ['text', 'audio'] }, 'modalities:'], [{ reasoning_effort: 'huge' }, 'reasoning_effort:'], [{ tools: [{ type: 'web_search' }] }, 'tools[0]:'],
     [{ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }] }] }, 'messages[0].content[0]:'],
   ];
@@ -29,6 +28,18 @@ test('defaults and nulls count as absent', () => {
 test('fewer tools say what tool_choice says', () => {
   assert.equal(sent({ tools, tool_choice: 'none' }).tools, undefined);
   assert.deepEqual(sent({ tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'b' } }] } } }).tools, [tools[1]]);
+});
+
+test('what ollama cannot promise is reported', () => {
+  const asked = (more: JsonObject): readonly [unknown, readonly string[]] => {
+    const body = { ...hello, tools, ...more };
+    const call = fakeCall(body);
+    return [chatToOllama(body, call).tools, call.reported];
+  };
+  assert.deepEqual(asked({ tool_choice: 'required' }), [tools, ['tool_choice']]);
+  assert.deepEqual(asked({ tool_choice: { type: 'function', function: { name: 'b' } } }), [[tools[1]], ['tool_choice']]);
+  assert.deepEqual(asked({ parallel_tool_calls: false }), [tools, ['parallel_tool_calls']]);
+  assert.deepEqual(asked({ web_search_options: {} }), [tools, ['web_search_options']]);
 });
 
 test('thinking', () => {

@@ -73,6 +73,10 @@ export function parseMessages(body: any, isStream: boolean): Seen {
   return {
     isStream, system: text(body.system), turns, wire: 'messages',
     tools: (body.tools ?? []).map((tool: any) => {
+      if (tool.type === 'web_search_20250305') {
+        need(tool.name === 'web_search' && (tool.user_location === undefined || tool.user_location.type === 'approximate'), 'tools.0.web_search_20250305: invalid');
+        return tool.name;
+      }
       need(tool.type === undefined || tool.type === 'custom', `tools: unknown type ${tool.type}`);
       need(tool.input_schema?.type === 'object', 'tools.0.input_schema.type: field required');
       return tool.name;

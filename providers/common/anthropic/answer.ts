@@ -1,4 +1,4 @@
-import { chatCompletion, isObject, type ContentBlock, type Json, type JsonObject, type ProviderCall, type ToolCall } from '@gateway/plugin-sdk';
+import { chatCompletion, isObject, JsonObjectText, wantsJsonObject, type ContentBlock, type Json, type JsonObject, type ProviderCall, type ToolCall } from '@gateway/plugin-sdk';
 import { addCitations, finishOf, textOf, usageOf, type Citations } from './blocks.js';
 
 /** A whole message as a chat completion. */
@@ -8,12 +8,14 @@ export function messagesToChat(answer: Json, call: ProviderCall): JsonObject {
   const toolCalls: ToolCall[] = [];
   const others: Json[] = [];
   const cited: Citations = { annotations: [], citations: [] };
+  const filter = wantsJsonObject(call) ? new JsonObjectText() : null;
   let text = '';
   for (const block of answer.content as readonly Json[]) {
     if (!isObject(block)) continue;
     switch (block.type) {
       case 'text': {
-        const piece = textOf(block.text);
+        const piece = filter === null ? textOf(block.text) : filter.push(textOf(block.text));
+        if (filter !== null && piece === '') break;
         const start = text.length;
         text += piece;
         blocks.push({ type: 'text', text: piece });
@@ -25,6 +27,11 @@ export function messagesToChat(answer: Json, call: ProviderCall): JsonObject {
       case 'tool_use': toolCalls.push({ id: textOf(block.id), name: textOf(block.name), arguments: JSON.stringify(block.input ?? {}) }); break;
       default: others.push(block);
     }
+  }
+  const held = filter === null ? '' : filter.end();
+  if (held !== '') {
+    text += held;
+    blocks.push({ type: 'text', text: held });
   }
   const stopReason = textOf(answer.stop_reason);
   const stopSequence = textOf(answer.stop_sequence);

@@ -32,7 +32,7 @@ function blockOf(part: Part, call: ProviderCall): Block {
     case 'text': return textBlock(part.text);
     case 'audio': return call.refuse(part.place, 'the models take no audio; send a transcript as text');
     case 'image':
-      if (part.detail !== undefined && part.detail !== 'auto') call.report('image_url.detail');
+      if (part.detail !== undefined && part.detail !== 'auto') call.report('messages.content.image_url.detail');
       return mediaBlock(part, undefined, call);
     case 'file': return mediaBlock(part, part.filename, call);
   }

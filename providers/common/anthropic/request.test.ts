@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Json, JsonObject } from '@gateway/plugin-sdk';
+import { jsonInstruction, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { fakeCall, Refusal, type FakeCallOptions } from '@gateway/plugin-sdk/testing';
 import { traitsOf } from './models.js';
 import { chatToMessages } from './request.js';
@@ -25,14 +25,44 @@ test('what would change the answer is refused', () => {
   refuses({ temperature: 1.5 }, 'temperature');
   refuses({ top_p: -1 }, 'top_p');
   refuses({ modalities: ['text', 'audio'] }, 'modalities');
-  refuses({ response_format: { type: 'json_object' } }, 'response_format.type');
-  refuses({ web_search_options: {} }, 'web_search_options');
   refuses({ tool_choice: 'required' }, 'tool_choice');
-  refuses({ tools: [{ type: 'code_interpreter' }] }, 'tools[0].type');
-  refuses({ reasoning_effort: 'low', temperature: 0 }, 'temperature');
+  refuses({ tools: [{ type: 'code_interpreter' }] }, 'tools[0]');
   refuses({ reasoning_effort: 'huge' }, 'reasoning_effort');
   refuses({ messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] }] }, 'messages[0].content[0]');
   refuses({ messages: [{ role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{' } }] }] }, 'messages[0].tool_calls');
+});
+
+test('an effort beside a temperature thinks as far as the API lets it, and is reported', () => {
+  const effort = translate({ model: 'claude-opus-4-6', reasoning_effort: 'low', temperature: 0.2 });
+  assert.deepEqual([effort.wire.thinking, effort.wire.output_config, effort.wire.temperature, effort.reported], [undefined, { effort: 'low' }, 0.2, ['reasoning_effort']]);
+  const budget = translate({ model: 'claude-sonnet-4-5', reasoning_effort: 'low', top_k: 5 });
+  assert.deepEqual([budget.wire.thinking, budget.wire.top_k, budget.reported], [undefined, 5, ['reasoning_effort']]);
+  const free = translate({ model: 'claude-opus-4-6', reasoning_effort: 'low', temperature: 1 });
+  assert.deepEqual([free.wire.thinking, free.reported], [{ type: 'adaptive' }, []]);
+});
+
+test('a JSON object is asked for in words, behind what the client says', () => {
+  const { wire, reported } = translate({ messages: [{ role: 'system', content: 'Be brief.' }, { role: 'user', content: 'Hi' }], response_format: { type: 'json_object' } });
+  assert.deepEqual(wire.system, [{ type: 'text', text: 'Be brief.' }, { type: 'text', text: jsonInstruction }]);
+  assert.equal(wire.output_config, undefined);
+  assert.deepEqual(reported, []);
+});
+
+test('web_search_options become the tool', () => {
+  const location = { type: 'approximate', approximate: { city: 'Köln', country: 'DE' } };
+  const { wire, reported } = translate({ web_search_options: { search_context_size: 'high', user_location: location }, tools: [weather] });
+  assert.deepEqual((wire.tools as Json[])[1], { type: 'web_search_20250305', name: 'web_search', user_location: { type: 'approximate', city: 'Köln', country: 'DE' } });
+  assert.deepEqual(reported, ['web_search_options.search_context_size']);
+  const own = { type: 'web_search_20250305', name: 'web_search', max_uses: 1 };
+  assert.deepEqual(translate({ web_search_options: {}, tools: [own] }).wire.tools, [own]);
+});
+
+test('with unsupported_params omit, what can be left out is left out and told', () => {
+  const body: JsonObject = { model: 'claude-opus-4-6', messages: [{ role: 'user', content: 'Hi' }], n: 2, logprobs: true, temperature: 1.5, tools: [{ type: 'code_interpreter' }], tool_choice: 'required' };
+  const call = fakeCall(body, { unsupportedParams: 'omit' });
+  assert.deepEqual(chatToMessages(body, call), { model: 'claude-opus-4-6', max_tokens: 64_000, messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] });
+  assert.deepEqual([...call.reported].sort(), ['logprobs', 'n', 'temperature', 'tool_choice', 'tools']);
+  assert.throws(() => chatToMessages({ ...body, n: 1, seed: 5 }, fakeCall(body, { unsupportedParams: 'refuse' })), Refusal);
 });
 
 test('hints without a counterpart are reported, defaults are not', () => {
@@ -109,7 +139,7 @@ test('a mark on a message goes to its last block that can be marked', () => {
 test('thinking that another provider left unsigned is not sent', () => {
   const { wire, reported } = translate({ messages: [{ role: 'user', content: 'A' }, { role: 'assistant', content: 'B', content_blocks: [{ type: 'thinking', thinking: 'C' }] }] });
   assert.deepEqual(wire.messages, [{ role: 'user', content: [{ type: 'text', text: 'A' }] }, { role: 'assistant', content: [{ type: 'text', text: 'B' }] }]);
-  assert.deepEqual(reported, ['content_blocks']);
+  assert.deepEqual(reported, ['messages.content_blocks']);
 });
 
 test('tools keep their order and schema; the choice follows', () => {

@@ -1,4 +1,5 @@
-import { isObject, readMaxTokens, readResponseFormat, readStops, type Json, type JsonObject, type ProviderCall } from '@gateway/plugin-sdk';
+import { isObject, jsonInstruction, readMaxTokens, readResponseFormat, readStops, wantsJsonObject, type Json, type JsonObject, type ProviderCall } from '@gateway/plugin-sdk';
+import { textBlock } from './content.js';
 import { traitsOf } from './models.js';
 import { readThinkingControls } from './thinking.js';
 import { readToolset } from './tools.js';
@@ -22,18 +23,13 @@ export function chatToMessages(body: JsonObject, call: ProviderCall): JsonObject
   const toolset = readToolset(body, call);
   const choice = toolset.tool_choice;
   const isToolForced = isObject(choice) && (choice.type === 'any' || choice.type === 'tool');
-  const { thinking, effort } = readThinkingControls(body, call, maxTokens, { isToolForced, isThinkingLost: isThinkingLost(messages) });
-  // Said here, for the provider would speak of a thinking that the client did not name.
-  const isThinkingDerived = isObject(thinking) && thinking.type !== 'disabled' && !isObject(body.thinking);
-  if (isThinkingDerived && typeof body.temperature === 'number' && body.temperature !== 1) {
-    call.refuse('temperature', 'must be 1 or absent together with reasoning_effort, which lets the model think');
-  }
-
+  const { thinking, effort } = readThinkingControls(body, call, maxTokens, { isToolForced, isThinkingLost: isThinkingLost(messages), isSampled: isSampled(body) });
   const wire: Open = { model: call.model, max_tokens: maxTokens };
   for (const [name, value] of Object.entries(body)) {
     if (!chatMembers.has(name) && value !== null) wire[name] = value;
   }
-  if (system.length > 0) wire.system = system;
+  const systemBlocks = wantsJsonObject(call) ? [...system, textBlock(jsonInstruction)] : system;
+  if (systemBlocks.length > 0) wire.system = systemBlocks;
   wire.messages = messages as unknown as Json;
   if (toolset.tools !== undefined) wire.tools = toolset.tools;
   if (toolset.tool_choice !== undefined) wire.tool_choice = toolset.tool_choice;
@@ -52,11 +48,16 @@ export function chatToMessages(body: JsonObject, call: ProviderCall): JsonObject
   return wire;
 }
 
+/** Thinking goes together with these only where they change nothing, or next to nothing. */
+const isSampled = (body: JsonObject): boolean => (typeof body.temperature === 'number' && body.temperature !== 1) || typeof body.top_k === 'number'
+  || (typeof body.top_p === 'number' && body.top_p < 0.95);
+
 /** From 0 to 1 here, where OpenAI goes to 2. */
 function copyRange(wire: Open, body: JsonObject, name: 'temperature' | 'top_p', call: ProviderCall): void {
   const value = body[name];
   if (value === undefined || value === null) return;
-  if (typeof value !== 'number' || value < 0 || value > 1) return call.refuse(name, 'must be a number from 0 to 1');
+  if (typeof value !== 'number' || value < 0) return call.refuse(name, 'must be a number from 0 to 1');
+  if (value > 1) return call.omit(name, 'must be a number from 0 to 1');
   wire[name] = value;
 }
 
@@ -64,7 +65,6 @@ function outputConfigOf(body: JsonObject, call: ProviderCall, effort: string | u
   const config: Open = isObject(body.output_config) ? { ...body.output_config } : {};
   if (effort !== undefined) config.effort = effort;
   const format = readResponseFormat(body, call);
-  if (format?.kind === 'json') return call.refuse('response_format.type', 'json_object is not supported; send json_schema with the schema of the answer');
   if (format?.kind === 'schema') {
     if (format.description !== undefined) call.report('response_format.json_schema.description');
     config.format = { type: 'json_schema', schema: format.schema };
@@ -95,13 +95,12 @@ function serviceTierOf(body: JsonObject, call: ProviderCall): string | undefined
 /** Refuses what would change the answer and reports what would not. */
 function checkParameters(body: JsonObject, call: ProviderCall): void {
   const { modalities } = body;
-  if (isSet(body.n) && body.n !== 1) call.refuse('n', 'must be 1; the models give one answer a call');
-  if (isSet(body.logprobs) && body.logprobs !== false) call.refuse('logprobs', 'the models give no log probabilities');
-  if (isSet(body.top_logprobs) && body.top_logprobs !== 0) call.refuse('top_logprobs', 'the models give no log probabilities');
-  if (isObject(body.logit_bias) && Object.keys(body.logit_bias).length > 0) call.refuse('logit_bias', 'is not supported');
-  if (Array.isArray(modalities) && modalities.some((modality) => modality !== 'text')) call.refuse('modalities', 'must be text only');
-  if (isSet(body.audio)) call.refuse('audio', 'the models give no audio');
-  if (isSet(body.web_search_options)) call.refuse('web_search_options', 'is not supported; give the tool {"type":"web_search_20250305","name":"web_search"}');
+  if (isSet(body.n) && body.n !== 1) call.omit('n', 'must be 1; the models give one answer a call');
+  if (isSet(body.logprobs) && body.logprobs !== false) call.omit('logprobs', 'the models give no log probabilities');
+  if (isSet(body.top_logprobs) && body.top_logprobs !== 0) call.omit('top_logprobs', 'the models give no log probabilities');
+  if (isObject(body.logit_bias) && Object.keys(body.logit_bias).length > 0) call.omit('logit_bias', 'is not supported');
+  if (Array.isArray(modalities) && modalities.some((modality) => modality !== 'text')) call.omit('modalities', 'must be text only');
+  if (isSet(body.audio)) call.omit('audio', 'the models give no audio');
   for (const name of ['presence_penalty', 'frequency_penalty']) {
     if (isSet(body[name]) && body[name] !== 0) call.report(name);
   }

@@ -1,5 +1,5 @@
 // Hot: runs for each event of a streamed answer.
-import { ChatStreamWriter, ProviderError, isObject, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
+import { ChatStreamWriter, JsonObjectText, ProviderError, isObject, wantsJsonObject, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
 import { addCitations, finishOf, textOf, usageOf, type Citations } from './blocks.js';
 import { anthropicError, statusOfError } from './error.js';
 
@@ -32,8 +32,11 @@ class MessagesStage implements EventStage {
   #isStopped = false;
   #isFailed = false;
 
+  readonly #json: JsonObjectText | null;
+
   constructor(call: ProviderCall) {
     this.#call = call;
+    this.#json = wantsJsonObject(call) ? new JsonObjectText() : null;
     this.#writer = new ChatStreamWriter(call);
   }
 
@@ -61,6 +64,7 @@ class MessagesStage implements EventStage {
       return;
     }
     const writer = this.#writer;
+    if (this.#json !== null) this.#write(this.#json.end(), out);
     if (this.#stopReason !== '') writer.finish(finishOf(this.#stopReason, writer.toolCount()), this.#stopReason, 0, this.#stopSequence);
     writer.usage(usageOf(this.#usage));
     writer.end(out);
@@ -85,7 +89,10 @@ class MessagesStage implements EventStage {
         if (textOf(block.signature) !== '') writer.signature(out, textOf(block.signature));
         break;
       case 'redacted_thinking': writer.redactedThinking(out, textOf(block.data)); break;
-      case 'tool_use': toolIndex = writer.toolCall(out, { id: textOf(block.id), name: textOf(block.name) }); break;
+      case 'tool_use':
+        if (this.#json !== null) this.#write(this.#json.end(), out);
+        toolIndex = writer.toolCall(out, { id: textOf(block.id), name: textOf(block.name) });
+        break;
       default:
     }
     const citations = Array.isArray(block.citations) ? [...(block.citations as readonly Json[])] : [];
@@ -110,7 +117,11 @@ class MessagesStage implements EventStage {
     }
   }
 
-  #text(text: string, out: EventSink): void {
+  #text(said: string, out: EventSink): void {
+    this.#write(this.#json === null ? said : this.#json.push(said), out);
+  }
+
+  #write(text: string, out: EventSink): void {
     this.#textLength += text.length;
     this.#writer.text(out, text);
   }

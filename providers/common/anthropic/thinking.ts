@@ -9,6 +9,8 @@ export interface ThinkingControls {
 /** What of the request decides whether there can be thinking. */
 export interface ThinkingPlace {
   readonly isToolForced: boolean;
+  /** The client set `temperature`, `top_p` or `top_k` to what the API refuses together with thinking. */
+  readonly isSampled: boolean;
   /** Tool results follow an answer whose thinking the client did not send back: the API takes no thinking with a budget there. */
   readonly isThinkingLost: boolean;
 }
@@ -20,7 +22,7 @@ const budgetMin = 1024;
 /**
  * `thinking` goes up as the client wrote it. `reasoning_effort` becomes an effort with adaptive thinking, or a budget for models before 4.6.
  * An answer that is forced to call a tool cannot think: the effort alone is given then. Thinking with a budget cannot begin in the middle
- * of a tool's use either, where it is left out and reported.
+ * of a tool's use either, nor beside a temperature of the client's, where it is left out and reported.
  */
 export function readThinkingControls(body: JsonObject, call: ProviderCall, maxTokens: number, place: ThinkingPlace): ThinkingControls {
   const { effort, budgetTokens } = readThinking(body);
@@ -41,11 +43,12 @@ export function readThinkingControls(body: JsonObject, call: ProviderCall, maxTo
     case 'none': call.report('reasoning_effort'); return kept;
     case 'adaptive': {
       const wire = effort === 'minimal' ? 'low' : effort;
-      return given !== undefined || place.isToolForced ? { ...kept, effort: wire } : { thinking: { type: 'adaptive' }, effort: wire };
+      if (given === undefined && place.isSampled) call.report('reasoning_effort');
+      return given !== undefined || place.isToolForced || place.isSampled ? { ...kept, effort: wire } : { thinking: { type: 'adaptive' }, effort: wire };
     }
     case 'budget': {
       if (given !== undefined) return kept;
-      if (place.isToolForced || place.isThinkingLost) { call.report('reasoning_effort'); return {}; }
+      if (place.isToolForced || place.isThinkingLost || place.isSampled) { call.report('reasoning_effort'); return {}; }
       // The budget is this file's choice, so it may shrink: half of the answer at least stays for what is to be read.
       const budget = Math.min(budgets.get(effort) ?? budgetMin, Math.floor(maxTokens / 2));
       if (budget < budgetMin) return call.refuse('reasoning_effort', `thinking needs max_tokens of at least ${2 * budgetMin} on this model`);

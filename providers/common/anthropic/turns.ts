@@ -82,7 +82,7 @@ function assistantBlocks(turn: Extract<Turn, { role: 'assistant' }>, call: Provi
         break;
       case 'thinking':
         // Without its signature it is another provider's reasoning, which the API rejects.
-        if (block.signature === undefined || block.signature === '') call.report('content_blocks');
+        if (block.signature === undefined || block.signature === '') call.report('messages.content_blocks');
         else blocks.push({ type: 'thinking', thinking: block.thinking, signature: block.signature });
         break;
       case 'redacted_thinking': blocks.push({ type: 'redacted_thinking', data: block.data }); break;

@@ -144,12 +144,19 @@ function audioOf(pieces: readonly string[], call: ProviderCall): JsonObject {
   return { id: call.newId('audio_'), data: data.toString('base64'), expires_at: call.createdAt, transcript: '' };
 }
 
-/** OpenAI's words. What is neither an end nor a limit means that the answer is not what was asked for. */
+/** Words for an answer that Google kept back, or that is not what the model was to give. */
+const withheld: ReadonlySet<string> = new Set([
+  'SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'MODEL_ARMOR', 'IMAGE_SAFETY', 'IMAGE_PROHIBITED_CONTENT', 'IMAGE_RECITATION', 'IMAGE_OTHER',
+  'NO_IMAGE', 'OTHER', 'MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MISSING_THOUGHT_SIGNATURE', 'MALFORMED_RESPONSE',
+]);
+
+/** OpenAI's words. A word that came later than this was written is no reason to take the answer for a refused one. */
 export function finishOf(native: string | undefined, hasToolCalls: boolean): FinishReason {
   switch (native) {
-    case undefined: case '': case 'STOP': case 'FINISH_REASON_UNSPECIFIED': return hasToolCalls ? 'tool_calls' : 'stop';
     case 'MAX_TOKENS': case 'CONTINUATION': return 'length';
-    default: return 'content_filter';
+    default:
+      if (native !== undefined && withheld.has(native)) return 'content_filter';
+      return hasToolCalls ? 'tool_calls' : 'stop';
   }
 }
 

@@ -144,7 +144,7 @@ class ContentWriter {
       case 'text': return textParts(part.text);
       case 'audio': return [{ inlineData: { mimeType: audioTypes.get(part.format.toLowerCase()) ?? `audio/${part.format.toLowerCase()}`, data: part.data } }];
       case 'image': {
-        if (part.detail !== undefined && part.detail !== 'auto') this.call.report('detail');
+        if (part.detail !== undefined && part.detail !== 'auto') this.call.report('messages.content.image_url.detail');
         return [this.#media(part.source, part.place, 'image/jpeg')];
       }
       case 'file': return [this.#media(part.source, part.place, undefined)];

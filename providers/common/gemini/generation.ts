@@ -33,8 +33,8 @@ export function generationConfig(body: JsonObject, call: ProviderCall): JsonObje
   const maxTokens = readMaxTokens(body);
   if (maxTokens !== undefined) config.maxOutputTokens = maxTokens;
   const stops = readStops(body);
-  if (stops.length > 5) call.refuse('stop', 'Gemini takes 5 or less');
-  if (stops.length > 0) config.stopSequences = stops;
+  if (stops.length > 5) call.omit('stop', 'Gemini takes 5 or less');
+  else if (stops.length > 0) config.stopSequences = stops;
   logprobs(config, body, call);
   const format = readResponseFormat(body, call);
   if (format !== undefined) Object.assign(config, formatFields(format));
@@ -54,7 +54,7 @@ function number(config: Open, body: JsonObject, call: ProviderCall, name: string
   const value = body[name];
   if (value === undefined || value === null) return;
   if (typeof value !== 'number') return call.refuse(name, 'must be a number');
-  if (value < min || value > max) return call.refuse(name, max === Infinity ? `must be ${min} or more` : `must be from ${min} to ${max}`);
+  if (value < min || value > max) return call.omit(name, max === Infinity ? `must be ${min} or more` : `must be from ${min} to ${max}`);
   config[own] = value;
 }
 

@@ -10,8 +10,8 @@ const openai = new Set([
 const ownFields = (body: JsonObject): JsonObject => Object.fromEntries(Object.entries(body).filter(([name, value]) => !openai.has(name) && value !== null));
 
 function readPrompt(body: JsonObject, call: ProviderCall): string {
-  if (body.response_format === 'url') call.refuse('response_format', 'Google gives the image itself and no address; must be b64_json');
-  if (body.background === 'transparent') call.refuse('background', 'Google\'s models draw no transparent images');
+  if (body.response_format === 'url') call.omit('response_format', 'Google gives the image itself and no address; must be b64_json');
+  if (body.background === 'transparent') call.omit('background', 'Google\'s models draw no transparent images');
   if (body.stream === true) call.refuse('stream', 'Google gives whole images only');
   if (isSet(body.quality, 'auto', 'standard')) call.report('quality');
   if (isSet(body.style)) call.report('style');
@@ -63,9 +63,9 @@ export function imagenRequest(body: JsonObject, call: ProviderCall): JsonObject 
 
 function outputOptions(body: JsonObject, call: ProviderCall): JsonObject | undefined {
   const { output_format: format, output_compression: compression } = body;
-  if (format === 'webp') call.refuse('output_format', 'must be png or jpeg');
+  if (format === 'webp') call.omit('output_format', 'must be png or jpeg');
   const options = {
-    ...(typeof format === 'string' ? { mimeType: `image/${format}` } : {}),
+    ...(typeof format === 'string' && format !== 'webp' ? { mimeType: `image/${format}` } : {}),
     ...(typeof compression === 'number' ? { compressionQuality: compression } : {}),
   };
   return Object.keys(options).length === 0 ? undefined : options;
@@ -84,8 +84,8 @@ export function imagenImages(answer: Json, call: ProviderCall): JsonObject {
 /** The bodies of `generateContent`, one for each image: Gemini's image models give one candidate. */
 export function geminiImageRequests(body: JsonObject, call: ProviderCall): JsonObject[] {
   const prompt = readPrompt(body, call);
-  if (isSet(body.output_format)) call.refuse('output_format', 'the model chooses the format by itself');
-  if (isSet(body.output_compression)) call.refuse('output_compression', 'the model chooses the compression by itself');
+  if (isSet(body.output_format)) call.omit('output_format', 'the model chooses the format by itself');
+  if (isSet(body.output_compression)) call.omit('output_compression', 'the model chooses the compression by itself');
   const aspectRatio = readRatio(body, call, geminiRatios);
   const { generationConfig, imageConfig, image_config: imageConfigToo, ...own } = ownFields(body);
   const given = imageConfig ?? imageConfigToo;

@@ -19,7 +19,7 @@ export const isGeminiTwoPro = (model: string): boolean => /gemini-2\.5-pro/.test
 export const leastBudget = 128;
 
 /** Models that never think: there is nothing to turn off, and they refuse to be told. */
-export const neverThinks = (model: string): boolean => /gemini-(?:1\.|2\.0)|gemma-[1-3]/.test(model);
+export const neverThinks = (model: string): boolean => /gemini-(?:1\.|2\.0)|gemini-2\.5-[a-z-]*image|gemini-[\d.]+-[a-z-]*tts|gemma-[1-3](?!\d)|learnlm/.test(model);
 
 /** Gemma up to 3 has no place for system messages. */
 export const hasNoSystem = (model: string): boolean => /gemma-[1-3]/.test(model);

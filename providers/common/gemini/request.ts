@@ -49,7 +49,7 @@ function otherFields(body: JsonObject, call: ProviderCall): JsonObject {
       if (value === 'flex' || value === 'priority') fields.serviceTier = value;
       else if (value !== 'auto' && value !== 'default') call.report('service_tier');
     } else if (name === 'logit_bias') {
-      if (isObject(value) && Object.keys(value).length > 0) call.refuse('logit_bias', 'Gemini takes none');
+      if (isObject(value) && Object.keys(value).length > 0) call.omit('logit_bias', 'Gemini takes none');
     } else fields[ownNames.get(name) ?? name] = value;
   }
   return fields;

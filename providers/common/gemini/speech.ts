@@ -10,7 +10,7 @@ export function geminiSpeechRequest(body: JsonObject, call: ProviderCall): JsonO
   const text = typeof body.input === 'string' ? body.input : call.refuse('input', 'must be a text');
   const format = body.response_format ?? 'wav';
   if (format !== 'wav' && format !== 'pcm') call.refuse('response_format', 'Gemini gives plain samples only; must be wav or pcm');
-  if (typeof body.speed === 'number' && body.speed !== 1) call.refuse('speed', 'Gemini takes no speed; say in instructions how fast to speak');
+  if (typeof body.speed === 'number' && body.speed !== 1) call.omit('speed', 'Gemini takes no speed; say in instructions how fast to speak');
   if (body.stream_format === 'sse') call.refuse('stream_format', 'must be audio');
   const voice = isObject(body.voice) ? body.voice.id : body.voice;
   const own = body.speechConfig ?? body.speech_config;

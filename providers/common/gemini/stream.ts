@@ -11,6 +11,8 @@ export const geminiStage = (call: ProviderCall): EventStage => new GeminiStage(c
 interface CandidateState {
   text: string;
   native: string | undefined;
+  /** The prompt was blocked: there is no answer, whatever the word for it. */
+  isBlocked: boolean;
   hasThoughts: boolean;
   audioId: string;
   /** The last one tells everything. */
@@ -45,7 +47,7 @@ class GeminiStage implements EventStage {
     for (const candidate of candidates) if (isObject(candidate)) this.#candidate(candidate, out);
     const blocked = blockReasonOf(answer);
     if (blocked === undefined || candidates.length > 0) return;
-    this.#state(0).native = blocked;
+    Object.assign(this.#state(0), { native: blocked, isBlocked: true });
     this.#keep({ promptFeedback: answer.promptFeedback ?? null });
   }
 
@@ -54,7 +56,7 @@ class GeminiStage implements EventStage {
     this.#candidates.forEach((state, index) => {
       const annotations = annotationsOf(state.grounding, state.text);
       if (annotations.length > 0) this.#writer.delta(out, { annotations }, index);
-      if (state.native !== undefined) this.#writer.finish(finishOf(state.native, this.#writer.toolCount(index) > 0), state.native, index);
+      if (state.native !== undefined) this.#writer.finish(state.isBlocked ? 'content_filter' : finishOf(state.native, this.#writer.toolCount(index) > 0), state.native, index);
     });
     if (this.#extra !== undefined) this.#writer.extra(this.#extra);
     this.#writer.end(out);
@@ -115,7 +117,7 @@ class GeminiStage implements EventStage {
   }
 
   #state(index: number): CandidateState {
-    while (this.#candidates.length <= index) this.#candidates.push({ text: '', native: undefined, hasThoughts: false, audioId: '', grounding: undefined });
+    while (this.#candidates.length <= index) this.#candidates.push({ text: '', native: undefined, isBlocked: false, hasThoughts: false, audioId: '', grounding: undefined });
     return this.#candidates[index] as CandidateState;
   }
 

@@ -12,6 +12,11 @@ const budgets: ReadonlyMap<string, number> = new Map([['minimal', 1024], ['low',
 export function thinkingConfig(body: JsonObject, call: ProviderCall): JsonObject | undefined {
   const { type, budgetTokens, effort } = readThinking(body);
   const isThree = isGeminiThree(call.model);
+  if (neverThinks(call.model)) {
+    if (type === 'enabled' || type === 'adaptive') call.report('thinking');
+    else if (type === undefined && effort !== undefined && effort !== 'none') call.report('reasoning_effort');
+    return undefined;
+  }
   if (type === 'disabled') return off(call, 'thinking', isThree);
   if (type === 'enabled' && budgetTokens !== undefined) return { thinkingBudget: budgetTokens, includeThoughts: true };
   if (effort === 'none') return off(call, 'reasoning_effort', isThree);
@@ -26,7 +31,6 @@ export function thinkingConfig(body: JsonObject, call: ProviderCall): JsonObject
 
 /** A model that cannot stop thinking thinks as little as it can, and the client is told. */
 function off(call: ProviderCall, param: string, isThree: boolean): JsonObject | undefined {
-  if (neverThinks(call.model)) return undefined;
   const cannot = isThree || isGeminiTwoPro(call.model);
   if (!cannot) return { thinkingBudget: 0 };
   call.report(param);

@@ -23,7 +23,11 @@ export interface ToolFields {
 
 export function toolFields(body: JsonObject, call: ProviderCall, dialect: GeminiDialect): ToolFields {
   const google: JsonObject[] = [];
-  const functions = readTools(body, call, (tool, place) => google.push(googleTool(tool, place, call)));
+  const functions = readTools(body, call, (tool, place) => {
+    const own = googleTool(tool, place, call);
+    if (own === undefined) call.omit(place, 'must be a function or one of Google\'s own tools, such as google_search');
+    else google.push(own);
+  });
   const declarations: JsonObject[] = [];
   for (const tool of functions) {
     const name = builtIn.get(tool.name);
@@ -31,9 +35,9 @@ export function toolFields(body: JsonObject, call: ProviderCall, dialect: Gemini
     else declarations.push(declaration(tool));
   }
   if (functions.some((tool) => tool.cacheControl !== undefined)) call.report('cache_control');
-  if (functions.some((tool) => tool.strict === true)) call.report('strict');
+  if (functions.some((tool) => tool.strict === true)) call.report('tools.function.strict');
   webSearch(body, call, google);
-  if (body.parallel_tool_calls === false && declarations.length > 0) call.refuse('parallel_tool_calls', 'Gemini cannot be kept from calling several tools at once');
+  if (body.parallel_tool_calls === false && declarations.length > 0) call.report('parallel_tool_calls');
   const tools = declarations.length === 0 ? google : [{ functionDeclarations: declarations }, ...google];
   const isMixed = declarations.length > 0 && google.length > 0 && dialect.files === 'gemini' && isGeminiThree(call.model);
   const config = configOf(body, call, declarations.length > 0);
@@ -59,13 +63,13 @@ function settingsOf(parameters: JsonObject): JsonObject {
   return parameters.type === 'object' ? {} : parameters;
 }
 
-/** `{ type: 'google_search', ... }`, Google's own `{ googleSearch: {} }`, and the web search of other dialects. */
-function googleTool(tool: JsonObject, place: string, call: ProviderCall): JsonObject {
+/** `{ type: 'google_search', ... }`, Google's own `{ googleSearch: {} }`, and the web search of other dialects; undefined: none of Google's. */
+function googleTool(tool: JsonObject, place: string, call: ProviderCall): JsonObject | undefined {
   const { type, name: _name, ...rest } = tool;
   if (type === undefined) {
     const names = Object.keys(tool);
     if (names.length > 0 && names.every((name) => builtIn.has(name) || name === 'functionDeclarations' || name === 'function_declarations')) return tool;
-    return call.refuse(`${place}.type`, 'must be function or one of Google\'s own tools, such as google_search');
+    return undefined;
   }
   if (typeof type !== 'string') return call.refuse(`${place}.type`, 'must be a text');
   const name = builtIn.get(type);
@@ -75,15 +79,15 @@ function googleTool(tool: JsonObject, place: string, call: ProviderCall): JsonOb
   }
   if (/^web_search(?:_|$)/.test(type)) return { googleSearch: searchSettings(rest, place, call) };
   if (/^(?:code_interpreter$|code_execution_)/.test(type)) return { codeExecution: {} };
-  return call.refuse(`${place}.type`, 'must be function or one of Google\'s own tools, such as google_search');
+  return undefined;
 }
 
 function searchSettings(settings: JsonObject, place: string, call: ProviderCall): JsonObject {
   for (const [name, value] of Object.entries(settings)) {
     if (value === null) continue;
-    if (name === 'filters' || name === 'allowed_domains') call.refuse(`${place}.${name}`, 'Google Search cannot be limited to some domains');
+    if (name === 'filters' || name === 'allowed_domains') call.omit(`${place}.${name}`, 'Google Search cannot be limited to some domains');
     if (name === 'blocked_domains') return { ...searchSettings({ ...settings, blocked_domains: null }, place, call), excludeDomains: value };
-    call.report(name);
+    if (name !== 'filters' && name !== 'allowed_domains') call.report(`tools.${name}`);
   }
   return {};
 }
