@@ -10,8 +10,9 @@ import { catalogueOf, type Catalogue } from './registry/catalogue.js';
 import { Registry } from './registry/registry.js';
 import { reservePort } from './server/listener.js';
 import { loadUws } from './server/uws.js';
-import { loadMasterKey } from './settings/master-key.js';
+import { checkMasterKey, loadMasterKey } from './settings/master-key.js';
 import type { Settings } from './settings/read.js';
+import type { SettingKey } from './settings/schema.js';
 import { RevisionSignal } from './storage/snapshot.js';
 import { Breakers } from './upstream/breaker.js';
 import { DataThread, gatewayVersion, type SharedMemory } from './thread.js';
@@ -68,7 +69,7 @@ export async function startGateway(settings: Settings): Promise<RunningGateway> 
 }
 
 /** Everything that `start` would find wrong, and every plugin loaded; for `gateway check`. */
-export async function checkGateway(settings: Settings): Promise<readonly { readonly subject: string; readonly fault?: string }[]> {
+export async function checkGateway(settings: Settings, faulty: ReadonlySet<SettingKey> = new Set()): Promise<readonly { readonly subject: string; readonly fault?: string }[]> {
   const results: { subject: string; fault?: string }[] = [];
   const attempt = async (subject: string, work: () => unknown): Promise<void> => {
     try {
@@ -78,9 +79,13 @@ export async function checkGateway(settings: Settings): Promise<readonly { reado
       results.push({ subject, fault: reasonOf(thrown) });
     }
   };
+  /** Nothing is looked at that was not meant. */
+  const isMeant = (...keys: readonly SettingKey[]): boolean => !keys.some((key) => faulty.has(key));
   await attempt('uWebSockets.js', () => loadUws(settings.headerBytesMax));
-  await attempt(`data directory ${settings.dataDir}`, () => prepareDataDir(settings.dataDir));
-  results.push(...await DataThread.checkPlugins(settings));
+  if (isMeant('host', 'port')) await attempt(`address ${settings.host}:${settings.port}`, () => reservePort(loadUws(settings.headerBytesMax), settings.host, settings.port));
+  if (isMeant('data_dir')) await attempt(`data directory ${settings.dataDir}`, () => prepareDataDir(settings.dataDir));
+  if (isMeant('data_dir', 'master_key')) await attempt('master key', () => checkMasterKey(settings));
+  results.push(...await DataThread.checkPlugins(settings, isMeant));
   return results;
 }
 

@@ -20,7 +20,8 @@ import { Registry } from './registry/registry.js';
 import { PluginReloader } from './registry/reloader.js';
 import { Listener } from './server/listener.js';
 import { loadUws } from './server/uws.js';
-import type { Settings } from './settings/read.js';
+import type { ExporterSetting, Settings } from './settings/read.js';
+import type { SettingKey } from './settings/schema.js';
 import { ResponseStore } from './storage/response-store.js';
 import { Repository } from './storage/repository.js';
 import { RevisionSignal, Snapshot } from './storage/snapshot.js';
@@ -239,12 +240,20 @@ export class DataThread {
   }
 
   /** Opens the storage and loads every plugin that is installed, built-in or listed. */
-  static async checkPlugins(settings: Settings): Promise<{ subject: string; fault?: string }[]> {
+  static async checkPlugins(settings: Settings, isMeant: (...keys: readonly SettingKey[]) => boolean): Promise<{ subject: string; fault?: string }[]> {
     const ground = new Ground(settings);
     const results: { subject: string; fault?: string }[] = ground.registry.packages
       .map((entry) => ({ subject: `package ${entry.named}`, ...(entry.fault === undefined ? {} : { fault: entry.fault }) }));
-    const storageFault = await ground.openStorage().then(() => undefined, reasonOf);
-    results.push({ subject: `storage ${settings.storage}`, ...(storageFault === undefined ? {} : { fault: storageFault }) });
+    const attempt = async (subject: string, work: () => Promise<unknown>): Promise<void> => {
+      const fault = await work().then(() => undefined, reasonOf);
+      results.push({ subject, ...(fault === undefined ? {} : { fault }) });
+    };
+    if (isMeant('data_dir', 'storage', 'threads')) {
+      await attempt(`storage ${settings.storage}`, async () => (await ground.openStorage()).open(responseStore));
+    }
+    if (isMeant('exporters', 'log_store_bytes_max', 'log_store_days')) {
+      for (const entry of settings.exporters) await attempt(`exporter ${entry.id}`, () => checkExporter(ground, entry));
+    }
     for (const kind of Object.keys(places)) {
       if (!isPluginKind(kind)) continue;
       for (const id of ground.registry.list(kind)) {
@@ -321,17 +330,33 @@ async function reportFaults({ registry, logger }: Ground): Promise<void> {
   }
 }
 
-async function createExporters(ground: Ground): Promise<{ exporter: Exporter; plugin: ExporterPlugin }[]> {
-  const exporters: { exporter: Exporter; plugin: ExporterPlugin }[] = [];
-  for (const { id, params } of ground.settings.exporters) {
-    const plugin = await ground.registry.find('exporter', id);
-    if (plugin === undefined) throw fail('SETTINGS_INVALID', { reason: `no exporter ${id} is installed; installed: ${ground.registry.list('exporter').join(', ')}` });
-    const values = { ...params };
-    const fault = ground.registry.checkParams(plugin, values);
-    if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: `exporter ${id}: ${fault.path} ${fault.reason}` });
-    exporters.push({ exporter: await plugin.create(values, ground.registry.host(`exporter/${id}`)), plugin });
-  }
+interface MadeExporter {
+  readonly exporter: Exporter;
+  readonly plugin: ExporterPlugin;
+}
+
+async function createExporters(ground: Ground): Promise<MadeExporter[]> {
+  const exporters: MadeExporter[] = [];
+  for (const entry of ground.settings.exporters) exporters.push(await createExporter(ground, entry));
   return exporters;
+}
+
+async function createExporter(ground: Ground, { id, params }: ExporterSetting): Promise<MadeExporter> {
+  const plugin = await ground.registry.find('exporter', id);
+  if (plugin === undefined) throw fail('SETTINGS_INVALID', { reason: `no exporter ${id} is installed; installed: ${ground.registry.list('exporter').join(', ')}` });
+  const values = { ...params };
+  const fault = ground.registry.checkParams(plugin, values);
+  if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: `exporter ${id}: ${fault.path} ${fault.reason}` });
+  return { exporter: await plugin.create(values, ground.registry.host(`exporter/${id}`)), plugin };
+}
+
+/** Without storage only what it is given is judged: why there is none is told already. */
+async function checkExporter(ground: Ground, entry: ExporterSetting): Promise<void> {
+  try {
+    await (await createExporter(ground, entry)).exporter.close?.();
+  } catch (thrown) {
+    if (ground.storage !== undefined || (isGatewayError(thrown) && thrown.code === 'SETTINGS_INVALID')) throw thrown;
+  }
 }
 
 function pushAll(queues: readonly LogQueue[], record: LogRecord): boolean {

@@ -3,6 +3,7 @@
 
 import type { Catalogue } from '../registry/catalogue.js';
 import type { Settings } from '../settings/read.js';
+import type { SettingKey } from '../settings/schema.js';
 
 export interface RunningGateway {
   readonly url: string;
@@ -17,7 +18,8 @@ export interface CheckedSubject {
 
 export interface GatewayApp {
   startGateway(settings: Settings): Promise<RunningGateway>;
-  checkGateway(settings: Settings): Promise<readonly CheckedSubject[]>;
+  /** `faulty` are settings that are not what was meant: what depends on them is left out. */
+  checkGateway(settings: Settings, faulty?: ReadonlySet<SettingKey>): Promise<readonly CheckedSubject[]>;
   /** Everything installed. `cwd` is where packages are looked for. */
   listPlugins(settings: Settings, cwd: string): Promise<Catalogue>;
 }

@@ -1,20 +1,14 @@
-// `gateway check`: everything `start` would find wrong, and every plugin and stored config loaded. For deployments and CI.
+// `gateway check`: everything `start` would find wrong, and every plugin loaded. All of it at once. For deployments and CI.
 
-import { isGatewayError } from '../errors/gateway-error.js';
-import { readSettings, type Settings } from '../settings/read.js';
+import { inspectSettings } from '../settings/read.js';
 import type { CheckedSubject, Surroundings } from './app-contract.js';
 
 /** Resolves with the exit code: 1 when anything is at fault. */
 export async function check(around: Surroundings): Promise<number> {
-  let settings: Settings;
-  try {
-    settings = readSettings(around.environment, around.cwd);
-  } catch (thrown) {
-    if (!isGatewayError(thrown)) throw thrown;
-    return report([{ subject: 'settings', fault: thrown.message }], around);
-  }
+  const { faults, faulty, settings } = inspectSettings(around.environment, around.cwd);
+  const own: readonly CheckedSubject[] = faults.length === 0 ? [{ subject: 'settings' }] : faults.map((fault) => ({ subject: 'settings', fault }));
   const app = await around.loadApp();
-  return report([{ subject: 'settings' }, ...await app.checkGateway(settings)], around);
+  return report([...own, ...await app.checkGateway(settings, faulty)], around);
 }
 
 function report(results: readonly CheckedSubject[], around: Surroundings): number {

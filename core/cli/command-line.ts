@@ -3,8 +3,8 @@
 
 import { defineCommand, runCommand } from 'citty';
 import { isGatewayError } from '../errors/gateway-error.js';
-import { didYouMean } from '../settings/nearest-name.js';
-import { environmentPrefix, fileVariable } from '../settings/schema.js';
+import { didYouMean, nearestName } from '../settings/nearest-name.js';
+import { environmentName, fileVariable, settingKeys } from '../settings/schema.js';
 import type { Surroundings } from './app-contract.js';
 import { check } from './check.js';
 import { commandHelp, help } from './help.js';
@@ -30,7 +30,7 @@ export interface CommandWords {
 
 const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['start', { describe: 'start the gateway', takesSettings: true, run: start }],
-  ['check', { describe: 'check the settings, the storage, every plugin and every stored config', takesSettings: true, run: check }],
+  ['check', { describe: 'check everything that stops a start, and every plugin', takesSettings: true, run: check }],
   ['plugins', {
     describe: 'list every plugin that is installed, or show one with its parameters', takesSettings: true, argument: '[kind or id]',
     flags: { '--json': 'everything there is to say, as JSON' }, run: plugins,
@@ -106,15 +106,26 @@ function faultIn(argv: readonly string[], command: Command): string | undefined 
       if (argumentCount > (command.argument === undefined ? 0 : 1)) return `unexpected argument ${word}`;
       continue;
     }
-    if (option !== settingsOption || !command.takesSettings) {
-      const variable = environmentPrefix + option.replace(/^-+/, '').replaceAll('-', '_').toUpperCase();
-      return `unknown option ${option}${command.takesSettings ? `; settings come from the environment (as ${variable}=...) or a file (${settingsOption} <file>), see gateway --help` : ''}`;
-    }
+    if (option !== settingsOption || !command.takesSettings) return `unknown option ${option}${wayOn(option, command)}`;
     if (equals === -1) index += 1;
     const value = equals === -1 ? argv[index] ?? '' : word.slice(equals + 1);
     if (value === '' || value.startsWith('-')) return `option ${option} needs the path of a file`;
   }
   return undefined;
+}
+
+/** What names the file of settings elsewhere. */
+const otherSettingsOptions = ['--config', '--config-file', '--conf', '-c', '--setting', '-s', '-f', '--file'];
+
+/** What was meant, of what there is. */
+function wayOn(option: string, command: Command): string {
+  const flag = nearestName(option, Object.keys(command.flags ?? {}));
+  if (flag !== undefined) return `; did you mean ${flag}?`;
+  if (!command.takesSettings) return '';
+  if (otherSettingsOptions.includes(option) || nearestName(option, [settingsOption]) !== undefined) return `; the settings file is named by ${settingsOption} <file> or ${fileVariable}`;
+  const meant = nearestName(option.replace(/^-+/, '').replaceAll('-', '_'), settingKeys);
+  const example = environmentName(settingKeys.find((key) => key === meant) ?? 'port');
+  return `; settings come from the environment (as ${example}=...) or a file (${settingsOption} <file>), see gateway --help`;
 }
 
 async function printVersion(around: Surroundings): Promise<number> {

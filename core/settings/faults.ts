@@ -5,6 +5,9 @@ import { settingSchema, type SettingKey, type SettingSchema } from './schema.js'
 
 const shownLengthMax = 80;
 
+/** Takes one fault, and the settings whose value is not what was meant. */
+export type NoteFault = (reason: string, keys: readonly SettingKey[]) => void;
+
 /** `place` is where the value came from: `GATEWAY_PORT`, or `port in gateway.yaml`. */
 export function explainFault(key: SettingKey, place: string, value: unknown, fault: ErrorObject): string {
   const schema = settingSchema(key);

@@ -1,10 +1,11 @@
 // Finds and reads the settings file. Runs once at start. YAML; JSON is read as the subset of YAML that it is.
 
 import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import { fail, reasonOf } from '../errors/gateway-error.js';
-import { didYouMean } from './nearest-name.js';
+import type { NoteFault } from './faults.js';
+import { nearestName } from './nearest-name.js';
 import { environmentName, fileNames, fileVariable, isSettingKey, settingKeys, type SettingKey } from './schema.js';
 
 const fileBytesMax = 1024 * 1024;
@@ -14,20 +15,23 @@ const aliasesMax = 100;
 export interface SettingsFile {
   /** As it is called in messages. */
   readonly name: string;
+  /** Where it is: paths of plugins start here. */
+  readonly folder: string;
   readonly values: ReadonlyMap<SettingKey, unknown>;
 }
 
-/** Undefined when no file is named and none of the usual ones exists in `cwd`. */
-export function readSettingsFile(environment: NodeJS.ProcessEnv, cwd: string): SettingsFile | undefined {
+/** Undefined when no file is named and none of the usual ones exists in `cwd`. Throws when it cannot be read as a whole. */
+export function readSettingsFile(environment: NodeJS.ProcessEnv, cwd: string, note: NoteFault): SettingsFile | undefined {
   const named = environment[fileVariable]?.trim();
   if (named !== undefined && named !== '') {
-    return parse(named, read(resolve(cwd, named), `${fileVariable} names ${named}, which`));
+    const path = resolve(cwd, named);
+    return parse(named, dirname(path), read(path, `${fileVariable} names ${named}, which`), note);
   }
   const found = fileNames.filter((name) => existsSync(resolve(cwd, name)));
   const [name] = found;
   if (name === undefined) return undefined;
   if (found.length > 1) throw fault(`${found.join(' and ')} are both present; keep one, or name one with ${fileVariable}`);
-  return parse(name, read(resolve(cwd, name), name));
+  return parse(name, cwd, read(resolve(cwd, name), name), note);
 }
 
 const fault = (reason: string, cause?: unknown): Error => fail('SETTINGS_INVALID', { reason }, cause);
@@ -43,7 +47,7 @@ function read(path: string, subject: string): string {
   return content.toString('utf8');
 }
 
-function parse(name: string, text: string): SettingsFile {
+function parse(name: string, folder: string, text: string, note: NoteFault): SettingsFile {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false });
   const [first] = [...document.errors, ...document.warnings];
@@ -58,20 +62,25 @@ function parse(name: string, text: string): SettingsFile {
     throw fault(`${name} is not valid: ${firstSmall(reasonOf(thrown))}`, thrown);
   }
   const values = new Map<SettingKey, unknown>();
-  if (content === null || content === undefined) return { name, values };
+  if (content === null || content === undefined) return { name, folder, values };
   if (typeof content !== 'object' || Array.isArray(content)) throw fault(`${name} must hold settings as key: value pairs`);
   for (const [key, value] of Object.entries(content)) {
-    if (!isSettingKey(key)) throw fault(`unknown key ${key} in ${name}${suggestion(key)}`);
-    values.set(key, value);
+    if (isSettingKey(key)) {
+      values.set(key, value);
+      continue;
+    }
+    const { advice, meant } = suggestion(key);
+    note(`unknown key ${key} in ${name}${advice}`, meant);
   }
-  return { name, values };
+  return { name, folder, values };
 }
 
-function suggestion(key: string): string {
+function suggestion(key: string): { readonly advice: string; readonly meant: readonly SettingKey[] } {
   const asVariable = settingKeys.find((known) => environmentName(known) === key.toUpperCase());
-  if (asVariable !== undefined) return `; in the file it is called ${asVariable}`;
+  if (asVariable !== undefined) return { advice: `; in the file it is called ${asVariable}`, meant: [asVariable] };
   const asSnakeCase = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return didYouMean(asSnakeCase, settingKeys) || '; gateway --help lists the known ones';
+  const nearest = nearestName(asSnakeCase, settingKeys);
+  return nearest === undefined ? { advice: '; gateway --help lists the known ones', meant: [] } : { advice: `; did you mean ${nearest}?`, meant: [nearest].filter(isSettingKey) };
 }
 
 const firstSmall = (message: string): string => message.charAt(0).toLowerCase() + message.slice(1);

@@ -21,6 +21,12 @@ export function loadMasterKey(settings: { readonly dataDir: string; readonly mas
   return readKeyFile(path) ?? makeKeyFile(path);
 }
 
+/** As loadMasterKey(), without making a key: throws what would stop a start. */
+export function checkMasterKey(settings: { readonly dataDir: string; readonly masterKey: string | undefined }): void {
+  if (settings.masterKey !== undefined) loadMasterKey(settings);
+  else readKeyFile(join(settings.dataDir, fileName));
+}
+
 function decode(text: string): Buffer | undefined {
   const key = /^[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
   return key.byteLength === keyBytes ? key : undefined;

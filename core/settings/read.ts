@@ -1,14 +1,15 @@
 // Bootstrap settings: environment over file over defaults, checked by one schema, frozen. Runs once at start, in the main thread;
-// threads get a copy. Throws SETTINGS_INVALID with one sentence that names the variable or key to change.
+// threads get a copy. Faults are sentences that name the variable or key to change.
 
 import { Ajv } from 'ajv';
+import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { fail } from '../errors/gateway-error.js';
+import { fail, isGatewayError } from '../errors/gateway-error.js';
 import { readEnvironment } from './environment.js';
-import { explainFault } from './faults.js';
-import { readSettingsFile } from './file.js';
-import { environmentName, isSettingKey, settingsSchema, type CheckedSettings, type LogLevel } from './schema.js';
+import { explainFault, type NoteFault } from './faults.js';
+import { readSettingsFile, type SettingsFile } from './file.js';
+import { environmentName, isSettingKey, settingKeys, settingsSchema, type CheckedSettings, type LogLevel, type SettingKey } from './schema.js';
 import { checkTls, type TlsFiles } from './tls.js';
 
 export type { LogLevel } from './schema.js';
@@ -61,29 +62,86 @@ export interface Settings {
 /** Id of the exporter that GATEWAY_LOG_STORE_* are about. */
 const logStore = 'store';
 
-const ajv = new Ajv({ useDefaults: true, allowUnionTypes: true, strictRequired: false, keywords: ['defaultText', 'expected', 'secret'] });
+// All faults: whoever mends one should not have to start again to hear of the next.
+const ajv = new Ajv({ allErrors: true, useDefaults: true, allowUnionTypes: true, strictRequired: false, keywords: ['defaultText', 'expected', 'secret'] });
 const isChecked = ajv.compile<CheckedSettings>(settingsSchema);
 
-export function readSettings(environment: NodeJS.ProcessEnv, cwd: string): Settings {
-  const fromEnvironment = readEnvironment(environment);
-  const file = readSettingsFile(environment, cwd);
-  const given: unknown = Object.fromEntries([...(file?.values ?? []), ...fromEnvironment]);
-  if (!isChecked(given)) {
-    const [fault] = isChecked.errors ?? [];
-    const key = fault?.instancePath.split('/')[1] ?? '';
-    // Both readers took known keys only, so every fault is inside one of them.
-    if (fault === undefined || !isSettingKey(key)) throw fail('SETTINGS_INVALID', { reason: `settings are not valid: ${ajv.errorsText(isChecked.errors)}` });
-    const place = fromEnvironment.has(key) ? environmentName(key) : `${key} in ${file?.name ?? 'the settings'}`;
-    const value = fromEnvironment.get(key) ?? file?.values.get(key);
-    throw fail('SETTINGS_INVALID', { reason: explainFault(key, place, value, fault) });
-  }
-  if (given.admin_key !== undefined && given.admin_key === given.api_key) {
-    throw fail('SETTINGS_INVALID', { reason: 'GATEWAY_ADMIN_KEY and GATEWAY_API_KEY must differ: one administers, the other only calls' });
-  }
-  return freeze(given, cwd);
+export interface InspectedSettings {
+  /** Each in one sentence that names the variable or key to change; none when all is well. */
+  readonly faults: readonly string[];
+  /** Settings that are not what was meant; those in `settings` are defaults. */
+  readonly faulty: ReadonlySet<SettingKey>;
+  readonly settings: Settings;
 }
 
-function freeze(given: CheckedSettings, cwd: string): Settings {
+export function readSettings(environment: NodeJS.ProcessEnv, cwd: string): Settings {
+  const { faults: [first, ...others], settings } = inspectSettings(environment, cwd);
+  if (first === undefined) return settings;
+  const more = others.length === 0 ? '' : ` (and ${others.length} ${others.length === 1 ? 'fault' : 'faults'} more: gateway check lists them)`;
+  throw fail('SETTINGS_INVALID', { reason: first + more });
+}
+
+/** Never throws for what is given: everything that is wrong with it is in `faults`. */
+export function inspectSettings(environment: NodeJS.ProcessEnv, cwd: string): InspectedSettings {
+  const faults: string[] = [];
+  const faulty = new Set<SettingKey>();
+  const note: NoteFault = (reason, keys) => {
+    faults.push(reason);
+    for (const key of keys) faulty.add(key);
+  };
+  const fromEnvironment = readEnvironment(environment, note);
+  const file = fileOf(environment, cwd, fromEnvironment, note);
+  const given = new Map([...(file?.values ?? []), ...fromEnvironment]);
+  const placeOf = (key: SettingKey): string => (fromEnvironment.has(key) ? environmentName(key) : `${key} in ${file?.name ?? 'the settings'}`);
+  for (const [key, value] of given) {
+    const reference = referenceIn(value);
+    if (reference === undefined) continue;
+    given.delete(key);
+    note(`${placeOf(key)} is ${reference}, and references are not read in settings; ${fromEnvironment.has(key) ? 'give the value itself' : `set ${environmentName(key)} itself in the environment`}`, [key]);
+  }
+  checkBySchema(given, placeOf, note);
+  const checked: unknown = Object.fromEntries(given);
+  // What was at fault is gone, and the defaults are good.
+  assert(isChecked(checked));
+  if (checked.admin_key !== undefined && checked.admin_key === checked.api_key) {
+    note('GATEWAY_ADMIN_KEY and GATEWAY_API_KEY must differ: one administers, the other only calls', ['admin_key', 'api_key']);
+  }
+  const pluginsFolder = fromEnvironment.has('plugins') ? cwd : file?.folder ?? cwd;
+  const settings = freeze(checked, cwd, pluginsFolder, note);
+  return { faults, faulty, settings };
+}
+
+/** A file that cannot be read says nothing, so that everything may be meant otherwise but what the environment says. */
+function fileOf(environment: NodeJS.ProcessEnv, cwd: string, fromEnvironment: ReadonlyMap<SettingKey, unknown>, note: NoteFault): SettingsFile | undefined {
+  try {
+    return readSettingsFile(environment, cwd, note);
+  } catch (thrown) {
+    if (!isGatewayError(thrown)) throw thrown;
+    note(thrown.message, settingKeys.filter((key) => !fromEnvironment.has(key)));
+    return undefined;
+  }
+}
+
+/** Takes out what the schema refuses, and tells one fault of each. */
+function checkBySchema(given: Map<SettingKey, unknown>, placeOf: (key: SettingKey) => string, note: NoteFault): void {
+  if (isChecked(Object.fromEntries(given))) return;
+  for (const fault of isChecked.errors ?? []) {
+    const key = fault.instancePath.split('/')[1] ?? '';
+    // Both readers took known keys only, so every fault is inside one of them.
+    assert(isSettingKey(key));
+    if (!given.has(key)) continue;
+    note(explainFault(key, placeOf(key), given.get(key), fault), [key]);
+    given.delete(key);
+  }
+}
+
+/** `env:NAME`, as plugins may have it resolved in their parameters. */
+function referenceIn(value: unknown): string | undefined {
+  const texts: unknown[] = Array.isArray(value) ? value : [value];
+  return texts.find((text): text is string => typeof text === 'string' && /^env:[A-Za-z_]\w*$/.test(text));
+}
+
+function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note: NoteFault): Settings {
   return Object.freeze<Settings>({
     host: given.host,
     port: given.port,
@@ -94,8 +152,8 @@ function freeze(given: CheckedSettings, cwd: string): Settings {
     masterKey: given.master_key,
     trustedHosts: Object.freeze(given.trusted_hosts),
     logLevel: given.log_level,
-    tls: checkTls(given.tls_key_file, given.tls_cert_file, cwd),
-    plugins: Object.freeze(given.plugins.map((named) => (/^\.{1,2}(?:[/\\]|$)/.test(named) ? resolve(cwd, named) : named))),
+    tls: checkTls(given.tls_key_file, given.tls_cert_file, cwd, note),
+    plugins: Object.freeze(given.plugins.map((named) => (/^\.{1,2}(?:[/\\]|$)/.test(named) ? resolve(pluginsFolder, named) : named))),
     pluginsReload: given.plugins_reload === 'on',
     storage: given.storage,
     exporters: Object.freeze(given.exporters.map((entry) => exporterOf(typeof entry === 'string' ? { id: entry } : entry, given))),

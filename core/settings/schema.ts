@@ -59,7 +59,7 @@ export const settingProperties = {
   tls_cert_file: path('PEM file of the certificate chain.'),
   plugins: {
     type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^[^\\s,]+$' }, defaultText: 'none', expected: 'a list of package names or of paths that begin with ./, ../ or /',
-    description: 'Third-party plugins: package names, or paths of package folders.',
+    description: 'Third-party plugins: package names, or paths of package folders, relative to the settings file; from the environment to the working directory.',
   },
   plugins_reload: {
     type: 'string', default: 'on', enum: ['on', 'off'],

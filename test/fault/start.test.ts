@@ -183,6 +183,45 @@ describe('the other commands', { concurrency: 2 }, () => {
   });
 });
 
+describe('check', () => {
+  it('finds at once everything that stops a start', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+    const { port } = server.address() as AddressInfo;
+    const dataDir = temporaryFolder();
+    mkdirSync(join(dataDir, 'control'));
+    writeFileSync(join(dataDir, 'control', 'data.mdb'), Buffer.alloc(64 * 1024, 'not a database '));
+    writeFileSync(join(dataDir, 'master.key'), 'not a key', { mode: 0o600 });
+    const { code, stdout, stderr } = await runGateway(['check'], {
+      ...base, GATEWAY_PORT: String(port), GATEWAY_DATA_DIR: dataDir, GATEWAY_LOG_LEVEL: 'loud', GATEWAY_TLS_KEY_FILE: './absent.pem', GATEWAY_TLS_CERT_FILE: './absent.pem',
+      GATEWAY_EXPORTERS: 'papyrus', GATEWAY_PLUGINS: './absent',
+    });
+    await new Promise((resolve) => { server.close(resolve); });
+    assert.equal(code, 1);
+    for (const fault of [
+      /^FAULT +settings +GATEWAY_LOG_LEVEL must be/m, /^FAULT +settings +GATEWAY_TLS_KEY_FILE names/m, /^FAULT +settings +GATEWAY_TLS_CERT_FILE names/m,
+      /^FAULT +address 127\.0\.0\.1:\d+ +.*in use/m, /^FAULT +master key +.*does not hold 32 bytes/m, /^FAULT +storage lmdb +.*cannot be opened/m,
+      /^FAULT +exporter papyrus +no exporter papyrus is installed/m, /^FAULT +package \S*absent +.*there is no/m,
+    ]) assert.match(stdout, fault);
+    assert.match(stdout, /, 8 at fault\n$/);
+    assert.doesNotMatch(stderr, /\n\s+at /);
+  });
+
+  it('finds parameters of exporters that are refused, and responses that are damaged', async () => {
+    const cwd = temporaryFolder();
+    const dataDir = temporaryFolder();
+    mkdirSync(join(dataDir, 'responses'));
+    writeFileSync(join(dataDir, 'responses', 'data.mdb'), Buffer.alloc(64 * 1024, 'not a database '));
+    writeFileSync(join(cwd, 'gateway.yaml'), 'exporters: [{ id: store, params: { bytesMin: 1 } }]\n');
+    const { code, stdout } = await runGateway(['check'], { ...base, GATEWAY_DATA_DIR: dataDir }, cwd);
+    assert.equal(code, 1);
+    assert.match(stdout, /^FAULT +exporter store +.*bytesMin.*did you mean bytesMax\?/m);
+    assert.match(stdout, /^FAULT +storage lmdb +.*responses/m);
+    assert.match(stdout, /^ok +master key$/m);
+    assert.match(stdout, /, 2 at fault\n$/);
+  });
+});
+
 describe('the keys of a first start', () => {
   it('are printed once, work at once and at the second start, and are in no log line', async () => {
     const dataDir = temporaryFolder();

@@ -7,6 +7,7 @@ import type { GatewayApp, Surroundings } from '../../../core/cli/app-contract.js
 import { runCommandLine } from '../../../core/cli/command-line.js';
 import { readVersion } from '../../../core/cli/version.js';
 import { fail } from '../../../core/errors/gateway-error.js';
+import { readText } from '../../tidy/sources.js';
 import { describeSettings } from '../../../core/settings/describe.js';
 import type { Settings } from '../../../core/settings/read.js';
 
@@ -68,6 +69,32 @@ test('help lists the commands, every setting with its default, and examples', as
   }
 });
 
+test('every command and option of the help and of the readme exists, and the other way round', async () => {
+  const shown = new Recorded();
+  await runCommandLine(['--help'], shown);
+  const readme = readText('README.md');
+  const commands = [...shown.outText.matchAll(/^ {2}([a-z]+) {2,}/gm)].map((match) => match[1] ?? '').filter((name) => name !== 'gateway');
+  assert.deepEqual(commands, ['start', 'check', 'plugins', 'version']);
+  const told = new Set([...readme.matchAll(/(?:npm run gateway -- |`gateway )([a-z]+)/g)].map((match) => match[1] ?? ''));
+  assert.deepEqual([...told].sort(), [...commands].sort(), 'the commands of README.md');
+  const words = new Set([...`${shown.outText}${readme}`.matchAll(/(?<=gateway[^\n]*|^ *)(--[a-z][a-z-]+)/gm)].map((match) => match[1] ?? ''));
+  for (const option of ['--settings', '--json', '--help', '--version']) assert.ok(words.has(option), `${option} is not told`);
+  for (const option of words) {
+    const takers = [];
+    for (const command of ['', ...commands]) {
+      const tried = new Recorded();
+      await runCommandLine([...(command === '' ? [] : [command]), option, '--help'], tried);
+      if (!tried.errorText.includes('unknown')) takers.push(command);
+      const help = new Recorded();
+      await runCommandLine([command, '--help'], help);
+      // What the help of the command does not name, it does not take.
+      const refused = new Recorded();
+      if (command !== '' && !help.outText.includes(option)) assert.equal(await runCommandLine([command, option], refused), option === '--help' ? 0 : 1, `${command} ${option}`);
+    }
+    assert.notDeepEqual(takers, [], `${option} exists nowhere`);
+  }
+});
+
 test('help of a command says what it takes', async () => {
   const process = new Recorded();
   assert.equal(await runCommandLine(['start', '--help'], process), 0);
@@ -99,7 +126,11 @@ test('unknown commands, options and arguments are refused with a way on', async 
     [['start', '--port', '1'], 'gateway: unknown option --port; settings come from the environment (as GATEWAY_PORT=...) or a file (--settings <file>), see gateway --help\n'],
     [['start', '8787'], 'gateway: unexpected argument 8787\n'],
     [['plugins', 'guardrail', 'cache'], 'gateway: unexpected argument cache\n'],
-    [['check', '--json'], 'gateway: unknown option --json; settings come from the environment (as GATEWAY_JSON=...) or a file (--settings <file>), see gateway --help\n'],
+    [['check', '--json'], 'gateway: unknown option --json; settings come from the environment (as GATEWAY_PORT=...) or a file (--settings <file>), see gateway --help\n'],
+    [['start', '--config', 'x.yaml'], 'gateway: unknown option --config; the settings file is named by --settings <file> or GATEWAY_SETTINGS\n'],
+    [['check', '-c', 'x.yaml'], 'gateway: unknown option -c; the settings file is named by --settings <file> or GATEWAY_SETTINGS\n'],
+    [['start', '--data-dri=x'], 'gateway: unknown option --data-dri; settings come from the environment (as GATEWAY_DATA_DIR=...) or a file (--settings <file>), see gateway --help\n'],
+    [['plugins', '--jsn'], 'gateway: unknown option --jsn; did you mean --json?\n'],
     [['version', '--settings=x'], 'gateway: unknown option --settings\n'],
     [['start', '--settings'], 'gateway: option --settings needs the path of a file\n'],
     [['start', '--settings='], 'gateway: option --settings needs the path of a file\n'],

@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
-import { readSettings } from '../../../core/settings/read.js';
+import { inspectSettings, readSettings } from '../../../core/settings/read.js';
 import { environmentName, settingKeys } from '../../../core/settings/schema.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'gateway-settings-'));
@@ -180,5 +180,56 @@ describe('the settings file', () => {
     assert.equal(reasonOfRefusal({}, { 'gateway.yaml': 'port:' }), 'port in gateway.yaml has no value; give a whole number from 0 to 65535, or leave the key out');
     assert.match(reasonOfRefusal({}, { 'gateway.yaml': 'exporters: [{ name: x }]' }), /^exporters in gateway\.yaml must be a list of exporter ids/);
     assert.match(reasonOfRefusal({}, { 'gateway.yaml': '- port' }), /must hold settings as key: value pairs/);
+  });
+});
+
+describe('several faults', () => {
+  const text = 'port: 70000\ntrheads: 2\napi_key: short\ndata_dri: x\nadmin_key: env:ADMIN_KEY\n';
+  const environment = { GATEWAY_PROT: '1', GATEWAY_LOG_LEVEL: 'loud', GATEWAY_TLS_KEY_FILE: './absent.pem', GATEWAY_TLS_CERT_FILE: './absent-too.pem', GATEWAY_BODY_BYTES_MAX: '2048' };
+
+  test('are all found, and what is right among them stands', () => {
+    const { faults, faulty, settings } = inspectSettings(environment, folder({ 'gateway.yaml': text }));
+    for (const part of [
+      /^unknown environment variable GATEWAY_PROT; did you mean GATEWAY_PORT\?$/, /^unknown key trheads in gateway\.yaml; did you mean threads\?$/, /^unknown key data_dri in gateway\.yaml/,
+      /^port in gateway\.yaml must be a whole number from 0 to 65535, not 70000$/, /^api_key in gateway\.yaml must be 16 to 256/, /^GATEWAY_LOG_LEVEL must be one of/,
+      /^admin_key in gateway\.yaml is env:ADMIN_KEY, and references are not read in settings; set GATEWAY_ADMIN_KEY itself in the environment$/,
+      /^GATEWAY_TLS_KEY_FILE names .*absent\.pem, which cannot be read/, /^GATEWAY_TLS_CERT_FILE names .*absent-too\.pem, which cannot be read/,
+    ]) assert.equal(faults.filter((fault) => part.test(fault)).length, 1, `${String(part)} in ${faults.join('\n')}`);
+    assert.equal(faults.length, 9);
+    // Unknown names may have been meant for the ones that they are near to.
+    assert.deepEqual([...faulty].sort(), ['admin_key', 'api_key', 'data_dir', 'log_level', 'port', 'threads', 'tls_cert_file', 'tls_key_file']);
+    assert.equal(settings.bodyBytesMax, 2048);
+  });
+
+  test('are told in one sentence by whoever needs them all right', () => {
+    assert.match(reasonOfRefusal(environment, { 'gateway.yaml': text }), /^unknown environment variable GATEWAY_PROT; did you mean GATEWAY_PORT\? \(and 8 faults more: gateway check lists them\)$/);
+    assert.match(reasonOfRefusal({ GATEWAY_PORT: 'x' }), /not "x"$/);
+  });
+
+  test('in a file that cannot be read leave the environment its say', () => {
+    const { faults, faulty } = inspectSettings({ GATEWAY_PORT: 'x', GATEWAY_SETTINGS: 'absent.yaml' }, folder());
+    assert.equal(faults.length, 2);
+    assert.match(faults.join(), /absent\.yaml.*cannot be read.*GATEWAY_PORT must be/);
+    // Nobody knows what the file would have said.
+    assert.ok(faulty.has('data_dir') && faulty.has('host'));
+  });
+});
+
+describe('references to the environment', () => {
+  test('are refused wherever a setting is text', () => {
+    for (const [key, value] of [['api_key', 'env:SOME_LONG_API_KEY'], ['host', 'env:HOST'], ['data_dir', 'env:DATA'], ['storage', 'env:STORAGE']] as const) {
+      assert.match(reasonOfRefusal({}, { 'gateway.yaml': `${key}: ${value}` }), new RegExp(`^${key} in gateway\\.yaml is ${value}, and references are not read in settings; set ${environmentName(key)} itself`));
+      assert.match(reasonOfRefusal({ [environmentName(key)]: value }), new RegExp(`^${environmentName(key)} is ${value}, and references are not read in settings; give the value itself$`));
+    }
+    assert.match(reasonOfRefusal({}, { 'gateway.yaml': 'trusted_hosts: [a, "env:HOSTS"]' }), /^trusted_hosts in gateway\.yaml is env:HOSTS/);
+  });
+});
+
+describe('paths of plugins', () => {
+  test('in a file start at its folder, in the environment at the working directory', () => {
+    const cwd = folder();
+    const etc = folder({ 'gateway.yaml': 'plugins: [./mine, ../shared, by-name, /opt/p]\n' });
+    assert.deepEqual(readSettings({ GATEWAY_SETTINGS: join(etc, 'gateway.yaml') }, cwd).plugins, [join(etc, 'mine'), join(etc, '../shared'), 'by-name', '/opt/p']);
+    assert.deepEqual(readSettings({ GATEWAY_SETTINGS: join(etc, 'gateway.yaml'), GATEWAY_PLUGINS: './mine' }, cwd).plugins, [join(cwd, 'mine')]);
   });
 });
