@@ -128,7 +128,7 @@ export class Draft implements EndpointDraft {
     if (without.length > 0 && without.includes(JSON.stringify(value))) return remove;
     const reason = faultOf(compiled, value, this.leaf.provider.id);
     if (reason === undefined) return rename;
-    if (unsupportedMode(this.exchange, this.leaf) !== 'omit') throw fail('BODY_INVALID', { provider: this.leaf.provider.id, param, reason });
+    if (unsupportedMode(this.exchange, this.leaf) !== 'omit') throw fail('BODY_INVALID', { param, reason });
     reportUnsupported(this.exchange, param);
     return remove;
   }
