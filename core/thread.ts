@@ -26,6 +26,7 @@ import { ResponseStore } from './storage/response-store.js';
 import { Repository } from './storage/repository.js';
 import { RevisionSignal, Snapshot } from './storage/snapshot.js';
 import { SteadyStore } from './storage/steady-store.js';
+import { Admission } from './telemetry/admission.js';
 import { FaultReport } from './telemetry/fault-report.js';
 import { Logger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
@@ -203,6 +204,8 @@ export class DataThread {
       logger: ground.logger,
       ...(plugin.batch === undefined ? {} : { batchCountMax: plugin.batch.countMax, waitMsMax: plugin.batch.waitMsMax }),
     }));
+    const unrecorded = new FaultReport({ log: (message, fields) => ground.logger.warn(message, fields), metrics: ground.metrics, message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });
+    const admission = new Admission(queues, unrecorded);
     const lost = new FaultReport({ log: (message, fields) => ground.logger.error(message, fields), metrics: ground.metrics, message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
     const responses = new ResponseStore(await ground.openStore(responseStore), settings.responsesDays * dayMs, (thrown) => lost.add(responseStore, reasonOf(thrown)));
     if (index === 0) ground.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
@@ -213,7 +216,7 @@ export class DataThread {
       breakers,
       logger: ground.logger,
       metrics: ground.metrics,
-      record: (record) => pushAll(queues, record),
+      record: (record) => admission.record(record),
       hostOf: (id) => ground.registry.host(id),
       inFlight: new InFlight(),
       responses,
@@ -357,10 +360,4 @@ async function checkExporter(ground: Ground, entry: ExporterSetting): Promise<vo
   } catch (thrown) {
     if (ground.storage !== undefined || (isGatewayError(thrown) && thrown.code === 'SETTINGS_INVALID')) throw thrown;
   }
-}
-
-function pushAll(queues: readonly LogQueue[], record: LogRecord): boolean {
-  let isTaken = true;
-  for (let index = 0; index < queues.length; index += 1) isTaken = (queues[index] as LogQueue).push(record) && isTaken;
-  return isTaken;
 }

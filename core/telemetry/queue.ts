@@ -6,6 +6,7 @@ import type { Exporter, LogRecord } from '@gateway/plugin-sdk';
 import { reasonOf } from '../errors/gateway-error.js';
 import { guardSignal } from '../errors/guard-signal.js';
 import type { Logger } from './logger.js';
+import { bytesOfRecord } from './record-limits.js';
 
 /** Timers, so that tests can drive them. */
 export interface QueueTimer {
@@ -20,7 +21,11 @@ export interface LogQueueOptions {
   readonly logger: Pick<Logger, 'warn'>;
   /** Records that may wait, the batch that is being exported included. */
   readonly countMax?: number;
+  /** The same in bytes. */
+  readonly bytesMax?: number;
   readonly batchCountMax?: number;
+  /** Bytes of one batch; a record alone may be larger. */
+  readonly batchBytesMax?: number;
   /** Longest that a record waits for its batch to fill. */
   readonly waitMsMax?: number;
   /** An export that takes longer is aborted and its batch dropped. */
@@ -29,6 +34,8 @@ export interface LogQueueOptions {
 }
 
 const reportPeriodMs = 60_000;
+/** Callers without a key have this share of the room beside what the others have, and never take any of theirs. */
+const refusedShare = 16;
 
 export class LogQueue {
   /** Records lost so far. */
@@ -36,13 +43,19 @@ export class LogQueue {
   readonly #exporter: Exporter;
   readonly #logger: Pick<Logger, 'warn'>;
   readonly #countMax: number;
+  readonly #bytesMax: number;
   readonly #batchCountMax: number;
+  readonly #batchBytesMax: number;
   readonly #waitMsMax: number;
   readonly #exportTimeoutMs: number;
   readonly #timer: QueueTimer;
   #records: LogRecord[] = [];
   /** Records taken out of `#records` and not exported yet. */
   #takenCount = 0;
+  /** Waiting, with what is being exported: bytes of all callers with a key, and count and bytes of those without. */
+  #bytes = 0;
+  #refusedCount = 0;
+  #refusedBytes = 0;
   #cancelWait: (() => void) | null = null;
   #draining: Promise<void> | null = null;
   #isClosed = false;
@@ -58,21 +71,36 @@ export class LogQueue {
     this.#exporter = exporter;
     this.#logger = options.logger;
     this.#countMax = options.countMax ?? 65_536;
+    this.#bytesMax = options.bytesMax ?? 64 * 1024 * 1024;
     this.#batchCountMax = options.batchCountMax ?? 500;
+    this.#batchBytesMax = options.batchBytesMax ?? 4 * 1024 * 1024;
     this.#waitMsMax = options.waitMsMax ?? 1000;
     this.#exportTimeoutMs = options.exportTimeoutMs ?? 30_000;
     this.#timer = options.timer ?? realTimer;
   }
 
   /** False: there was no room, and the record is lost. Does nothing else on the caller's time. */
-  push(record: LogRecord): boolean {
+  push(record: LogRecord, bytes: number = bytesOfRecord(record)): boolean {
     const count = this.#records.length;
-    if (count + this.#takenCount >= this.#countMax || this.#isClosed) {
+    if (this.#isClosed || !this.#hasRoom(record.keyId === '', bytes)) {
       this.#drop(1, this.#isClosed ? 'the queue is closed' : 'the queue is full');
       return false;
     }
     this.#records.push(record);
     if (count === 0 || count + 1 === this.#batchCountMax) this.#schedule(count + 1);
+    return true;
+  }
+
+  /** Takes the room as well. */
+  #hasRoom(isRefused: boolean, bytes: number): boolean {
+    if (isRefused) {
+      if (this.#refusedCount >= this.#countMax / refusedShare || this.#refusedBytes + bytes > this.#bytesMax / refusedShare) return false;
+      this.#refusedCount += 1;
+      this.#refusedBytes += bytes;
+      return true;
+    }
+    if (this.length - this.#refusedCount >= this.#countMax || this.#bytes + bytes > this.#bytesMax) return false;
+    this.#bytes += bytes;
     return true;
   }
 
@@ -103,14 +131,18 @@ export class LogQueue {
   #schedule(count: number): void {
     if (this.#draining !== null || this.#isClosed) return;
     if (count >= this.#batchCountMax) {
-      this.#timer.soon(() => { void this.#drain(); });
+      this.#timer.soon(this.#drainSoon);
     } else if (this.#cancelWait === null) {
       this.#cancelWait = this.#timer.after(this.#waitMsMax, () => {
         this.#cancelWait = null;
-        void this.#drain();
+        this.#drainSoon();
       });
     }
   }
+
+  readonly #drainSoon = (): void => {
+    this.#drain().catch((thrown: unknown) => this.#logger.warn('log records could not be handed on', { reason: reasonOf(thrown) }));
+  };
 
   /** Never rejects: a batch that fails is dropped. */
   #drain(): Promise<void> {
@@ -128,11 +160,38 @@ export class LogQueue {
     const records = this.#records;
     this.#records = [];
     this.#takenCount = records.length;
-    for (let at = 0; at < records.length; at += this.#batchCountMax) {
-      const batch = records.length <= this.#batchCountMax ? records : records.slice(at, at + this.#batchCountMax);
+    for (let at = 0; at < records.length;) {
+      const end = this.#batchEnd(records, at);
+      const batch = at === 0 && end === records.length ? records : records.slice(at, end);
       if (this.#isCut) this.#drop(batch.length, 'the gateway shut down before they were exported');
       else await this.#export(batch);
-      this.#takenCount -= batch.length;
+      this.#giveBack(batch);
+      at = end;
+    }
+  }
+
+  /** Where the batch that begins at `start` ends. */
+  #batchEnd(records: readonly LogRecord[], start: number): number {
+    let bytes = 0;
+    let end = start;
+    for (; end < records.length && end - start < this.#batchCountMax; end += 1) {
+      bytes += bytesOfRecord(records[end] as LogRecord);
+      if (bytes > this.#batchBytesMax && end > start) break;
+    }
+    return end;
+  }
+
+  #giveBack(batch: readonly LogRecord[]): void {
+    this.#takenCount -= batch.length;
+    for (let index = 0; index < batch.length; index += 1) {
+      const record = batch[index] as LogRecord;
+      const bytes = bytesOfRecord(record);
+      if (record.keyId === '') {
+        this.#refusedCount -= 1;
+        this.#refusedBytes -= bytes;
+      } else {
+        this.#bytes -= bytes;
+      }
     }
   }
 

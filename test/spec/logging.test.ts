@@ -9,6 +9,7 @@ import { after, describe, it } from 'node:test';
 import type { LogRecord } from '@gateway/plugin-sdk';
 import { fakeHost } from '@gateway/plugin-sdk/testing';
 import { readLogBatch } from '../../plugins/exporters/store/log-batch.js';
+import { allRows } from '../../plugins/exporters/store/partitions.js';
 import storage from '../../plugins/storage/lmdb/plugin.js';
 import { adminKey, apiKey, routed, startTestGateway } from '../support/gateway.js';
 import { answerChat, chatChunks, chatCompletion, sendJson, startUpstream } from '../support/upstream.js';
@@ -161,7 +162,7 @@ const opened = await storage.create({ path: dataDir }, fakeHost());
 const records: LogRecord[] = [];
 try {
   const logs = await opened.open('exporter-store-logs');
-  for await (const row of logs.range({ from: '0', to: ':', limit: 10_000 })) records.push(...readLogBatch(row.value));
+  for await (const row of logs.range({ ...allRows, limit: 10_000 })) records.push(...readLogBatch(row.value));
 } finally {
   await opened.close?.();
 }

@@ -8,7 +8,7 @@ export interface Exporter extends Closable {
   export(batch: readonly LogRecord[], signal: AbortSignal): Maybe<void>;
 }
 
-/** One finished exchange. Holds no body, no header and no secret. */
+/** One finished exchange. Holds no body, no header and no secret. Texts are cut where they are longer than a record has room for; `…` stands at the end then. */
 export interface LogRecord {
   readonly id: string;
   readonly traceId: string;
@@ -17,6 +17,7 @@ export interface LogRecord {
   readonly spanName: string;
   readonly organisationId: string;
   readonly workspaceId: string;
+  /** Empty when no key named the caller. Of such exchanges only some are recorded; keep them where they push out no other. */
   readonly keyId: string;
   readonly endpoint: EndpointName;
   readonly method: string;

@@ -20,6 +20,18 @@ export interface LogFileOptions {
   readonly now: () => number;
 }
 
+/** Codes of a disk, a quota or a limit that is used up: there may be room again later. */
+const noRoom: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
+export class LogFileFault extends Error {
+  readonly isNoRoom: boolean;
+
+  constructor(path: string, cause: unknown) {
+    super(`the log file ${path} cannot be written (${cause instanceof Error ? cause.message : String(cause)}); give another path`, { cause });
+    this.isNoRoom = noRoom.includes(codeOf(cause));
+  }
+}
+
 export class LogFile {
   #file: FileHandle | undefined = undefined;
 
@@ -30,8 +42,7 @@ export class LogFile {
     try {
       await this.#current();
     } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      throw new Error(`the log file ${this.options.path} cannot be written (${reason}); give another path`, { cause: thrown });
+      throw new LogFileFault(this.options.path, thrown);
     }
   }
 
@@ -42,9 +53,15 @@ export class LogFile {
     let bytes = 0;
     for (const piece of pieces) bytes += piece.length;
     const file = await this.#ready(bytes);
-    for (const piece of pieces) {
-      signal.throwIfAborted();
-      await file.appendFile(piece);
+    try {
+      for (const piece of pieces) {
+        signal.throwIfAborted();
+        await file.appendFile(piece);
+      }
+    } catch (thrown) {
+      // A line may be cut off now, as after a writer that was killed: the next append opens the file anew and begins a line of its own.
+      await this.close();
+      throw thrown;
     }
   }
 

@@ -99,6 +99,23 @@ describe('jsonl exporter', () => {
     await exporter.close?.();
   });
 
+  it('keeps callers without a key in a file of their own, which turns over by itself', async () => {
+    const path = freshPath();
+    const exporter = await plugin.create(settings(path, { bytesMax: 2_000_000 }), fakeHost());
+    for (let round = 0; round < 20; round += 1) {
+      await exporter.export([sampleLogRecord({ id: `honest ${round}` }), ...Array.from({ length: 30 }, () => sampleLogRecord({ id: 'refused', keyId: '' }))], new AbortController().signal);
+    }
+    await exporter.close?.();
+    assert.deepEqual(idsOf(path), Array.from({ length: 20 }, (_, round) => `honest ${round}`));
+    assert.equal(existsSync(`${path}.1`), false);
+    for (const name of ['', '.1']) {
+      assert.ok(statSync(`${path}.refused${name}`).size <= 125_000);
+      assert.ok(idsOf(`${path}.refused${name}`).every((id) => id === 'refused'));
+    }
+    assert.equal(existsSync(`${path}.refused.2`), false);
+    assert.equal(statSync(`${path}.refused`).mode & 0o777, 0o600);
+  });
+
   it('says in one sentence that its file cannot be written', async () => {
     const path = freshPath();
     await (await plugin.create(settings(path), fakeHost())).close?.();

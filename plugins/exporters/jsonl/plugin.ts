@@ -1,19 +1,29 @@
 import { defineExporter, type Exporter, type Host, type LogRecord } from '@gateway/plugin-sdk';
 import { resolve } from 'node:path';
-import { LogFile } from './log-file.js';
+import { LogFile, LogFileFault } from './log-file.js';
+
+/** Callers without a key have a file of their own, of this share of the size: they turn over no line of those who have one. */
+const refusedSuffix = '.refused';
+const refusedShare = 16;
+const refusedFilesMax = 1;
+const refusedBytesMin = 64 * 1024;
 
 class JsonLinesExporter implements Exporter {
-  constructor(readonly host: Host, readonly file: LogFile) {}
+  constructor(readonly host: Host, readonly file: LogFile, readonly refused: LogFile) {}
 
   async export(batch: readonly LogRecord[], signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (batch.length === 0) return;
-    await this.file.append(batch.map((record) => JSON.stringify(record)), signal);
+    const callers: string[] = [];
+    const refused: string[] = [];
+    for (const record of batch) (record.keyId === '' ? refused : callers).push(JSON.stringify(record));
+    if (callers.length > 0) await this.file.append(callers, signal);
+    if (refused.length > 0) await this.refused.append(refused, signal);
     this.host.count('records', batch.length);
   }
 
-  close(): Promise<void> {
-    return this.file.close();
+  async close(): Promise<void> {
+    await this.file.close();
+    await this.refused.close();
   }
 }
 
@@ -31,8 +41,17 @@ export default defineExporter({
   },
   batch: { countMax: 500, waitMsMax: 1000 },
   create: async (params, host) => {
-    const file = new LogFile({ path: resolve(params.path), bytesMax: params.bytesMax, filesMax: params.filesMax, now: () => host.now() });
-    await file.open();
-    return new JsonLinesExporter(host, file);
+    const path = resolve(params.path);
+    const now = (): number => host.now();
+    const file = new LogFile({ path, bytesMax: params.bytesMax, filesMax: params.filesMax, now });
+    try {
+      await file.open();
+    } catch (thrown) {
+      // The gateway starts without its log; the first batch that finds room opens the file.
+      if (!(thrown instanceof LogFileFault && thrown.isNoRoom)) throw thrown;
+      host.log.warn('no room for the log file', { reason: thrown.message });
+    }
+    const refused = new LogFile({ path: `${path}${refusedSuffix}`, bytesMax: Math.max(refusedBytesMin, Math.floor(params.bytesMax / refusedShare)), filesMax: refusedFilesMax, now });
+    return new JsonLinesExporter(host, file, refused);
   },
 });

@@ -4,6 +4,7 @@ import type { Exporter, LogRecord } from '@gateway/plugin-sdk';
 import { conformExporter, fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
 import { pack } from 'msgpackr';
 import { packLogBatch, readLogBatch } from './log-batch.js';
+import { allRows, ofCallers, ofRefused, refusedRoom } from './partitions.js';
 import plugin from './plugin.js';
 
 const defaults = { bytesMax: 1_073_741_824, ageDaysMax: 30 };
@@ -11,9 +12,9 @@ const dayMs = 86_400_000;
 const open = async (host: FakeHost, params = defaults): Promise<Exporter> => plugin.create(params, host);
 const write = async (exporter: Exporter, batch: readonly LogRecord[]): Promise<void> => { await exporter.export(batch, new AbortController().signal); };
 
-async function rowsOf(host: FakeHost): Promise<{ key: string; value: Uint8Array }[]> {
+async function rowsOf(host: FakeHost, place: { readonly from: string; readonly to: string } = allRows): Promise<{ key: string; value: Uint8Array }[]> {
   const rows: { key: string; value: Uint8Array }[] = [];
-  for await (const row of (await host.store('logs')).range({ from: '0', to: ':', limit: 10_000 })) rows.push(row);
+  for await (const row of (await host.store('logs')).range({ from: place.from, to: place.to, limit: 10_000 })) rows.push(row);
   return rows;
 }
 
@@ -57,22 +58,63 @@ describe('store exporter', () => {
     assert.equal(host.counts.get('rowsRemoved'), 3);
   });
 
-  it('removes the oldest batches, and no more than it must, when the store is too large', async () => {
+  it('holds its limit with each write, removing the oldest and no more than it must', async () => {
+    const host = fakeHost();
+    const bytesMax = 1_048_576;
+    const exporter = await open(host, { ...defaults, bytesMax });
+    const store = await host.store('logs');
+    let sizeMax = 0;
+    for (let count = 0; count < 60; count += 1) {
+      await write(exporter, Array.from({ length: 200 }, (_, index) => sampleLogRecord({ id: `${count}-${index}`, metadata: 'x'.repeat(count * 3) })));
+      host.advance(1);
+      sizeMax = Math.max(sizeMax, await store.size?.() ?? 0);
+    }
+    assert.ok(sizeMax <= bytesMax && sizeMax > bytesMax * 0.8, `${sizeMax}`);
+    const kept = (await rowsOf(host)).flatMap((row) => readLogBatch(row.value)).map((record) => record.id);
+    assert.ok(kept.length > 1000, `${kept.length}`);
+    // Nothing is missing between the oldest that is left and the newest.
+    const all = Array.from({ length: 60 * 200 }, (_, index) => `${Math.floor(index / 200)}-${index % 200}`);
+    assert.deepEqual(kept, all.slice(-kept.length));
+  });
+
+  it('cuts a batch that is large for the room into several rows', async () => {
     const host = fakeHost();
     const exporter = await open(host, { ...defaults, bytesMax: 1_048_576 });
-    const batch = Array.from({ length: 400 }, () => sampleLogRecord());
-    for (let count = 0; count < 30; count += 1) {
-      await write(exporter, batch);
+    await write(exporter, Array.from({ length: 64 }, (_, index) => sampleLogRecord({ id: `${index}`, metadata: 'x'.repeat(4000) })));
+    const rows = await rowsOf(host);
+    assert.ok(rows.length > 8 && rows.every(({ value }) => value.length <= 1_048_576 / 64), `${rows.length}`);
+    assert.deepEqual(rows.flatMap((row) => readLogBatch(row.value)).map((record) => record.id), Array.from({ length: 64 }, (_, index) => `${index}`));
+  });
+
+  it('leaves out what has no room at all, and says so', async () => {
+    const host = fakeHost();
+    const exporter = await open(host, { ...defaults, bytesMax: 1_048_576 });
+    await assert.rejects(write(exporter, [sampleLogRecord({ metadata: 'x'.repeat(2_000_000) })]), /the log has no room for \d+ bytes more within its 1048576/);
+    await write(exporter, [sampleLogRecord()]);
+    assert.equal((await rowsOf(host)).length, 1);
+  });
+
+  it('never lets callers without a key push out the record of one who has a key', async () => {
+    const host = fakeHost();
+    const bytesMax = 1_048_576;
+    const exporter = await open(host, { ...defaults, bytesMax });
+    for (let count = 0; count < 10; count += 1) await write(exporter, [sampleLogRecord({ id: `honest ${count}`, metadata: 'x'.repeat(20_000) })]);
+    for (let count = 0; count < 400; count += 1) {
       host.advance(1);
+      await write(exporter, [sampleLogRecord({ id: `mixed ${count}`, metadata: '' }), ...Array.from({ length: 20 }, () => sampleLogRecord({ id: 'refused', keyId: '', metadata: 'x'.repeat(256) }))]);
     }
-    const before = await rowsOf(host);
-    const store = await host.store('logs');
-    assert.ok((await store.size?.() ?? 0) > 2_000_000);
+    const honest = (await rowsOf(host, ofCallers)).flatMap((row) => readLogBatch(row.value));
+    assert.equal(honest.filter(({ id }) => id.startsWith('honest')).length, 10);
+    assert.equal(honest.filter(({ id }) => id.startsWith('mixed')).length, 400);
+    assert.ok(honest.every(({ keyId }) => keyId !== ''));
+    const refused = await rowsOf(host, ofRefused);
+    const bytes = refused.reduce((sum, { value }) => sum + value.length, 0);
+    assert.ok(bytes > 0 && bytes <= refusedRoom(bytesMax), `${bytes}`);
+    assert.ok(refused.flatMap((row) => readLogBatch(row.value)).every(({ id }) => id === 'refused'));
+    // The age counts for both.
+    host.advance(31 * dayMs);
     await host.runEvery();
-    const after = await rowsOf(host);
-    const size = await store.size?.() ?? 0;
-    assert.ok(size <= 1_048_576 && size > 1_048_576 - 2 * (before[0]?.value.length ?? 0), `${size}`);
-    assert.deepEqual(after.map((row) => row.key), before.slice(-after.length).map((row) => row.key));
+    assert.equal((await rowsOf(host)).length, 0);
   });
 
   it('works through a large backlog in bounded steps, over several sweeps', async () => {

@@ -1,26 +1,47 @@
 import { defineExporter, type Exporter, type Host, type LogRecord, type Store } from '@gateway/plugin-sdk';
 import { packLogBatch } from './log-batch.js';
-import { Retention, timeKey } from './retention.js';
+import { ofCallers, ofRefused, timeKey, type Partition } from './partitions.js';
+import { Retention } from './retention.js';
 
 const sweepPeriodMs = 30_000;
+/** A row is at most this share of the room, or this long; a larger batch becomes several rows. A record alone may be longer. */
+const rowShare = 64;
+const rowBytesMax = 1024 * 1024;
 
-/** Writes each batch as one row, under a key that sorts by time: `<13 digits of milliseconds>-<writer>-<number>`. */
+/** Writes each batch as a row, under a key that sorts by time: `<13 digits of milliseconds>-<writer>-<number>`; callers without a key apart. */
 class StoreExporter implements Exporter {
   /** Tells the writers of several threads and processes apart. */
   readonly #writer: string;
   #number = 0;
 
-  constructor(readonly host: Host, readonly store: Store) {
+  constructor(readonly host: Host, readonly store: Store, readonly retention: Retention) {
     this.#writer = Math.floor(host.random() * 36 ** 8).toString(36).padStart(8, '0');
   }
 
   async export(batch: readonly LogRecord[], signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (batch.length === 0) return;
-    const key = `${timeKey(this.host.now())}-${this.#writer}-${String(this.#number % 1e9).padStart(9, '0')}`;
+    const isKnown = (record: LogRecord): boolean => record.keyId !== '';
+    const callers = batch.every(isKnown) ? batch : batch.filter(isKnown);
+    if (callers.length > 0) await this.#write(callers, ofCallers, signal);
+    if (callers.length < batch.length) await this.#write(batch.filter((record) => !isKnown(record)), ofRefused, signal);
+  }
+
+  async #write(records: readonly LogRecord[], partition: Partition, signal: AbortSignal): Promise<void> {
+    const value = packLogBatch(records);
+    if (value.length > Math.min(rowBytesMax, this.retention.limits.bytesMax / rowShare) && records.length > 1) {
+      const half = records.length >> 1;
+      await this.#write(records.slice(0, half), partition, signal);
+      signal.throwIfAborted();
+      await this.#write(records.slice(half), partition, signal);
+      return;
+    }
+    const removals = await this.retention.roomFor(value.length, partition);
+    if (removals === undefined) throw new Error(`the log has no room for ${value.length} bytes more within its ${this.retention.limits.bytesMax}`);
+    const key = `${partition.prefix}${timeKey(this.host.now())}-${this.#writer}-${String(this.#number % 1e9).padStart(9, '0')}`;
     this.#number += 1;
-    if (!await this.store.write([{ op: 'put', key, value: packLogBatch(batch), ifVersion: 0 }])) throw new Error(`the log row ${key} is taken`);
-    this.host.count('records', batch.length);
+    if (!await this.store.write([...removals, { op: 'put', key, value, ifVersion: 0 }])) throw new Error(`the log row ${key} is taken`);
+    if (removals.length > 0) this.host.count('rowsRemoved', removals.length);
+    this.host.count('records', records.length);
   }
 
   async close(): Promise<void> {
@@ -43,6 +64,6 @@ export default defineExporter({
     const store = await host.store('logs');
     const retention = new Retention(host, store, { bytesMax: params.bytesMax, ageMsMax: params.ageDaysMax * 86_400_000 });
     host.every(sweepPeriodMs, () => retention.sweep());
-    return new StoreExporter(host, store);
+    return new StoreExporter(host, store, retention);
   },
 });

@@ -1,7 +1,9 @@
-// Removes the oldest rows of logs, in steps, so that a sweep never holds the store for long. Every thread and process has one of these on
+// Keeps logs within their room. Each write removes what it takes, so the limit holds at all times; a sweep removes what is too old, and what a
+// lower limit left, in steps, so that it never holds the store for long. Every thread and process has one of these on
 // the same store: a row outside the times says whose turn it is, and a sweep that finds it taken leaves the work to the other.
 
-import type { Host, Store } from '@gateway/plugin-sdk';
+import type { Host, Store, Write } from '@gateway/plugin-sdk';
+import { ofCallers, ofRefused, refusedRoom, timeKey, type Partition } from './partitions.js';
 
 export interface RetentionLimits {
   readonly bytesMax: number;
@@ -16,39 +18,76 @@ const bytesOfStep = 8 * 1024 * 1024;
 /** A sweep that died gives its turn back after this long. */
 const turnMs = 60_000;
 const turnKey = 'sweep';
-/** Rows lie between these: their keys begin with a digit. */
-const firstKey = '0';
-const endKey = ':';
-
-/** Sorts as text the way the times sort, up to the year 2286. */
-export const timeKey = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(13, '0');
+/** Rows that one write may remove to make room, and writes that only do that before one more row is left out. */
+const rowsOfWrite = 256;
+const writesForRoomMax = 16;
+/** A partition that is small by its limit has no more rows than this. */
+const smallRowsMax = 1024;
+/** A row takes whole pages of the store, and its key a place. */
+const pageBytes = 4096;
+const rowBytes = 64;
 
 export class Retention {
   #isUnmeasuredTold = false;
 
   constructor(readonly host: Host, readonly store: Store, readonly limits: RetentionLimits) {}
 
+  /** What has to go in the write of a row of `bytes`, so that it has room; undefined when there is none to be made. */
+  async roomFor(bytes: number, partition: Partition): Promise<readonly Write[] | undefined> {
+    const needed = pagesOf(bytes);
+    for (let writes = 0; writes <= writesForRoomMax; writes += 1) {
+      const excess = partition === ofRefused ? await this.#sizeOf(partition) + needed - refusedRoom(this.limits.bytesMax) : await this.#size() + needed - this.limits.bytesMax;
+      if (excess <= 0) return [];
+      const { removals, left } = await this.#oldest(partition, excess);
+      if (left <= 0) return removals;
+      if (removals.length === 0) return undefined;
+      // A lower limit than before, say: more than goes into one write.
+      await this.store.write(removals);
+    }
+    return undefined;
+  }
+
+  async #oldest({ from, to }: Partition, excess: number): Promise<{ readonly removals: readonly Write[]; readonly left: number }> {
+    const removals: Write[] = [];
+    let left = excess;
+    for await (const { key, value } of this.store.range({ from, to, limit: rowsOfWrite })) {
+      if (left <= 0) break;
+      removals.push({ op: 'remove', key });
+      // What it frees at least.
+      left -= value.length;
+    }
+    return { removals, left };
+  }
+
+  async #sizeOf({ from, to }: Partition): Promise<number> {
+    let bytes = 0;
+    for await (const { value } of this.store.range({ from, to, limit: smallRowsMax })) bytes += pagesOf(value.length);
+    return bytes;
+  }
+
   /** What one sweep does not get done, the next goes on with. */
   async sweep(): Promise<void> {
     const version = await this.#takeTurn();
     if (version === undefined) return;
     let removed = 0;
-    for (let step = 0; step < stepsMax; step += 1) {
-      const count = await this.#step();
-      removed += count;
-      if (count === 0) break;
+    for (const partition of [ofRefused, ofCallers]) {
+      for (let step = 0; step < stepsMax; step += 1) {
+        const count = await this.#step(partition);
+        removed += count;
+        if (count === 0) break;
+      }
     }
     await this.store.write([{ op: 'remove', key: turnKey, ifVersion: version }]);
     if (removed > 0) this.host.count('rowsRemoved', removed);
   }
 
   /** Rows removed: those that are too old, or the oldest while there is too much. */
-  async #step(): Promise<number> {
-    const oldest = timeKey(this.host.now() - this.limits.ageMsMax);
-    let excess = await this.#size() - this.limits.bytesMax;
+  async #step(partition: Partition): Promise<number> {
+    const oldest = `${partition.prefix}${timeKey(this.host.now() - this.limits.ageMsMax)}`;
+    let excess = partition === ofRefused ? 0 : await this.#size() - this.limits.bytesMax;
     const keys: string[] = [];
     let bytes = 0;
-    for await (const row of this.store.range({ from: firstKey, to: endKey, limit: rowsOfStep })) {
+    for await (const row of this.store.range({ from: partition.from, to: partition.to, limit: rowsOfStep })) {
       if (excess <= 0 && row.key >= oldest) break;
       if (bytes > bytesOfStep) break;
       keys.push(row.key);
@@ -80,3 +119,5 @@ export class Retention {
     return await this.store.write([{ op: 'put', key: turnKey, value, ifVersion: version }]) ? version + 1 : undefined;
   }
 }
+
+const pagesOf = (bytes: number): number => Math.ceil((bytes + rowBytes) / pageBytes) * pageBytes;
