@@ -18,6 +18,8 @@ import { isPluginKind, places } from './registry/ids.js';
 import { PackageVersions } from './registry/package-versions.js';
 import { Registry } from './registry/registry.js';
 import { PluginReloader } from './registry/reloader.js';
+import type { ConnectionLimits } from './server/client-connections.js';
+import { connectionsFor, descriptorLimit } from './server/descriptors.js';
 import { Listener } from './server/listener.js';
 import { loadUws } from './server/uws.js';
 import type { ExporterSetting, Settings } from './settings/read.js';
@@ -221,12 +223,24 @@ export class DataThread {
       inFlight: new InFlight(),
       responses,
     });
+    const descriptorsMax = descriptorLimit();
     const listener = new Listener(loadUws(settings.headerBytesMax), {
       tls: settings.tls,
-      limits: { bodyBytesMax: settings.bodyBytesMax, bodyTimeoutMs: settings.bodyTimeoutMs },
+      limits: { bodyBytesMax: settings.bodyBytesMax, bodyTimeoutMs: settings.bodyTimeoutMs, bodyDeadlineMs: settings.bodyDeadlineMs, bodyRateMin: settings.bodyRateMin },
       version: gatewayVersion,
       spinMs: settings.spinUs / 1000,
-    }, pipeline, bodyReader);
+      connections: connectionLimits(settings, descriptorsMax),
+      descriptorsMax,
+    }, pipeline, bodyReader, {
+      refused: (reason, count) => {
+        ground.metrics.add('connections.refused', count);
+        ground.logger.warn('connections of clients were closed at once: too many', {
+          of: reason === 'all' ? 'all clients' : 'one address', count, thread: index,
+          setting: reason === 'all' ? 'GATEWAY_CLIENT_CONNECTIONS_MAX, or the file descriptors of the process' : 'GATEWAY_CLIENT_CONNECTIONS_PER_ADDRESS_MAX, or GATEWAY_TRUSTED_PROXIES for a reverse proxy',
+        });
+      },
+      paused: (isPaused) => ground.logger.error(isPaused ? 'no file descriptors are left; no connections are accepted for now' : 'connections are accepted again', { descriptors: descriptorsMax, thread: index }),
+    });
     if (index === 0) for (const entry of ground.registry.packages) if (entry.fault !== undefined) ground.logger.error('plugin package refused', { package: entry.named, reason: entry.fault });
     const reloader = new PluginReloader({
       registry: ground.registry, logger: ground.logger, isReporting: index === 0,
@@ -322,6 +336,13 @@ export class DataThread {
 function frameOf(thrown: unknown): string {
   const stack = thrown instanceof Error ? thrown.stack ?? '' : '';
   return stack.split('\n').find((line) => line.trimStart().startsWith('at '))?.trim().slice(3) ?? 'unknown place';
+}
+
+function connectionLimits(settings: Settings, descriptorsMax: number | undefined): ConnectionLimits {
+  const { threads, trustedProxies } = settings;
+  const byDescriptors = descriptorsMax === undefined ? Infinity : Math.ceil(connectionsFor(descriptorsMax) / threads);
+  const connectionsMax = Math.min(settings.clientConnectionsMax, byDescriptors);
+  return { connectionsMax, perAddressMax: Math.min(settings.clientConnectionsPerAddressMax, Math.ceil(connectionsMax / 2)) * threads, trustedProxies };
 }
 
 /** Loads what packages bring, so that a fault is told before a call meets it. */

@@ -27,6 +27,8 @@ export const errorCodes = {
   // Request body
   BODY_TOO_LARGE: client(413, 'invalid_request_error', 'request body is larger than {maximum} bytes'),
   BODY_TIMEOUT: client(408, 'timeout_error', 'the request body did not arrive within {timeoutMs} ms of the last byte'),
+  BODY_TOO_SLOW: client(408, 'timeout_error', 'the request body took longer than {deadlineMs} ms with less than {bytesPerSecond} bytes a second; send it faster, or in parts'),
+  BODY_TOO_DEEP: client(400, 'invalid_request_error', 'request body nests objects and lists deeper than {maximum} levels'),
   BODY_NOT_JSON: client(400, 'invalid_request_error', 'request body is not valid JSON: {reason}'),
   BODY_NOT_UTF8: client(400, 'invalid_request_error', 'request body is not valid UTF-8'),
   BODY_INVALID: client(400, 'invalid_request_error', '{param}: {reason}'),

@@ -8,11 +8,6 @@ export interface ClientBody {
   collect(onWhole: (bytes: Uint8Array) => void, onFault: (fault: GatewayError) => void): void;
   /** The body as it arrives, with back-pressure to the client. Destroyed with a GatewayError when the client breaks a limit. */
   stream(): Readable;
-  /** Nobody wants it: what still comes is thrown away. */
+  /** Nobody wants it: what still comes is thrown away. Nobody waits for it either: an answer goes at once. */
   discard(): void;
-  /**
-   * Throws the rest away and calls back when it is through, at once when it is long. A client that is answered while it still sends has to
-   * be disconnected and may never read the answer, so a short rest is worth waiting for.
-   */
-  drain(onDrained: () => void): void;
 }

@@ -89,13 +89,7 @@ export class Pipeline implements AttemptsEnd {
     const id = ownIdIn(exchange.suffix);
     if (id === undefined) return false;
     answerStored(id, exchange, this.services.responses).then(
-      (body) => exchange.clientBody.drain(() => {
-        try {
-          this.#sendStored(exchange, body);
-        } catch (thrown) {
-          this.breakOff(exchange, thrown);
-        }
-      }),
+      (body) => this.#sendStored(exchange, body),
       (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),
     ).catch((thrown: unknown) => this.breakOff(exchange, thrown));
     return true;
@@ -103,6 +97,7 @@ export class Pipeline implements AttemptsEnd {
 
   #sendStored(exchange: Exchange, body: JsonObject): void {
     if (exchange.isFinished) return;
+    exchange.clientBody.discard();
     exchange.status = 200;
     exchange.firstByteAt = performance.now();
     const headers = answerHeaders(exchange, 0, null);
@@ -224,13 +219,12 @@ export class Pipeline implements AttemptsEnd {
     if (error.status === 500) {
       this.services.logger.error(error.message, { code: error.code, request: exchange.id, cause: error.cause instanceof Error ? error.cause.stack : undefined });
     }
-    exchange.clientBody.drain(() => {
-      try {
-        this.#sendError(exchange, error, retryCount);
-      } catch (thrown) {
-        this.breakOff(exchange, thrown);
-      }
-    });
+    exchange.clientBody.discard();
+    try {
+      this.#sendError(exchange, error, retryCount);
+    } catch (thrown) {
+      this.breakOff(exchange, thrown);
+    }
   }
 
   #sendError(exchange: Exchange, error: GatewayError, retryCount: number): void {

@@ -10,6 +10,8 @@ import { RequestHead } from '../exchange/request-head.js';
 import { checkPath, matchRoute } from '../router/match.js';
 import { BusyPoll } from './busy-poll.js';
 import { checkHead } from './check-head.js';
+import { ClientConnections, type ConnectionLimits, type ConnectionReport } from './client-connections.js';
+import { isDescriptorFree } from './descriptors.js';
 import { RequestBody, type BodyLimits } from './request-body.js';
 import { ResponseWriter, type WriterOwner } from './response-writer.js';
 import type { Uws, UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './uws.js';
@@ -25,7 +27,18 @@ export interface ListenerSettings {
   readonly version: string;
   /** How long to stay awake for the next event; 0: not at all. */
   readonly spinMs: number;
+  readonly connections: ConnectionLimits;
+  /** Of the process; undefined: not known. */
+  readonly descriptorsMax: number | undefined;
 }
+
+export interface ListenerReport extends ConnectionReport {
+  /** There is no descriptor left for a connection; or there is again. */
+  paused(isPaused: boolean): void;
+}
+
+/** How often it is looked whether descriptors are left. */
+const descriptorsEveryMs = 500;
 
 const readHead = { head: new RequestHead() };
 const collectHeader = (name: string, value: string): void => { readHead.head.add(name, value); };
@@ -36,13 +49,21 @@ export class Listener {
   open = 0;
   onIdle: (() => void) | null = null;
   readonly busyPoll: BusyPoll;
+  readonly connections: ClientConnections;
   readonly #app: UwsApp;
   #socket: UwsListenSocket | null = null;
+  #place: { readonly host: string; readonly port: number } | null = null;
+  #watch: NodeJS.Timeout | null = null;
 
-  constructor(readonly uws: Uws, readonly settings: ListenerSettings, readonly handler: ExchangeHandler, readonly reader: BodyReader) {
+  constructor(readonly uws: Uws, readonly settings: ListenerSettings, readonly handler: ExchangeHandler, readonly reader: BodyReader, readonly report: ListenerReport) {
     const { tls } = settings;
     this.busyPoll = new BusyPoll(settings.spinMs);
     this.#app = tls === undefined ? uws.App() : uws.SSLApp({ key_file_name: tls.keyFile, cert_file_name: tls.certFile });
+    this.connections = new ClientConnections(settings.connections, report);
+    this.#app.filter((connection, change) => {
+      if (change < 0) this.connections.onClosed();
+      else if (!this.connections.onOpened(() => new Uint8Array(connection.getRemoteAddress()))) connection.close();
+    });
     this.#app.any('/*', (response, request) => this.#onRequest(response, request));
   }
 
@@ -51,11 +72,37 @@ export class Listener {
     const socket = await listenOn(this.uws, this.#app, host, port, 0);
     if (socket === false) throw portFault(host, port);
     this.#socket = socket;
-    return this.uws.us_socket_local_port(socket);
+    const bound = this.uws.us_socket_local_port(socket);
+    this.connections.port = bound;
+    this.#place = { host, port: bound };
+    const { descriptorsMax } = this.settings;
+    if (descriptorsMax !== undefined) this.#watch = setInterval(() => this.#lookAtDescriptors(descriptorsMax), descriptorsEveryMs).unref();
+    return bound;
+  }
+
+  /** Without a descriptor no connection can be accepted, and the socket that waits would keep the thread busy with that. */
+  #lookAtDescriptors(descriptorsMax: number): void {
+    const isFree = isDescriptorFree(descriptorsMax);
+    if (isFree === (this.#socket !== null) || this.#place === null || this.isDraining) return;
+    if (!isFree) {
+      if (this.#socket !== null) this.uws.us_listen_socket_close(this.#socket);
+      this.#socket = null;
+      this.report.paused(true);
+      return;
+    }
+    const { host, port } = this.#place;
+    this.#app.listen(host, port, 0, (socket) => {
+      // Not to be had now: tried again.
+      if (socket === false) return;
+      this.#socket = socket;
+      this.report.paused(false);
+    });
   }
 
   stopListening(): void {
     this.isDraining = true;
+    if (this.#watch !== null) clearInterval(this.#watch);
+    this.#watch = null;
     const socket = this.#socket;
     this.#socket = null;
     if (socket !== null) this.uws.us_listen_socket_close(socket);
@@ -64,6 +111,7 @@ export class Listener {
   /** Closes every connection, open answers included. The thread must not end before this. */
   close(): void {
     this.stopListening();
+    this.connections.close();
     this.#app.close();
   }
 
@@ -95,14 +143,19 @@ class ServedCall implements WriterOwner {
   }
 
   get mustClose(): boolean {
-    return this.#isFramingBroken || this.listener.isDraining || !this.body.isComplete;
+    return this.#isFramingBroken || this.listener.isDraining || this.isBodyUnread;
+  }
+
+  get isBodyUnread(): boolean {
+    return !this.body.isComplete && !this.body.endsSoon && !this.#isFramingBroken;
   }
 
   begin(): void {
     const { listener, head } = this;
     const fault = checkHead(head, listener.settings.limits.bodyBytesMax);
     if (fault !== undefined) {
-      this.#isFramingBroken = true;
+      // A body that is too long is framed well: its client should see the answer.
+      this.#isFramingBroken = fault.code !== 'BODY_TOO_LARGE';
       this.#refuse(fault);
       return;
     }
@@ -132,8 +185,16 @@ class ServedCall implements WriterOwner {
     this.body.release();
   }
 
+  onAnsweredEarly(): void {
+    this.#end();
+    this.body.linger();
+  }
+
   #onAborted(): void {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      this.body.release();
+      return;
+    }
     this.#end();
     this.writer.onGone();
     this.body.release();
@@ -161,7 +222,10 @@ class ServedCall implements WriterOwner {
     // After broken framing nothing that follows can be trusted to be this request's body. Not within the library's callback: a request that
     // came in the same read would be served next, and the connection stay open. Unanswered, it makes the library close instead.
     if (this.#isFramingBroken) setImmediate(() => writer.send(status, headers, told));
-    else this.body.drain(() => writer.send(status, headers, told));
+    else {
+      this.body.discard();
+      writer.send(status, headers, told);
+    }
   }
 }
 

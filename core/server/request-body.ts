@@ -14,14 +14,23 @@ import type { UwsResponse } from './uws.js';
 export interface BodyLimits {
   readonly bodyBytesMax: number;
   readonly bodyTimeoutMs: number;
+  /** In each span of so long, a body that is not whole must have brought as many bytes as `bodyRateMin` a second. */
+  readonly bodyDeadlineMs: number;
+  readonly bodyRateMin: number;
 }
 
 /** Held before anyone decided, or unread by the upstream, before the client is paused. */
 const heldBytesMax = 256 * 1024;
 /** Well below the library's 10 s. */
 const renewEveryMs = 2000;
-/** A rest up to this length is awaited before a refused client is answered. */
-const unreadBytesMax = 64 * 1024;
+/** A body up to this announced length may still come behind its answer, and the connection stay open: the library closes it below 16 kB/s. */
+const shortBytesMax = 64 * 1024;
+/**
+ * So much of a longer one is thrown away behind the answer, and for so long, before the connection is closed. Closed at once, it would be
+ * reset, and most clients would never see the answer.
+ */
+const lingerBytesMax = 8 * 1024 * 1024;
+const lingerMs = 2_000;
 
 type Mode = 'hold' | 'collect' | 'stream' | 'discard';
 
@@ -32,11 +41,15 @@ export class RequestBody implements ClientBody {
   readonly #held = new ByteCollector();
   #onWhole: ((bytes: Uint8Array) => void) | null = null;
   #onFault: ((fault: GatewayError) => void) | null = null;
-  #onDrained: (() => void) | null = null;
   #upload: Upload | null = null;
   #fault: GatewayError | null = null;
   #timer: NodeJS.Timeout | null = null;
   #renewedAt = performance.now();
+  /** When the span began that the body is measured in, and what had come before. */
+  #spanAt = this.#renewedAt;
+  #spanFrom = 0;
+  /** Bytes received at which a connection is closed that was answered already; -1: it was not. */
+  #lingerUntil = -1;
   #isPaused = false;
   /** The response is aborted or ended: the library's objects must not be touched any more. */
   #isGone = false;
@@ -78,10 +91,21 @@ export class RequestBody implements ClientBody {
     if (!this.isComplete) this.#resume();
   }
 
-  drain(onDrained: () => void): void {
+  /** What is missing is short enough to come behind the answer. */
+  get endsSoon(): boolean {
+    return this.contentLength >= 0 && this.contentLength <= Math.min(shortBytesMax, this.limits.bodyBytesMax) && this.#fault === null;
+  }
+
+  /** The answer has left though the body has not come, and tells the client that the connection closes: it does when the body ends, or soon. */
+  linger(): void {
     this.discard();
-    if (this.isComplete || this.#fault !== null || this.contentLength > unreadBytesMax || this.bytesReceived > unreadBytesMax) onDrained();
-    else this.#onDrained = onDrained;
+    this.#clearTimer();
+    if (this.isComplete) {
+      this.response.close();
+      return;
+    }
+    this.#lingerUntil = this.bytesReceived + lingerBytesMax;
+    this.#timer = setTimeout(() => this.response.close(), lingerMs);
   }
 
   /** The client left or the answer ended. */
@@ -93,13 +117,17 @@ export class RequestBody implements ClientBody {
     if (upload !== null && !this.isComplete) upload.destroy();
     this.#mode = 'discard';
     this.#held.takePieces();
-    this.#onDrained = null;
   }
 
   #onData(chunk: ArrayBuffer, isLast: boolean): void {
     // Keeps firing after the answer has been sent.
     if (this.isComplete) return;
     this.bytesReceived += chunk.byteLength;
+    if (this.#lingerUntil !== -1) {
+      this.isComplete = isLast;
+      if (isLast || this.bytesReceived > this.#lingerUntil) this.response.close();
+      return;
+    }
     if (isLast) {
       this.isComplete = true;
       this.#clearTimer();
@@ -107,7 +135,7 @@ export class RequestBody implements ClientBody {
       this.#resume();
     } else if (this.#timer !== null) {
       this.#timer.refresh();
-      this.#bearWithSlowClient();
+      if (!this.#bearWithSlowClient()) return;
     } else if (!this.#isPaused && !this.#isGone) {
       // Most bodies come whole with their head and never need a timer. A client that sends a head and then nothing at all is closed by
       // the library's own idle time-out. What still arrives after a pause was under way: it must not start the clock of a client that may
@@ -119,9 +147,7 @@ export class RequestBody implements ClientBody {
       return;
     }
     switch (this.#mode) {
-      case 'discard':
-        if (isLast || this.bytesReceived > unreadBytesMax) this.#drained();
-        return;
+      case 'discard': return;
       case 'stream': {
         const upload = this.#upload;
         if (upload === null) return;
@@ -162,13 +188,6 @@ export class RequestBody implements ClientBody {
     this.#fault = fault;
     if (onFault !== null) onFault(fault);
     else if (upload !== null) upload.destroy(fault);
-    else this.#drained();
-  }
-
-  #drained(): void {
-    const onDrained = this.#onDrained;
-    this.#onDrained = null;
-    if (onDrained !== null) onDrained();
   }
 
   #pause(): void {
@@ -182,19 +201,36 @@ export class RequestBody implements ClientBody {
     if (!this.#isPaused || this.#isGone) return;
     this.#isPaused = false;
     if (!this.isComplete) this.#armTimer();
+    // The client could not send meanwhile.
+    this.#beginSpan(performance.now());
     this.response.resume();
   }
 
   /**
-   * The library closes a connection that sends less than 16 kB/s, without an answer. Our own time-out judges the pauses instead: stopping and
-   * starting to read renews the library's.
+   * The library closes a connection that sends less than 16 kB/s, without an answer. Our own limits judge pauses and spans instead: stopping
+   * and starting to read renews the library's. False: too slow for ours.
    */
-  #bearWithSlowClient(): void {
+  #bearWithSlowClient(): boolean {
     const now = performance.now();
-    if (now - this.#renewedAt < renewEveryMs || this.#isPaused) return;
-    this.#renewedAt = now;
-    this.response.pause();
-    this.response.resume();
+    const { bodyDeadlineMs, bodyRateMin } = this.limits;
+    if (now - this.#spanAt > bodyDeadlineMs) {
+      if (this.bytesReceived - this.#spanFrom < bodyRateMin * (bodyDeadlineMs / 1000)) {
+        this.#fail(fail('BODY_TOO_SLOW', { deadlineMs: bodyDeadlineMs, bytesPerSecond: bodyRateMin }));
+        return false;
+      }
+      this.#beginSpan(now);
+    }
+    if (now - this.#renewedAt >= renewEveryMs && !this.#isPaused) {
+      this.#renewedAt = now;
+      this.response.pause();
+      this.response.resume();
+    }
+    return true;
+  }
+
+  #beginSpan(now: number): void {
+    this.#spanAt = now;
+    this.#spanFrom = this.bytesReceived;
   }
 
   #armTimer(): void {

@@ -14,10 +14,15 @@ const joinedFrom = 16;
 export interface WriterOwner {
   /** The answer has left, whole or not. */
   onAnswered(): void;
+  /** The answer has left before the body came, and the connection is still open. */
+  onAnsweredEarly(): void;
+  /** More of the body is on its way than may come behind an answer on a connection that stays. */
+  readonly isBodyUnread: boolean;
   /** The connection must not be used again: the request's framing is broken, its body is unread, or the gateway is shutting down. */
   readonly mustClose: boolean;
 }
 
+const sendEarly = (writer: ResponseWriter): void => writer.sendEarly();
 const flushPlanned = (writer: ResponseWriter): void => writer.flushPlanned();
 
 export class ResponseWriter implements Responder {
@@ -60,7 +65,16 @@ export class ResponseWriter implements Responder {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     this.bytesSent = bytes.length;
     this.#first = bytes;
-    this.response.cork(this.#flushCorked);
+    // What came in the same read is known to be here a moment later.
+    if (this.owner.isBodyUnread) setImmediate(sendEarly, this);
+    else this.response.cork(this.#flushCorked);
+  }
+
+  sendEarly(): void {
+    if (!this.isOpen) return;
+    const bytes = this.#first;
+    if (bytes === null || bytes.length === 0 || !this.owner.isBodyUnread || !isJson(this.#headers)) this.response.cork(this.#flushCorked);
+    else this.response.cork(() => this.#flushEarly(bytes));
   }
 
   start(status: number, headers: HeaderList, bodyBytes: number): void {
@@ -220,6 +234,21 @@ export class ResponseWriter implements Responder {
     if (!isWhole && this.owner.mustClose) response.writeHeader('connection', 'close');
   }
 
+  /**
+   * A whole answer while the client is still sending. Ended, it would leave the library's hands at once or be closed at once, which resets
+   * the connection; so it is not ended. The body follows the last header, as part of its value; the line end that the library adds behind
+   * it is white space at the end of the JSON, and counted.
+   */
+  #flushEarly(bytes: Uint8Array): void {
+    this.#first = null;
+    this.#writeHead(false);
+    const length = Buffer.from(`${bytes.length + 2}\r\n\r\n`);
+    this.response.writeHeader('content-length', Buffer.concat([length, bytes]));
+    this.isOpen = false;
+    this.onDrain = null;
+    this.owner.onAnsweredEarly();
+  }
+
   #finish(body: Uint8Array | null): void {
     const { mustClose } = this.owner;
     if (body !== null) {
@@ -241,3 +270,8 @@ export class ResponseWriter implements Responder {
     this.owner.onAnswered();
   }
 }
+
+const isJson = (headers: HeaderList): boolean => {
+  for (let index = 0; index < headers.length; index += 2) if (headers[index] === 'content-type') return headers[index + 1] === 'application/json';
+  return false;
+};

@@ -31,6 +31,8 @@ export interface UwsResponse {
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): UwsResponse;
   pause(): void;
   resume(): void;
+  /** 4 or 16 bytes; empty when the connection is closed. */
+  getRemoteAddress(): ArrayBuffer;
 }
 
 /** A listen socket; opaque. */
@@ -39,6 +41,8 @@ export type UwsListenSocket = object;
 export interface UwsApp {
   any(pattern: string, handler: (response: UwsResponse, request: UwsRequest) => void): UwsApp;
   listen(host: string, port: number, options: number, callback: (socket: UwsListenSocket | false) => void): UwsApp;
+  /** Called with 1 for each connection that opens, and with -1 when it has closed. */
+  filter(handler: (connection: UwsResponse, change: number) => void): UwsApp;
   close(): UwsApp;
 }
 

@@ -3,6 +3,7 @@
 
 import { Ajv } from 'ajv';
 import assert from 'node:assert/strict';
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { fail, isGatewayError } from '../errors/gateway-error.js';
@@ -47,10 +48,16 @@ export interface Settings {
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
   readonly bodyTimeoutMs: number;
+  readonly bodyDeadlineMs: number;
+  /** Bytes a second. */
+  readonly bodyRateMin: number;
   readonly shutdownDeadlineMs: number;
   readonly retryDelayMs: number;
   readonly connectionsMax: number;
   readonly requestsMax: number;
+  readonly clientConnectionsMax: number;
+  readonly clientConnectionsPerAddressMax: number;
+  readonly trustedProxies: readonly string[];
   readonly spinUs: number;
   readonly responsesDays: number;
   readonly cacheMemoryBytes: number;
@@ -164,10 +171,15 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note
     firstByteTimeoutMs: given.first_byte_timeout_ms,
     idleTimeoutMs: given.idle_timeout_ms,
     bodyTimeoutMs: given.body_timeout_ms,
+    bodyDeadlineMs: given.body_deadline_ms,
+    bodyRateMin: given.body_rate_min,
     shutdownDeadlineMs: given.shutdown_deadline_ms,
     retryDelayMs: given.retry_delay_ms,
     connectionsMax: given.connections_max,
     requestsMax: given.requests_max,
+    clientConnectionsMax: given.client_connections_max,
+    clientConnectionsPerAddressMax: given.client_connections_per_address_max,
+    trustedProxies: Object.freeze(given.trusted_proxies.filter((range) => isRange(range, note))),
     spinUs: given.spin_us,
     logStoreBytesMax: given.log_store_bytes_max,
     responsesDays: given.responses_days,
@@ -175,6 +187,15 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note
     cacheDiskBytes: given.cache_disk_bytes,
     logStoreDays: given.log_store_days,
   });
+}
+
+/** The pattern lets more through than addresses. */
+function isRange(range: string, note: NoteFault): boolean {
+  const [address = '', bits] = range.split('/');
+  const family = isIP(address);
+  if (family !== 0 && (bits === undefined || Number(bits) <= (family === 4 ? 32 : 128))) return true;
+  note(`trusted_proxies: ${range} is not an IP address or a CIDR range`, ['trusted_proxies']);
+  return false;
 }
 
 /** The log store is the one exporter with settings of its own; its parameters in the file win over them. */

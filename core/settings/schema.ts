@@ -80,10 +80,18 @@ export const settingProperties = {
   first_byte_timeout_ms: milliseconds(300_000, 1, 'Longest wait for the first byte of an answer; `request_timeout` in a config is the tighter one.'),
   idle_timeout_ms: milliseconds(300_000, 1, 'Longest gap between two chunks of an answer.'),
   body_timeout_ms: milliseconds(8_000, 1, 'Longest pause of a client that is sending its body, then 408; beyond 10 s the edge closes the connection without an answer.'),
+  body_deadline_ms: milliseconds(60_000, 1, 'Time for a whole request body, then 408; one that brings `body_rate_min` on average may go on for as long again, and so on. Waiting for a provider that reads slowly does not count.'),
+  body_rate_min: bytes(4 * KiB, 0, GiB, 'Least bytes a second of a request body that takes longer than `body_deadline_ms`.'),
   shutdown_deadline_ms: milliseconds(30_000, 0, 'How long open answers may go on after SIGTERM or SIGINT.'),
   retry_delay_ms: milliseconds(500, 0, 'First delay of the retry back-off; it doubles with each retry.'),
   connections_max: count(10_000, 1_000_000, 'Most open connections to one upstream origin, for each thread.'),
   requests_max: count(20_000, 1_000_000, 'Most open requests for each thread; beyond it 503.'),
+  client_connections_max: count(20_000, 1_000_000, 'Most open connections of clients for each thread, and never more than half of the file descriptors the process may have; further ones are closed at once.'),
+  client_connections_per_address_max: count(5_000, 1_000_000, 'Most open connections of one client address (of an IPv6 /64) for each thread, and never more than half of all; further ones are closed at once. Counted on Linux only.'),
+  trusted_proxies: {
+    type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^[0-9a-fA-F.:]+(?:/\\d{1,3})?$' }, defaultText: 'none', expected: 'a list of IP addresses or CIDR ranges',
+    description: 'Addresses or CIDR ranges of reverse proxies in front of the gateway, which bring the connections of many clients: `client_connections_per_address_max` does not apply to them.',
+  },
   spin_us: { type: 'integer', default: 200, minimum: 0, maximum: 10_000, description: 'Microseconds an idle thread stays awake for the next event while that pays (back-to-back calls to a fast upstream); 0 switches it off.' },
   responses_days: { type: 'integer', default: 30, minimum: 0, maximum: 36_500, description: 'Days a response is kept for GET and previous_response_id when its provider has no Responses API; 0 keeps none.' },
   cache_memory_bytes: bytes(64 * MiB, MiB, 64 * GiB, 'Most bytes of answers that a cache keeps in memory, for each thread and each set of cache parameters.'),
@@ -136,10 +144,15 @@ export interface CheckedSettings {
   first_byte_timeout_ms: number;
   idle_timeout_ms: number;
   body_timeout_ms: number;
+  body_deadline_ms: number;
+  body_rate_min: number;
   shutdown_deadline_ms: number;
   retry_delay_ms: number;
   connections_max: number;
   requests_max: number;
+  client_connections_max: number;
+  client_connections_per_address_max: number;
+  trusted_proxies: string[];
   spin_us: number;
   responses_days: number;
   cache_memory_bytes: number;

@@ -44,7 +44,7 @@ interface Answer {
 
 /** An error answer of the gateway; the connection may stay open. */
 async function errorOf(wire: Wire): Promise<Answer> {
-  const text = await wire.until((all) => all.endsWith('}}'));
+  const text = await wire.until((all) => all.trimEnd().endsWith('}}'));
   const [start = '', body = ''] = text.split('\r\n\r\n');
   const { error } = JSON.parse(body);
   assert.equal(typeof error.message, 'string');

@@ -63,10 +63,18 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+export interface ChildLimits {
+  /** File descriptors that the process may have. */
+  readonly descriptors?: number;
+}
+
 /** Runs the command line with these arguments and nothing in the environment but these settings. */
-export function spawnGateway(argv: readonly string[], environment: Environment = {}, cwd = temporaryFolder()): Child {
+export function spawnGateway(argv: readonly string[], environment: Environment = {}, cwd = temporaryFolder(), limits: ChildLimits = {}): Child {
   const base = Object.fromEntries(inherited.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
-  const child = spawn(process.execPath, ['--max-semi-space-size=32', mainFile, ...argv], { cwd, env: { ...base, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const command = [process.execPath, '--max-semi-space-size=32', mainFile, ...argv];
+  // The shell is replaced by the process, which keeps its id.
+  const [program = '', ...given] = limits.descriptors === undefined ? command : ['/bin/sh', '-c', `ulimit -n ${limits.descriptors} && exec "$0" "$@"`, ...command];
+  const child = spawn(program, given, { cwd, env: { ...base, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
   const pid = child.pid;
   if (pid === undefined) throw new Error('the process did not start');
   living.add(pid);
@@ -118,7 +126,7 @@ export async function runGateway(argv: readonly string[], environment: Environme
 }
 
 /** `gateway start` with the settings of startTestGateway(); an empty text takes a default away again. Resolves when it answers. */
-export async function startChildGateway(environment: Environment = {}): Promise<ChildGateway> {
+export async function startChildGateway(environment: Environment = {}, limits: ChildLimits = {}): Promise<ChildGateway> {
   const dataDir = environment.GATEWAY_DATA_DIR ?? temporaryFolder();
   const child = spawnGateway(['start'], {
     GATEWAY_PORT: '0',
@@ -130,7 +138,7 @@ export async function startChildGateway(environment: Environment = {}): Promise<
     GATEWAY_LOG_LEVEL: 'error',
     GATEWAY_RETRY_DELAY_MS: '1',
     ...environment,
-  });
+  }, undefined, limits);
   await child.until((text) => /Base URL +\S+\n[^]*curl /.test(text));
   const url = /Base URL +(\S+)\n/.exec(child.stdout())?.[1] ?? '';
   const ready = await fetch(`${url}/ready`, { headers: { connection: 'close' } });

@@ -14,8 +14,9 @@ export interface Wire {
   destroy(): void;
 }
 
-export async function openWire(port: number): Promise<Wire> {
-  const socket = connect(port, '127.0.0.1');
+/** `from`: the client's address. */
+export async function openWire(port: number, from = '127.0.0.1'): Promise<Wire> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   socket.setNoDelay(true);
   const chunks: Buffer[] = [];
   let isClosed = false;

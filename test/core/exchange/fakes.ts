@@ -87,7 +87,6 @@ export function exchangeOf(parts: ExchangeParts = {}): Exchange {
     collect: (onWhole) => onWhole(bytes),
     stream: () => Readable.from([bytes]),
     discard() {},
-    drain: (onDrained) => onDrained(),
   };
   const exchange = new Exchange(head, parts.route ?? chatEndpoint, parts.suffix ?? '', body, parts.responder ?? new RecordingResponder(), { parse: parseJsonObject, field });
   exchange.bytes = bytes;

@@ -155,6 +155,10 @@ export class FakeUwsResponse implements UwsResponse {
     return this;
   }
 
+  getRemoteAddress(): ArrayBuffer {
+    return new Uint8Array([127, 0, 0, 1]).buffer;
+  }
+
   pause(): void {
     this.#assertAlive('pause');
     this.pauses += 1;

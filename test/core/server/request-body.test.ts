@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { afterEach, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it, mock } from 'node:test';
 import type { GatewayError } from '../../../core/errors/gateway-error.js';
 import { RequestBody } from '../../../core/server/request-body.js';
 import { endOfTask, FakeUwsResponse } from './fake-uws-response.js';
 
 const KiB = 1024;
-const limits = { bodyBytesMax: 1000 * KiB, bodyTimeoutMs: 60_000 };
+const limits = { bodyBytesMax: 1000 * KiB, bodyTimeoutMs: 60_000, bodyDeadlineMs: 60_000, bodyRateMin: 4 * KiB };
 
-function bench(options: { readonly hasBody?: boolean; readonly contentLength?: number; readonly bodyBytesMax?: number; readonly bodyTimeoutMs?: number } = {}) {
+function bench(options: { readonly hasBody?: boolean; readonly contentLength?: number; readonly bodyBytesMax?: number; readonly bodyTimeoutMs?: number; readonly bodyDeadlineMs?: number; readonly bodyRateMin?: number } = {}) {
   const response = new FakeUwsResponse();
   const { hasBody = true, contentLength = -1, ...changed } = options;
   const body = new RequestBody(response, { ...limits, ...changed }, hasBody, contentLength);
@@ -262,48 +262,37 @@ describe('a streamed body', () => {
 });
 
 describe('a body nobody wants', () => {
-  it('is waited for when it is short', () => {
-    const { response, body } = bench({ contentLength: 10 });
-    response.data('12345', false);
-    let drained = 0;
-    body.drain(() => { drained += 1; });
-    assert.equal(drained, 0);
-    response.data('67890', true);
-    assert.equal(drained, 1);
+  it('may come behind the answer when it is short, and known to be', () => {
+    assert.ok(bench({ contentLength: 64 * KiB }).body.endsSoon);
+    assert.ok(!bench({ contentLength: 65 * KiB }).body.endsSoon);
+    assert.ok(!bench().body.endsSoon);
+    const faulty = bench({ contentLength: 10, bodyBytesMax: 3 });
+    faulty.response.data('1234', false);
+    assert.ok(!faulty.body.endsSoon);
   });
 
-  it('is not waited for when it is here, long or at fault', () => {
-    const cases = [
-      () => { const ready = bench(); ready.response.data('x', true); return ready; },
-      () => bench({ hasBody: false }),
-      () => bench({ contentLength: 65 * KiB }),
-      () => { const long = bench(); long.response.data('x'.repeat(65 * KiB), false); return long; },
-      () => { const faulty = bench({ bodyBytesMax: 3 }); faulty.response.data('1234', false); return faulty; },
-    ];
-    for (const [index, make] of cases.entries()) {
-      let drained = 0;
-      make().body.drain(() => { drained += 1; });
-      assert.equal(drained, 1, `case ${index}`);
-    }
-  });
-
-  it('is given up when it turns out to be long', () => {
-    const { response, body } = bench();
-    let drained = 0;
-    body.drain(() => { drained += 1; });
-    for (let count = 0; count < 4; count += 1) response.data('x'.repeat(20 * KiB), false);
-    assert.equal(drained, 1);
-    response.data('', true);
-    assert.equal(drained, 1);
-  });
-
-  it('is given up when the client stops sending, too', () => withFakeTimers((timers) => {
-    const { response, body } = bench();
-    let drained = 0;
-    body.drain(() => { drained += 1; });
-    response.data('x', false);
-    timers[0]?.fire();
-    assert.equal(drained, 1);
+  it('is thrown away behind the answer until its end, up to a limit of bytes and of time, then the connection is closed', () => withFakeTimers((timers) => {
+    const whole = bench();
+    whole.body.linger();
+    whole.response.data('x'.repeat(300 * KiB), false);
+    assert.ok(!whole.response.isClosed);
+    whole.response.data('', true);
+    assert.ok(whole.response.isClosed);
+    const long = bench();
+    long.body.linger();
+    for (let count = 0; count < 8; count += 1) long.response.data('x'.repeat(1024 * KiB), false);
+    assert.ok(!long.response.isClosed);
+    long.response.data('x', false);
+    assert.ok(long.response.isClosed);
+    const slow = bench();
+    slow.body.linger();
+    slow.response.data('x', false);
+    timers.at(-1)?.fire();
+    assert.ok(slow.response.isClosed);
+    const gone = bench();
+    gone.body.linger();
+    gone.body.release();
+    assert.ok(timers.at(-1)?.isCleared);
   }));
 
   it('wakes a paused client and holds nothing', () => {
@@ -323,5 +312,53 @@ describe('a body nobody wants', () => {
     body.release();
     body.discard();
     assert.equal(response.resumes, 0);
+  });
+});
+
+describe('a body that takes long', () => {
+  let atMs = 1_000_000;
+  before(() => { mock.method(performance, 'now', () => atMs); });
+  after(() => mock.restoreAll());
+  const limited = { bodyDeadlineMs: 10_000, bodyRateMin: 1_000 };
+
+  it('is refused when a span brought less than the least rate, though no pause was too long', () => {
+    const { response, body } = bench(limited);
+    const heard = collected(body);
+    for (let second = 0; second <= 10; second += 1) {
+      response.data('x', false);
+      atMs += 1_000;
+    }
+    assert.deepEqual(heard.faults, []);
+    response.data('x', false);
+    assert.deepEqual(heard.faults, ['BODY_TOO_SLOW']);
+  });
+
+  it('goes on while each span brings enough', () => {
+    const { response, body } = bench(limited);
+    const heard = collected(body);
+    for (let second = 0; second < 60; second += 1) {
+      response.data('x'.repeat(1_100), false);
+      atMs += 1_000;
+    }
+    response.data('x', true);
+    assert.deepEqual(heard.faults, []);
+    assert.equal(heard.whole.length, 1);
+  });
+
+  it('is not measured while the provider reads nothing', async () => {
+    const { response, body } = bench(limited);
+    response.data('x', false);
+    response.data('x'.repeat(300 * KiB), false);
+    assert.equal(response.pauses, 1);
+    atMs += 1_000_000;
+    const upload = body.stream();
+    let isBroken = false;
+    upload.on('error', () => { isBroken = true; });
+    upload.resume();
+    await endOfTask();
+    assert.equal(response.resumes, 1);
+    response.data('x', false);
+    await endOfTask();
+    assert.ok(!isBroken);
   });
 });

@@ -5,9 +5,14 @@ import { endOfTask, FakeUwsResponse } from './fake-uws-response.js';
 
 class Owner implements WriterOwner {
   answered = 0;
+  answeredEarly = 0;
   mustClose = false;
+  isBodyUnread = false;
   onAnswered(): void {
     this.answered += 1;
+  }
+  onAnsweredEarly(): void {
+    this.answeredEarly += 1;
   }
 }
 
@@ -365,5 +370,41 @@ describe('an answer that is broken off', () => {
     assert.equal(response.drain(), true);
     assert.equal(response.body.toString(), 'a');
     assert.equal(drains(), 0);
+  });
+});
+
+describe('an answer before the body has come', () => {
+  it('leaves whole, tells that the connection closes, and leaves the connection open', async () => {
+    const { response, owner, writer } = bench();
+    owner.isBodyUnread = true;
+    owner.mustClose = true;
+    writer.send(401, json, '{"a":1}');
+    assert.equal(response.corks, 0, 'what came in the same read is not known yet');
+    await new Promise(setImmediate);
+    assert.equal(response.status, '401 Unauthorized');
+    assert.deepEqual(response.headers, ['content-type', 'application/json', 'connection', 'close', 'content-length', '9\r\n\r\n{"a":1}']);
+    assert.ok(!response.isEnded && !response.isClosed && !writer.isOpen);
+    assert.deepEqual([owner.answered, owner.answeredEarly], [0, 1]);
+  });
+
+  it('is an answer like another when the body was in the same read, or the answer is no JSON', async () => {
+    for (const [headers, isUnread] of [[json, false], [['content-type', 'audio/wav'], true]] as const) {
+      const { response, owner, writer } = bench();
+      owner.isBodyUnread = true;
+      writer.send(401, [...headers], '{"a":1}');
+      owner.isBodyUnread = isUnread;
+      await new Promise(setImmediate);
+      assert.equal(response.body.toString(), '{"a":1}');
+      assert.deepEqual([response.isEnded, owner.answered, owner.answeredEarly], [true, 1, 0]);
+    }
+  });
+
+  it('is not written to a client that has left meanwhile', async () => {
+    const { response, owner, writer } = bench();
+    owner.isBodyUnread = true;
+    writer.send(401, json, '{"a":1}');
+    writer.onGone();
+    await new Promise(setImmediate);
+    assert.equal(response.status, '');
   });
 });

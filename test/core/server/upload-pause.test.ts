@@ -17,7 +17,7 @@ function fakeResponse() {
 
 it('lets a paused client go on when the rest of its body came with the same read', async () => {
   const { response, calls, give } = fakeResponse();
-  const body = new RequestBody(response, { bodyBytesMax: 10_000_000, bodyTimeoutMs: 1000 }, true, 600_000);
+  const body = new RequestBody(response, { bodyBytesMax: 10_000_000, bodyTimeoutMs: 1000, bodyDeadlineMs: 60_000, bodyRateMin: 0 }, true, 600_000);
   const upload = body.stream();
   give(400_000, false);
   assert.deepEqual(calls, ['pause']);
