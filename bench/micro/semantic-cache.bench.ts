@@ -63,12 +63,13 @@ for (let turn = 0; turn < 20_000; turn += 1) timed(judged, () => { judge('How do
 line('veto, one pair', judged);
 
 const host = fakeHost();
-const cache = await plugin.create({ threshold: 0.85, veto: true, characters_max: 1000, timeout: 60_000 }, host, { memoryBytesMax: 500e6, diskBytesMax: 500e6 });
-const question = (number: number, text: string) => ({ exchange: fakeExchange(), partition: 'partition', key: `${number}`, ageMsMax: 1e12, prompt: () => ({ frame: 'frame', text }) });
+const cache = await plugin.create(host, { memoryBytesMax: 500e6, diskBytesMax: 500e6 });
+const params = { threshold: 0.85, veto: true, characters_max: 1000, timeout: 60_000 };
+const question = (number: number, text: string) => ({ exchange: fakeExchange(), partition: 'partition', key: `${number}`, ageMsMax: 1e12, params, prompt: () => ({ frame: 'frame', text }) });
 const whole: number[] = [];
 let hits = 0;
 for (let number = 0; number < 200; number += 1) {
-  await cache.store(question(number, `How do I fix the error number ${number}?`), { status: 200, contentType: 'application/json', body: Buffer.alloc(1000), storedAtMs: host.now() });
+  await cache.store(question(number, `How do I fix the error number ${number}?`), { status: 200, contentType: 'application/json', body: Buffer.alloc(1000), storedAtMs: host.now(), endsAtMs: host.now() + 1e12 });
 }
 for (let number = 0; number < 200; number += 1) {
   const startedMs = performance.now();

@@ -4,7 +4,7 @@
 import type { CachePrompt, CacheQuestion, Json, JsonObject } from '@gateway/plugin-sdk';
 import { createHash } from 'node:crypto';
 import type { Exchange } from '../exchange/exchange.js';
-import type { Leaf } from '../plan/plan.js';
+import type { CachePlan, Leaf } from '../plan/plan.js';
 import type { Prepared } from './prepare.js';
 
 /** Whose answers are worth keeping: JSON, the same for the same request. Uploads, files, batches and sound are not. */
@@ -19,10 +19,11 @@ export class Question implements CacheQuestion {
   readonly partition: string;
   readonly key: string;
   readonly ageMsMax: number;
+  readonly params: object;
   readonly #frameOf: (body: JsonObject) => string;
   #prompt: CachePrompt | null | undefined = undefined;
 
-  constructor(readonly exchange: Exchange, leaf: Leaf, prepared: Prepared, readonly body: JsonObject) {
+  constructor(readonly exchange: Exchange, leaf: Leaf, cache: CachePlan, prepared: Prepared, readonly body: JsonObject) {
     const { principal, head } = exchange;
     // With a namespace the metadata does not count.
     const group = head.cacheNamespace === undefined ? ['metadata', head.metadata ?? ''] : ['namespace', head.cacheNamespace];
@@ -33,7 +34,8 @@ export class Question implements CacheQuestion {
     if (leaf.after !== null && exchange.hasNotes) about.push(createHash('sha256').update(exchange.sentBytes ?? exchange.bytes).digest('base64url'));
     this.#frameOf = (given) => digest([...about, canonical(given)]);
     this.key = this.#frameOf(body);
-    this.ageMsMax = leaf.cache === null ? 0 : leaf.cache.ageMsMax;
+    this.ageMsMax = cache.ageMsMax;
+    this.params = cache.params;
   }
 
   /** The client reads the usage out of the answer. */
@@ -54,7 +56,7 @@ export function questionOf(exchange: Exchange, leaf: Leaf, prepared: Prepared): 
   if (leaf.cache === null || prepared.cacheBody === null || exchange.suffix !== '' || !cachedEndpoints.has(exchange.route.name)) return null;
   // The operator's word against bodies in stores counts for this one, too.
   if (exchange.head.gatewayHeader('debug') === 'false') return null;
-  return new Question(exchange, leaf, prepared, prepared.cacheBody);
+  return new Question(exchange, leaf, leaf.cache, prepared, prepared.cacheBody);
 }
 
 export function includesUsage(exchange: Exchange): boolean {

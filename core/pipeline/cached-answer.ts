@@ -52,7 +52,8 @@ function usable(plan: CachePlan, question: Question, hit: CacheHit | undefined, 
     dropHit(plan, question, 'it is not an answer of this endpoint', services);
     return undefined;
   }
-  return kept.lacksUsage && question.wantsUsage ? undefined : hit;
+  // A cache that forgets what its writers allowed is reminded here.
+  return question.ageMsMax === 0 || Date.now() > hit.endsAtMs || (kept.lacksUsage && question.wantsUsage) ? undefined : hit;
 }
 
 /** An entry that cannot be used goes: it would be found again with every repeat. */
@@ -80,7 +81,10 @@ export function changeCache(plan: CachePlan, change: () => Maybe<void>, services
 
 /** `answer`: the body, when somebody has read it. */
 export function keepAnswer(plan: CachePlan, question: Question, body: Uint8Array, answer: JsonObject | null, services: PipelineServices): void {
-  const entry = { status: 200, contentType: 'application/json', body, storedAtMs: Date.now() };
+  // Nobody may ever use it.
+  if (question.ageMsMax === 0) return;
+  const storedAtMs = Date.now();
+  const entry = { status: 200, contentType: 'application/json', body, storedAtMs, endsAtMs: storedAtMs + question.ageMsMax };
   changeCache(plan, () => {
     // An error that came with status 200, half an answer, or no JSON.
     if (readKept(question.exchange.endpoint, body, answer) === null) {

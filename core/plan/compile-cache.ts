@@ -1,7 +1,7 @@
-// The `cache` of a config -> the cache of a target. Runs when a config is seen for the first time. One instance for each mode and parameters
-// in a thread, however many configs name it: they share what it keeps, in partitions.
+// The `cache` of a config -> the cache of a target. Runs when a config is seen for the first time. One instance for each mode
+// in a thread, however many configs name it, with whatever parameters: they share what it keeps, in partitions, and its limits.
 
-import type { Cache, CacheLimits } from '@gateway/plugin-sdk';
+import type { Cache, CacheLimits, Maybe } from '@gateway/plugin-sdk';
 import type { CacheConfig } from '../config/config.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import type { Registry } from '../registry/registry.js';
@@ -16,8 +16,6 @@ export interface CacheServices {
 
 const ageSecondsDefault = 604_800;
 const ageSecondsMax = 7_776_000;
-/** Sets of parameters that one thread keeps caches for. */
-const instancesMax = 64;
 
 export class CacheInstances {
   readonly #made = new Map<string, Promise<Cache>>();
@@ -25,24 +23,25 @@ export class CacheInstances {
 
   constructor(readonly limits: CacheLimits) {}
 
-  find(key: string, make: (limits: CacheLimits) => Promise<Cache>): Promise<Cache> {
-    let cache = this.#made.get(key);
+  /** The cache of this kind; there are no more than plugins that are installed. */
+  find(mode: string, make: (limits: CacheLimits) => Promise<Cache>): Promise<Cache> {
+    let cache = this.#made.get(mode);
     if (cache === undefined) {
-      if (this.#made.size >= instancesMax) throw fail('CONFIG_INVALID', { path: 'config.cache', param: 'config.cache', reason: `more than ${instancesMax} different sets of cache parameters are in use` });
-      cache = make(this.limits);
-      this.#made.set(key, cache);
-      cache.catch(() => this.#made.delete(key));
+      const made = make(this.limits);
+      cache = made;
+      this.#made.set(mode, made);
+      // A failure is not kept: the next config tries again.
+      made.catch(() => { if (this.#made.get(mode) === made) this.#made.delete(mode); });
     }
     return cache;
   }
 
   /** This kind of cache has another version now. What plans hold of the old one goes on, and is closed with the others at the end. */
   retire(mode: string): void {
-    for (const [key, cache] of this.#made) {
-      if (!key.startsWith(`${mode} `)) continue;
-      this.#made.delete(key);
-      this.#retired.push(cache);
-    }
+    const cache = this.#made.get(mode);
+    if (cache === undefined) return;
+    this.#made.delete(mode);
+    this.#retired.push(cache);
   }
 
   async close(): Promise<void> {
@@ -60,18 +59,20 @@ export async function cachePlan(config: CacheConfig, path: string, services: Cac
   const values: Record<string, unknown> = structuredClone(params);
   const fault = registry.checkParams(plugin, values);
   if (fault !== undefined) throw invalid(fault.path === '' ? path : `${path}.${fault.path}`, fault.reason);
-  const cache = await services.caches.find(`${mode} ${JSON.stringify(values)}`, async (limits) => {
+  const asked = async <T>(work: () => Maybe<T>): Promise<T> => {
     try {
-      return await plugin.create(values, registry.host(`cache/${mode}`), limits);
+      return await work();
     } catch (thrown) {
       if (isGatewayError(thrown)) throw thrown;
       const named = parameterPath(thrown);
       if (named !== undefined) throw invalid(`${path}.${named}`, reasonOf(thrown));
       throw fail('PLUGIN_FAILED', { plugin: `cache/${mode}`, reason: reasonOf(thrown) }, thrown);
     }
-  });
+  };
+  await asked(() => plugin.checkParams?.(values));
+  const cache = await services.caches.find(mode, (limits) => asked(async () => plugin.create(registry.host(`cache/${mode}`), limits)));
   return Object.freeze({
-    mode, cache, compares: plugin.compares, sharesInFlight: sharesInFlight === true,
+    mode, cache, params: Object.freeze(values), compares: plugin.compares, sharesInFlight: sharesInFlight === true,
     ageMsMax: Math.min(ageSeconds ?? ageSecondsDefault, ageSecondsMax) * 1000,
   });
 }

@@ -120,6 +120,8 @@ export interface AfterHooks {
 export interface CachePlan {
   readonly mode: string;
   readonly cache: Cache;
+  /** The parameters of the config, for each question. */
+  readonly params: object;
   readonly compares: CachePlugin['compares'];
   readonly ageMsMax: number;
   /** Identical requests in flight share one upstream call. */

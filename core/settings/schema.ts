@@ -94,7 +94,7 @@ export const settingProperties = {
   },
   spin_us: { type: 'integer', default: 200, minimum: 0, maximum: 10_000, description: 'Microseconds an idle thread stays awake for the next event while that pays (back-to-back calls to a fast upstream); 0 switches it off.' },
   responses_days: { type: 'integer', default: 30, minimum: 0, maximum: 36_500, description: 'Days a response is kept for GET and previous_response_id when its provider has no Responses API; 0 keeps none.' },
-  cache_memory_bytes: bytes(64 * MiB, MiB, 64 * GiB, 'Most bytes of answers that a cache keeps in memory, for each thread and each set of cache parameters.'),
+  cache_memory_bytes: bytes(64 * MiB, MiB, 64 * GiB, 'Most bytes of answers that a cache keeps in memory, for each thread.'),
   cache_disk_bytes: bytes(GiB, MiB, 1024 * GiB, 'Most bytes of answers that a cache keeps on disk, all threads together.'),
   log_store_bytes_max: bytes(GiB, MiB, 1024 * GiB, 'Most bytes the stored log may take; the oldest records go first.'),
   log_store_days: count(30, 36_500, 'Days a log record is kept.'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Cache, CacheEntry, CacheHit, CacheLimits, CachePlugin } from '../src/kinds/cache.js';
+import type { Cache, CacheEntry, CacheHit, CacheLimits, CachePlugin, CacheQuestion } from '../src/kinds/cache.js';
 import { fakeHost, type FakeHost, type FakeHostOptions } from './fake-host.js';
 import { fakeEntry, fakeQuestion, type FakeQuestionOptions } from './fake-question.js';
 import { withDefaults } from './schema-defaults.js';
@@ -16,8 +16,13 @@ const limits: CacheLimits = { memoryBytesMax: 8 * 1024 * 1024, diskBytesMax: 8 *
 
 /** Registers the tests that every cache has to pass. */
 export function conformCache(plugin: CachePlugin, options: ConformCacheOptions = {}): void {
-  const make = async (host: FakeHost): Promise<Cache> => await plugin.create(withDefaults(plugin.params, options.params ?? {}), host, limits);
-  const ask = async (cache: Cache, question: FakeQuestionOptions = {}): Promise<CacheHit | undefined> => await cache.lookup(fakeQuestion(question));
+  const params = Object.freeze(withDefaults(plugin.params, options.params ?? {}));
+  const make = async (host: FakeHost): Promise<Cache> => {
+    await plugin.checkParams?.(params);
+    return await plugin.create(host, limits);
+  };
+  const questionOf = (question: FakeQuestionOptions = {}): CacheQuestion => fakeQuestion({ params, ...question });
+  const ask = async (cache: Cache, question: FakeQuestionOptions = {}): Promise<CacheHit | undefined> => await cache.lookup(questionOf(question));
   const bodyOf = (entry: CacheEntry | undefined): unknown => (entry === undefined ? undefined : (JSON.parse(new TextDecoder().decode(entry.body)) as { text: unknown }).text);
 
   describe(`cache plugin: ${plugin.title}`, () => {
@@ -34,7 +39,7 @@ export function conformCache(plugin: CachePlugin, options: ConformCacheOptions =
       const cache = await make(host);
       assert.equal(await ask(cache), undefined);
       const entry = fakeEntry('Paris ünï😀', host.now());
-      await cache.store(fakeQuestion(), entry);
+      await cache.store(questionOf(), entry);
       const hit = await ask(cache);
       assert.deepEqual(hit === undefined ? undefined : { ...hit, body: Uint8Array.from(hit.body) }, { ...entry, body: Uint8Array.from(entry.body), match: 'exact' });
       await cache.close?.();
@@ -43,8 +48,8 @@ export function conformCache(plugin: CachePlugin, options: ConformCacheOptions =
     it('keeps partitions and questions apart', async () => {
       const host = fakeHost(options.host);
       const cache = await make(host);
-      await cache.store(fakeQuestion({ partition: 'a' }), fakeEntry('for a', host.now()));
-      await cache.store(fakeQuestion({ partition: 'a', rest: 'other model' }), fakeEntry('other', host.now()));
+      await cache.store(questionOf({ partition: 'a' }), fakeEntry('for a', host.now()));
+      await cache.store(questionOf({ partition: 'a', rest: 'other model' }), fakeEntry('other', host.now()));
       assert.equal(await ask(cache, { partition: 'b' }), undefined);
       assert.equal(await ask(cache, { partition: 'a', rest: 'third model' }), undefined);
       assert.equal(bodyOf(await ask(cache, { partition: 'a' })), 'for a');
@@ -55,19 +60,55 @@ export function conformCache(plugin: CachePlugin, options: ConformCacheOptions =
     it('gives nothing that is older than the question allows', async () => {
       const host = fakeHost(options.host);
       const cache = await make(host);
-      await cache.store(fakeQuestion(), fakeEntry('old', host.now()));
+      await cache.store(questionOf(), fakeEntry('old', host.now()));
       host.advance(60_000);
       assert.equal(await ask(cache, { ageMsMax: 59_999 }), undefined);
       assert.equal(bodyOf(await ask(cache, { ageMsMax: 60_001 })), 'old');
       await cache.close?.();
     });
 
+    it('gives nothing that is older than its writer allowed, whatever the reader allows', async () => {
+      const host = fakeHost(options.host);
+      const cache = await make(host);
+      await cache.store(questionOf({ ageMsMax: 60_000 }), fakeEntry('short', host.now(), 60_000));
+      host.advance(59_999);
+      assert.equal(bodyOf(await ask(cache, { ageMsMax: 3_600_000 })), 'short');
+      host.advance(2);
+      assert.equal(await ask(cache, { ageMsMax: 3_600_000 }), undefined);
+      await cache.close?.();
+    });
+
+    it('gives an answer while it is still being stored', async () => {
+      const host = fakeHost(options.host);
+      const cache = await make(host);
+      const storing = cache.store(questionOf(), fakeEntry('at once', host.now()));
+      assert.equal(bodyOf(await ask(cache)), 'at once');
+      await storing;
+      assert.equal(bodyOf(await ask(cache)), 'at once');
+      await cache.close?.();
+    });
+
+    it('keeps an answer that is stored while the one before it is being removed', async () => {
+      const host = fakeHost(options.host);
+      const cache = await make(host);
+      await cache.store(questionOf(), fakeEntry('old', host.now()));
+      host.advance(1);
+      const removing = cache.remove(questionOf());
+      assert.notEqual(bodyOf(await ask(cache)), 'old');
+      host.advance(1);
+      const storing = cache.store(questionOf(), fakeEntry('new', host.now()));
+      assert.equal(bodyOf(await ask(cache)), 'new');
+      await Promise.all([removing, storing]);
+      assert.equal(bodyOf(await ask(cache)), 'new');
+      await cache.close?.();
+    });
+
     it('gives the newest answer to a question', async () => {
       const host = fakeHost(options.host);
       const cache = await make(host);
-      await cache.store(fakeQuestion(), fakeEntry('first', host.now()));
+      await cache.store(questionOf(), fakeEntry('first', host.now()));
       host.advance(1000);
-      await cache.store(fakeQuestion(), fakeEntry('second', host.now()));
+      await cache.store(questionOf(), fakeEntry('second', host.now()));
       assert.equal(bodyOf(await ask(cache)), 'second');
       await cache.close?.();
     });
@@ -75,10 +116,10 @@ export function conformCache(plugin: CachePlugin, options: ConformCacheOptions =
     it('forgets what is removed, and nothing else', async () => {
       const host = fakeHost(options.host);
       const cache = await make(host);
-      await cache.store(fakeQuestion(), fakeEntry('gone', host.now()));
-      await cache.store(fakeQuestion({ rest: 'kept' }), fakeEntry('kept', host.now()));
-      await cache.remove(fakeQuestion());
-      await cache.remove(fakeQuestion({ rest: 'never stored' }));
+      await cache.store(questionOf(), fakeEntry('gone', host.now()));
+      await cache.store(questionOf({ rest: 'kept' }), fakeEntry('kept', host.now()));
+      await cache.remove(questionOf());
+      await cache.remove(questionOf({ rest: 'never stored' }));
       assert.equal(await ask(cache), undefined);
       assert.equal(bodyOf(await ask(cache, { rest: 'kept' })), 'kept');
       await cache.close?.();
@@ -89,7 +130,7 @@ export function conformCache(plugin: CachePlugin, options: ConformCacheOptions =
       const cache = await make(host);
       const rest = Array.from({ length: 50 }, (_, index) => `model ${index}`);
       await Promise.all(rest.map(async (name) => {
-        await cache.store(fakeQuestion({ rest: name }), fakeEntry(name, host.now()));
+        await cache.store(questionOf({ rest: name }), fakeEntry(name, host.now()));
         assert.equal(bodyOf(await ask(cache, { rest: name })), name);
       }));
       for (const name of rest) assert.equal(bodyOf(await ask(cache, { rest: name })), name);
@@ -100,11 +141,21 @@ export function conformCache(plugin: CachePlugin, options: ConformCacheOptions =
       it('finds after a restart what was stored before', async () => {
         const host = fakeHost(options.host);
         const first = await make(host);
-        await first.store(fakeQuestion(), fakeEntry('Paris', host.now()));
+        await first.store(questionOf(), fakeEntry('Paris', host.now()));
         await first.close?.();
         const second = await make(host);
         assert.equal(bodyOf(await ask(second)), 'Paris');
         await second.close?.();
+      });
+
+      it('finds after a restart the answer that was stored while the one before it was being removed', async () => {
+        const host = fakeHost(options.host);
+        const first = await make(host);
+        await first.store(questionOf(), fakeEntry('old', host.now()));
+        host.advance(1);
+        await Promise.all([first.remove(questionOf()), first.store(questionOf(), fakeEntry('new', host.now()))]);
+        await first.close?.();
+        assert.equal(bodyOf(await ask(await make(host))), 'new');
       });
     }
 

@@ -11,6 +11,8 @@ export interface FakeQuestionOptions {
   /** Everything else of the request. */
   readonly rest?: string;
   readonly ageMsMax?: number;
+  /** Parameters of the cache. */
+  readonly params?: Readonly<Record<string, unknown>>;
   readonly exchange?: Exchange;
 }
 
@@ -25,10 +27,11 @@ export function fakeQuestion(options: FakeQuestionOptions = {}): CacheQuestion {
     partition: place,
     key: digest(place, rest, text ?? ''),
     ageMsMax,
+    params: options.params ?? {},
     prompt: () => (text === null ? null : { frame: digest(place, rest), text }),
   };
 }
 
-/** An answer to keep; `text` is its body. */
-export const fakeEntry = (text: string, storedAtMs = 1_700_000_000_000): CacheEntry =>
-  ({ status: 200, contentType: 'application/json', body: new TextEncoder().encode(JSON.stringify({ text })), storedAtMs });
+/** An answer to keep, for `ageMs`; `text` is its body. */
+export const fakeEntry = (text: string, storedAtMs = 1_700_000_000_000, ageMs = 90 * 86_400_000): CacheEntry =>
+  ({ status: 200, contentType: 'application/json', body: new TextEncoder().encode(JSON.stringify({ text })), storedAtMs, endsAtMs: storedAtMs + ageMs });

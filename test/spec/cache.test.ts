@@ -181,6 +181,28 @@ describe('the simple cache', () => {
     assert.equal((await until(ask(2), 'HIT', config)).cache, 'HIT');
   });
 
+  it('takes any number of sets of parameters, and none of them keeps another caller from its cache', async () => {
+    upstream.answer = (received, response) => (received.url.endsWith('/embeddings') ? sendJson(response, 200, { data: [{ embedding: [1, 0] }] }) : says('x')(received, response, undefined as never));
+    const sets = Array.from({ length: 100 }, (_, index) => ({ mode: 'semantic', characters_max: 100 + index, embedding: { url: `${upstream.url}/v1/embeddings`, model: 'e' } }));
+    const body = fresh();
+    const statuses = await Promise.all(sets.map((cache) => call(body, { cache }, { 'x-gateway-debug': 'false' })));
+    assert.deepEqual([...new Set(statuses.map(({ status }) => status))], [200]);
+    assert.equal((await call(body, { cache: sets[0] })).cache, 'SEMANTIC MISS');
+    // They share what they keep: other parameters are no other answers.
+    assert.equal((await until(body, 'HIT', { cache: sets[99] })).cache, 'HIT');
+  });
+
+  it('counts the smaller max_age of those who kept an answer and those who ask for it', async () => {
+    upstream.answer = says('x');
+    const body = fresh();
+    const ofSecond = { cache: { mode: 'simple', max_age: 0 } };
+    await call(body, ofSecond);
+    for (let turn = 0; turn < 5; turn += 1) assert.equal((await call(body, ofSecond)).cache, 'MISS');
+    // Kept for no time at all, so nobody else may use it for a week.
+    assert.equal((await call(body)).cache, 'MISS');
+    assert.equal((await until(body, 'HIT')).cache, 'HIT');
+  });
+
   it('refuses parameters it does not have', async () => {
     const { status, json } = await call(fresh(), { cache: { mode: 'simple', ttl: 5 } });
     assert.deepEqual([status, json.error.param], [400, 'config.cache']);

@@ -2,9 +2,14 @@
 
 import type { Host } from '@gateway/plugin-sdk';
 import { LRUCache } from 'lru-cache';
+import { createHash } from 'node:crypto';
 import { dot, normalise } from './vector.js';
 
 export interface Embedder {
+  /** Names the model: vectors of different models are worth nothing to each other. Empty for the built-in one. */
+  readonly mark: string;
+  /** Length of its vectors, or a good guess. */
+  readonly dimensions: number;
   /** A vector of length 1, or undefined for a text that is longer than the model reads. */
   vector(text: string): Promise<Float32Array | undefined>;
   /** How near two words are in meaning, -1 to 1. */
@@ -25,37 +30,61 @@ interface WorkerModule {
   similarities(pairs: readonly (readonly [string, string])[]): Promise<number[]>;
 }
 
-const rememberedMax = 500;
 const answerBytesMax = 1024 * 1024;
+/** What a remembered vector takes beside its text and its numbers. */
+const overheadBytes = 256;
 
-/** Vectors by text, shared by those who ask for one text at once. What failed is forgotten. */
-function remembering(compute: (text: string) => Promise<Float32Array | undefined>): (text: string) => Promise<Float32Array | undefined> {
-  const known = new LRUCache<string, Promise<Float32Array | undefined>>({ max: rememberedMax });
-  return (text) => {
-    let vector = known.get(text);
-    if (vector === undefined) {
-      vector = compute(text);
-      known.set(text, vector);
-      vector.catch(() => known.delete(text));
-    }
+/** Vectors by model and text, shared by those who ask for one text at once. What failed is forgotten. */
+export class RememberedVectors {
+  readonly #known: LRUCache<string, Promise<Float32Array | undefined>>;
+
+  constructor(bytesMax: number) {
+    this.#known = new LRUCache({ maxSize: Math.max(1, bytesMax) });
+  }
+
+  get bytes(): number {
+    return this.#known.calculatedSize;
+  }
+
+  find(model: string, text: string, compute: (text: string) => Promise<Float32Array | undefined>): Promise<Float32Array | undefined> {
+    const key = `${model} ${text}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const vector = compute(text);
+    const size = 2 * key.length + overheadBytes;
+    this.#known.set(key, vector, { size });
+    vector.then(
+      (found) => { if (found !== undefined && this.#known.peek(key) === vector) this.#known.set(key, vector, { size: size + found.byteLength }); },
+      () => { if (this.#known.peek(key) === vector) this.#known.delete(key); },
+    );
     return vector;
-  };
+  }
 }
 
-export function localEmbedder(host: Host, timeoutMs: number): Embedder {
+export function localEmbedder(host: Host, timeoutMs: number, remembered: RememberedVectors): Embedder {
   const pool = host.worker<WorkerModule>(new URL('./worker.js', import.meta.url), { timeoutMs });
+  const embed = async (text: string): Promise<Float32Array | undefined> => {
+    const [vector] = await pool.embed([text]);
+    return vector === undefined || vector.length === 0 ? undefined : vector;
+  };
   return {
-    vector: remembering(async (text) => {
-      const [vector] = await pool.embed([text]);
-      return vector === undefined || vector.length === 0 ? undefined : vector;
-    }),
+    mark: '',
+    dimensions: localDimensions,
+    vector: (text) => remembered.find('', text, embed),
     similarity: async (left, right) => (await pool.similarities([[left, right]]))[0] ?? 0,
   };
 }
 
-export function endpointEmbedder(host: Host, endpoint: Endpoint): Embedder {
-  const vector = remembering((text) => ask(host, endpoint, text));
+export function endpointEmbedder(host: Host, endpoint: Endpoint, remembered: RememberedVectors): Embedder {
+  const { url, model, dimensions, apiKey } = endpoint;
+  const mark = digest([url, model, dimensions ?? 0]);
+  // A key that the endpoint refuses must not fail those who come with another.
+  const caller = `${mark} ${digest([apiKey ?? ''])}`;
+  const compute = (text: string): Promise<Float32Array> => ask(host, endpoint, text);
+  const vector = (text: string): Promise<Float32Array | undefined> => remembered.find(caller, text, compute);
   return {
+    mark,
+    dimensions: dimensions ?? usualDimensions,
     vector,
     similarity: async (left, right) => {
       const [leftVector, rightVector] = await Promise.all([vector(left), vector(right)]);
@@ -63,6 +92,10 @@ export function endpointEmbedder(host: Host, endpoint: Endpoint): Embedder {
     },
   };
 }
+
+const localDimensions = 384;
+const usualDimensions = 1536;
+const digest = (parts: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 
 async function ask(host: Host, { url, model, apiKey, dimensions, timeoutMs }: Endpoint, text: string): Promise<Float32Array> {
   const response = await host.fetch({

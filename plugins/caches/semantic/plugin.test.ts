@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { ParameterError, type Cache, type CacheHit, type CacheLimits, type CacheQuestion } from '@gateway/plugin-sdk';
 import { fakeExchange, fakeHost, type FakeHost, type FakeHostOptions } from '@gateway/plugin-sdk/testing';
-import { endpointEmbedder } from './embedding.js';
+import { endpointEmbedder, RememberedVectors } from './embedding.js';
 import { missingPackages } from './engine.js';
 import { exactMax, FrameIndex, loadUsearch } from './frame-index.js';
 import plugin from './plugin.js';
@@ -38,27 +38,37 @@ function embeddingHost(options: FakeHostOptions = {}): FakeHost {
 
 const embedding = { url: 'https://vectors.example/v1/embeddings', model: 'bag', dimensions };
 const settings = { threshold: 0.85, veto: true, characters_max: 1000, timeout: 1000, embedding };
-const create = (host: FakeHost, changes: object = {}, given = limits): Promise<Cache> => Promise.resolve(plugin.create({ ...settings, ...changes }, host, given));
+/** With what parameters a test asks. */
+const paramsOf = new WeakMap<Cache, typeof settings>();
+async function create(host: FakeHost, changes: object = {}, given = limits): Promise<Cache> {
+  const params = Object.freeze({ ...settings, ...changes });
+  await plugin.checkParams?.(params);
+  const cache = await plugin.create(host, given);
+  paramsOf.set(cache, params);
+  return cache;
+}
 
 interface Asked {
   readonly partition?: string;
   readonly frame?: string;
   readonly ageMsMax?: number;
+  readonly params?: typeof settings;
   /** Null: nothing to compare. */
   readonly compared?: null;
 }
 
-function question(text: string, { partition = 'tenant', frame = 'frame', ageMsMax = 10 * minuteMs, compared }: Asked = {}): CacheQuestion {
+function question(text: string, { partition = 'tenant', frame = 'frame', ageMsMax = 10 * minuteMs, params = settings, compared }: Asked = {}): CacheQuestion {
   return {
-    exchange: fakeExchange(), partition: mark(partition), key: mark(JSON.stringify([partition, frame, text])), ageMsMax,
+    exchange: fakeExchange(), partition: mark(partition), key: mark(JSON.stringify([partition, frame, text])), ageMsMax, params,
     prompt: () => (compared === null ? null : { frame: mark(`${partition} ${frame}`), text }),
   };
 }
 
 const put = async (host: FakeHost, cache: Cache, text: string, answer: string, asked: Asked = {}): Promise<void> => {
-  await cache.store(question(text, asked), { status: 200, contentType: 'application/json', body: Buffer.from(answer), storedAtMs: host.now() });
+  const about = question(text, { params: paramsOf.get(cache) ?? settings, ...asked });
+  await cache.store(about, { status: 200, contentType: 'application/json', body: Buffer.from(answer), storedAtMs: host.now(), endsAtMs: host.now() + about.ageMsMax });
 };
-const find = async (cache: Cache, text: string, asked: Asked = {}): Promise<string | undefined> => shown(await cache.lookup(question(text, asked)));
+const find = async (cache: Cache, text: string, asked: Asked = {}): Promise<string | undefined> => shown(await cache.lookup(question(text, { params: paramsOf.get(cache) ?? settings, ...asked })));
 const shown = (found: CacheHit | undefined): string | undefined => (found === undefined ? undefined : `${found.match} ${Buffer.from(found.body).toString()}`);
 
 describe('semantic cache', () => {
@@ -71,7 +81,7 @@ describe('semantic cache', () => {
     assert.equal(await find(cache, 'How can I reset my password?'), 'semantic answer');
     assert.equal(await find(cache, 'How do I bake bread?'), undefined);
     assert.deepEqual(await cache.lookup(question('How can I reset my password?')), {
-      status: 200, contentType: 'application/json', body: new Uint8Array(Buffer.from('answer')), storedAtMs: host.now(), match: 'semantic',
+      status: 200, contentType: 'application/json', body: new Uint8Array(Buffer.from('answer')), storedAtMs: host.now(), endsAtMs: host.now() + 10 * minuteMs, match: 'semantic',
     });
   });
 
@@ -133,6 +143,69 @@ describe('semantic cache', () => {
     assert.equal(await find(cache, 'How do I bake bread?'), 'exact other');
   });
 
+  it('finds the same question while its vector is still being made, here and in other threads', async () => {
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => { release = resolve; });
+    const host = embeddingHost({ fetch: async ({ body }) => {
+      await gate;
+      return { body: JSON.stringify({ data: [{ embedding: bagVector((JSON.parse(String(body)) as { input: string }).input) }] }) };
+    } });
+    const [here, there] = [await create(host), await create(host)];
+    const storing = put(host, here, 'How do I reset my password?', 'answer');
+    assert.equal(await find(here, 'How do I reset my password?'), 'exact answer');
+    for (let turn = 0; turn < 5; turn += 1) await new Promise<void>((resolve) => { setImmediate(resolve); });
+    assert.equal(await find(there, 'How do I reset my password?'), 'exact answer');
+    // Its frame is known there before the vector is.
+    const waiting = find(there, 'How can I reset my password?');
+    await settled(host, there);
+    release();
+    await storing;
+    assert.equal(await waiting, undefined);
+    await settled(host, there);
+    assert.equal(await find(there, 'How can I reset my password?'), 'semantic answer');
+    assert.equal(await find(here, 'How can I reset my password?'), 'semantic answer');
+  });
+
+  it('keeps the new answer of a forced refresh, whatever the removal takes', async () => {
+    let release = (): void => undefined;
+    let gate: Promise<void> | undefined;
+    const host = embeddingHost({ fetch: async ({ body }) => {
+      await gate;
+      return { body: JSON.stringify({ data: [{ embedding: bagVector((JSON.parse(String(body)) as { input: string }).input) }] }) };
+    } });
+    const cache = await create(host);
+    await put(host, cache, 'How do I reset my password?', 'old');
+    await put(host, cache, 'How should I reset my password?', 'near');
+    host.advance(1);
+    gate = new Promise<void>((resolve) => { release = resolve; });
+    const forced = 'How can I reset my password?';
+    const removing = cache.remove(question(forced));
+    for (let turn = 0; turn < 5; turn += 1) await new Promise<void>((resolve) => { setImmediate(resolve); });
+    host.advance(1);
+    const storing = put(host, cache, forced, 'new');
+    release();
+    await Promise.all([removing, storing]);
+    assert.equal(await find(cache, forced), 'exact new');
+    assert.equal(await find(cache, 'How do I reset my password?'), 'semantic new');
+  });
+
+  it('lets every set of parameters share what is kept, but for vectors of other models', async () => {
+    const host = embeddingHost();
+    const cache = await create(host);
+    await put(host, cache, 'How do I reset my password?', 'answer');
+    for (let number = 0; number < 200; number += 1) {
+      const params = { ...settings, characters_max: 500 + number, threshold: 0.85 };
+      assert.equal(await find(cache, 'How do I reset my password?', { params }), 'exact answer');
+      assert.equal(await find(cache, 'How can I reset my password?', { params }), 'semantic answer');
+    }
+    const other = { ...settings, embedding: { ...embedding, model: 'other' } };
+    assert.equal(await find(cache, 'How do I reset my password?', { params: other }), 'exact answer');
+    assert.equal(await find(cache, 'How can I reset my password?', { params: other }), undefined);
+    await put(host, cache, 'How do I bake bread?', 'bread', { params: other });
+    assert.equal(await find(cache, 'How can I bake bread?', { params: other }), 'semantic bread');
+    assert.equal(await find(cache, 'How can I bake bread?'), undefined);
+  });
+
   it('replaces the answer of a question that is stored again', async () => {
     const host = embeddingHost();
     const cache = await create(host);
@@ -141,7 +214,7 @@ describe('semantic cache', () => {
     await put(host, cache, 'How do I reset my password?', 'new');
     assert.equal(await find(cache, 'How can I reset my password?'), 'semantic new');
     let rows = 0;
-    const store = await host.store(storeName());
+    const store = await host.store('entries');
     for await (const row of store.range({ from: 'a', to: 'z', limit: 100 })) rows += row.key === '' ? 0 : 1;
     assert.equal(rows, 3);
   });
@@ -197,7 +270,7 @@ describe('semantic cache', () => {
     const fresh = await create(host);
     assert.equal(await find(fresh, 'How do I fix error 0?'), undefined);
     assert.match(await find(fresh, 'How do I fix error 39?') ?? '', /^exact/);
-    const store = await host.store(storeName());
+    const store = await host.store('entries');
     assert.ok(Number(await store.size?.()) < 30_000, String(await store.size?.()));
     host.advance(200 * minuteMs);
     await host.runEvery();
@@ -253,7 +326,7 @@ describe('semantic cache', () => {
 
   it('refuses answers of an endpoint that are no vectors', async () => {
     for (const body of ['{}', '[]', 'null', '{"data":[{"embedding":["a"]}]}', '{"data":[{"embedding":[1,2]}]}', 'no json']) {
-      const embedder = endpointEmbedder(embeddingHost({ fetch: () => ({ body }) }), { url: embedding.url, model: 'bag', apiKey: undefined, dimensions: 3, timeoutMs: 10 });
+      const embedder = endpointEmbedder(embeddingHost({ fetch: () => ({ body }) }), { url: embedding.url, model: 'bag', apiKey: undefined, dimensions: 3, timeoutMs: 10 }, new RememberedVectors(10_000));
       await assert.rejects(embedder.vector('text'));
     }
   });
@@ -282,7 +355,7 @@ describe('semantic cache', () => {
 
   it('refuses a timeout in which the built-in model cannot load', async () => {
     const { embedding: _, ...local } = settings;
-    await assert.rejects(async () => plugin.create(local, fakeHost(), limits), (thrown: unknown) => thrown instanceof ParameterError && thrown.path === 'timeout');
+    await assert.rejects(async () => plugin.checkParams?.(local), (thrown: unknown) => thrown instanceof ParameterError && thrown.path === 'timeout');
   });
 
   it('refuses an address that is none', async () => {
@@ -324,10 +397,6 @@ describe('index of a frame', () => {
     assert.deepEqual(index.search(vectors[0] ?? new Float32Array(0), 4, 0.9), []);
   });
 });
-
-function storeName(): string {
-  return `entries-${createHash('sha256').update(JSON.stringify([embedding.url, embedding.model, embedding.dimensions])).digest('hex').slice(0, 16)}`;
-}
 
 /** Lets the periodic look at the store take place. */
 async function settled(host: FakeHost, cache: Cache): Promise<void> {

@@ -33,36 +33,24 @@ export default defineCache({
     },
   },
   compares: 'meaning',
-  create: async (params, host, limits) => {
-    const { endpointEmbedder, localEmbedder } = await import('./embedding.js');
+  checkParams: async ({ timeout, embedding }) => {
+    if (embedding !== undefined) {
+      if (!/^https?:\/\/[^\s/]/u.test(embedding.url)) throw new ParameterError('embedding.url', 'must be an address that begins with https:// or http://');
+      return;
+    }
+    const { missingPackages } = await import('./engine.js');
+    const missing = missingPackages();
+    if (missing.length > 0) throw new ParameterError('embedding', `the built-in model is not installed; run npm install ${missing.join(' ')}, or give embedding`);
+    if (timeout < localTimeoutMsMin) throw new ParameterError('timeout', `the built-in model needs time to load; give ${localTimeoutMsMin} or more`);
+  },
+  create: async (host, limits) => {
     const { loadUsearch } = await import('./frame-index.js');
     const { SemanticCache } = await import('./semantic-cache.js');
     const { sweepPeriodMs } = await import('./sweeper.js');
-    const { threshold, veto, timeout, embedding } = params;
-    let embedder;
-    if (embedding === undefined) {
-      const { missingPackages } = await import('./engine.js');
-      const missing = missingPackages();
-      if (missing.length > 0) throw new ParameterError('embedding', `the built-in model is not installed; run npm install ${missing.join(' ')}, or give embedding`);
-      if (timeout < localTimeoutMsMin) throw new ParameterError('timeout', `the built-in model needs time to load; give ${localTimeoutMsMin} or more`);
-      embedder = localEmbedder(host, timeout);
-    } else {
-      const { url, model, api_key: apiKey, dimensions } = embedding;
-      if (!/^https?:\/\/[^\s/]/u.test(url)) throw new ParameterError('embedding.url', 'must be an address that begins with https:// or http://');
-      // Taken as it is written: configs come from clients, and a reference to a secret of the operator would send it to an address of theirs.
-      embedder = endpointEmbedder(host, { url, model, dimensions, timeoutMs: timeout, apiKey });
-    }
     const usearch = loadUsearch();
     if (usearch === undefined) host.log.warn('usearch is not installed: at most 256 questions of a frame are compared; run npm install usearch');
-    // Vectors of different models are worth nothing to each other, so each model has rows of its own.
-    const store = await host.store(embedding === undefined ? 'entries' : `entries-${await modelMark(embedding.url, embedding.model, embedding.dimensions)}`);
-    const cache = new SemanticCache(host, store, embedder, { threshold, veto, charactersMax: params.characters_max }, limits, usearch);
+    const cache = new SemanticCache(host, await host.store('entries'), limits, usearch);
     host.every(sweepPeriodMs, () => cache.sweep());
     return cache;
   },
 });
-
-async function modelMark(url: string, model: string, dimensions: number | undefined): Promise<string> {
-  const { createHash } = await import('node:crypto');
-  return createHash('sha256').update(JSON.stringify([url, model, dimensions ?? 0])).digest('hex').slice(0, 16);
-}

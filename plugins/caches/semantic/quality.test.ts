@@ -15,8 +15,10 @@ const falseShareMax = 0.01;
 const isWhole = process.env.SEMANTIC_PAIRS === 'all';
 const sampleStep = 6;
 
+const params = { threshold: 0.85, veto: true, characters_max: 1000, timeout: 60_000 };
+
 const asked = (frame: string, text: string): CacheQuestion => ({
-  exchange: fakeExchange(), partition: 'partition', key: `${frame}-${text}`.replaceAll('/', ' '), ageMsMax: 60_000, prompt: () => ({ frame, text }),
+  exchange: fakeExchange(), partition: 'partition', key: `${frame}-${text}`.replaceAll('/', ' '), ageMsMax: 60_000, params, prompt: () => ({ frame, text }),
 });
 
 /** How many pairs hit: the left is stored, the right is asked, each pair in a frame of its own. */
@@ -24,7 +26,7 @@ async function hits(cache: Cache, pairs: readonly Pair[], name: string): Promise
   const found: string[] = [];
   for (const [index, [left, right]] of pairs.entries()) {
     const frame = `${name} ${index}`;
-    await cache.store(asked(frame, left), { status: 200, contentType: 'application/json', body: Buffer.from(left), storedAtMs: 1_700_000_000_000 });
+    await cache.store(asked(frame, left), { status: 200, contentType: 'application/json', body: Buffer.from(left), storedAtMs: 1_700_000_000_000, endsAtMs: 1_900_000_000_000 });
     const hit = await cache.lookup(asked(frame, right));
     if (hit === undefined) continue;
     assert.equal(hit.match, 'semantic');
@@ -67,7 +69,7 @@ describe('quality on pairs that nothing was tuned on', () => {
 
   it('hits most paraphrases and no near miss', async (context) => {
     const host = fakeHost();
-    const cache = await plugin.create({ threshold: 0.85, veto: true, characters_max: 1000, timeout: 60_000 }, host, { memoryBytesMax: 50_000_000, diskBytesMax: 50_000_000 });
+    const cache = await plugin.create(host, { memoryBytesMax: 50_000_000, diskBytesMax: 50_000_000 });
     const sample = (pairs: readonly Pair[]): readonly Pair[] => (isWhole ? pairs : pairs.filter((_, index) => index % sampleStep === 0));
     const [paraphrases, nearMisses] = [sample(report.same), sample(report.different)];
     const hit = await hits(cache, paraphrases, 'same');

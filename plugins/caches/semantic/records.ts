@@ -44,9 +44,9 @@ export const arrivalsEnd = 't0';
 export const prefixEnd = (prefix: string): string => `${prefix.slice(0, -1)}0`;
 
 export function readAnswer(row: Row): Answer | undefined {
-  const [status, contentType, storedAtMs, frame, body] = unpacked(row);
-  if (typeof status !== 'number' || typeof contentType !== 'string' || typeof storedAtMs !== 'number' || typeof frame !== 'string' || !(body instanceof Uint8Array)) return undefined;
-  return { status, contentType, storedAtMs, frame, body };
+  const [status, contentType, storedAtMs, frame, body, endsAtMs] = unpacked(row);
+  if (typeof endsAtMs !== 'number' || typeof status !== 'number' || typeof contentType !== 'string' || typeof storedAtMs !== 'number' || typeof frame !== 'string' || !(body instanceof Uint8Array)) return undefined;
+  return { status, contentType, storedAtMs, endsAtMs, frame, body };
 }
 
 export function readVectored(row: Row): Vectored | undefined {
@@ -66,30 +66,31 @@ export interface StoredAnswer {
   readonly partition: string;
   readonly key: string;
   readonly answer: Answer;
-  readonly vectored: Vectored | undefined;
-  readonly endsAtMs: number;
+  /** What its vector and text will take, which are written later; 0: there will be none. */
+  readonly vectorBytes: number;
 }
 
-/** Puts an answer in, and takes the arrival of the one before it out. */
-export function putWrites({ partition, key, answer, vectored, endsAtMs }: StoredAnswer, before: Answer | undefined): Write[] {
-  const { status, contentType, storedAtMs, frame, body } = answer;
+/** Puts an answer in, and takes the arrival and the vector of the one before it out. */
+export function putWrites({ partition, key, answer, vectorBytes }: StoredAnswer, before: Answer | undefined): Write[] {
+  const { status, contentType, storedAtMs, endsAtMs, frame, body } = answer;
   const writes: Write[] = [];
   if (before !== undefined) {
     writes.push({ op: 'remove', key: arrivalKey(before.storedAtMs, partition, before.frame, key) });
     if (before.frame !== '') writes.push({ op: 'remove', key: vectorPrefix(partition, before.frame) + key });
   }
-  const value = packr.pack([status, contentType, storedAtMs, frame, body]);
+  const value = packr.pack([status, contentType, storedAtMs, frame, body, endsAtMs]);
   writes.push({ op: 'put', key: answerKey(partition, key), value });
   let bytes = value.length + key.length + partition.length + 2 * rowBytes;
-  if (vectored !== undefined) {
-    const { vector, text } = vectored;
-    const packed = packr.pack([text, storedAtMs, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)]);
-    writes.push({ op: 'put', key: vectorPrefix(partition, frame) + key, value: packed });
-    bytes += packed.length + partition.length + frame.length + key.length + rowBytes;
-  }
+  if (vectorBytes > 0) bytes += vectorBytes + partition.length + frame.length + key.length + rowBytes;
   bytes += partition.length + frame.length + key.length;
   writes.push({ op: 'put', key: arrivalKey(storedAtMs, partition, frame, key), value: packr.pack([bytes, endsAtMs]) });
   return writes;
+}
+
+/** The vector of a question whose answer is there already. */
+export function vectorWrite(partition: string, frame: string, { key, text, storedAtMs, vector }: Vectored): Write {
+  const value = packr.pack([text, storedAtMs, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)]);
+  return { op: 'put', key: vectorPrefix(partition, frame) + key, value };
 }
 
 /** Takes an answer out. `nowMs`: leaves a note for other threads, kept until `endsAtMs`. */

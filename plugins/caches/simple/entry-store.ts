@@ -39,7 +39,7 @@ export class EntryStore {
 
   async put(key: string, entry: CacheEntry): Promise<void> {
     const writes: Write[] = [
-      { op: 'put', key: entryKey(key), value: packr.pack([entry.storedAtMs, entry.status, entry.contentType, entry.body]) },
+      { op: 'put', key: entryKey(key), value: packr.pack([entry.storedAtMs, entry.status, entry.contentType, entry.body, entry.endsAtMs]) },
       { op: 'put', key: timeKey(key), value: encoder.encode(timeText(entry.storedAtMs)) },
       { op: 'put', key: orderKey(entry.storedAtMs, key), value: new Uint8Array(0) },
     ];
@@ -119,7 +119,7 @@ function entryOf(row: Row | undefined): CacheEntry | undefined {
     return undefined;
   }
   if (!Array.isArray(read)) return undefined;
-  const [storedAtMs, status, contentType, body] = read as readonly unknown[];
-  if (typeof storedAtMs !== 'number' || typeof status !== 'number' || typeof contentType !== 'string' || !(body instanceof Uint8Array)) return undefined;
-  return { storedAtMs, status, contentType, body };
+  const [storedAtMs, status, contentType, body, endsAtMs] = read as readonly unknown[];
+  if (typeof storedAtMs !== 'number' || typeof endsAtMs !== 'number' || typeof status !== 'number' || typeof contentType !== 'string' || !(body instanceof Uint8Array)) return undefined;
+  return { storedAtMs, endsAtMs, status, contentType, body };
 }

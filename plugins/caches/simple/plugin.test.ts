@@ -11,7 +11,7 @@ const big = (text: string, storedAtMs: number): ReturnType<typeof fakeEntry> => 
 describe('the simple cache', () => {
   it('sees at once what another thread stored or removed', async () => {
     const host = fakeHost();
-    const [here, there] = [await plugin.create({}, host, limits), await plugin.create({}, host, limits)];
+    const [here, there] = [await plugin.create(host, limits), await plugin.create(host, limits)];
     await here.store(fakeQuestion(), fakeEntry('first', host.now()));
     assert.ok(await here.lookup(fakeQuestion()));
     host.advance(5);
@@ -23,7 +23,7 @@ describe('the simple cache', () => {
 
   it('answers without a promise from memory', async () => {
     const host = fakeHost();
-    const cache = await plugin.create({}, host, limits);
+    const cache = await plugin.create(host, limits);
     await cache.store(fakeQuestion(), fakeEntry('x', host.now()));
     await cache.lookup(fakeQuestion());
     assert.ok(!(cache.lookup(fakeQuestion()) instanceof Promise));
@@ -31,14 +31,14 @@ describe('the simple cache', () => {
 
   it('keeps on disk what does not fit into memory', async () => {
     const host = fakeHost();
-    const cache = await plugin.create({}, host, { memoryBytesMax: 1024 * 1024, diskBytesMax: 64 * 1024 * 1024 });
+    const cache = await plugin.create(host, { memoryBytesMax: 1024 * 1024, diskBytesMax: 64 * 1024 * 1024 });
     for (let index = 0; index < 40; index += 1) await cache.store(fakeQuestion({ rest: String(index) }), big(String(index % 10), host.now()));
     for (let index = 0; index < 40; index += 1) assert.equal((await cache.lookup(fakeQuestion({ rest: String(index) })))!.body.length, 100_000);
   });
 
   it('removes the oldest when the disk limit is passed, and what nobody may ask for any more', async () => {
     const host = fakeHost();
-    const cache = await plugin.create({}, host, limits);
+    const cache = await plugin.create(host, limits);
     for (let index = 0; index < 20; index += 1) {
       await cache.store(fakeQuestion({ rest: String(index) }), big(String(index % 10), host.now()));
       host.advance(1000);
@@ -55,9 +55,9 @@ describe('the simple cache', () => {
 
   it('takes a damaged row for none', async () => {
     const host = fakeHost();
-    const cache = await plugin.create({}, host, limits);
+    const cache = await plugin.create(host, limits);
     await cache.store(fakeQuestion(), fakeEntry('x', host.now()));
     await (await host.store('entries')).write([{ op: 'put', key: `e-${fakeQuestion().key}`, value: new Uint8Array([1, 2, 3]) }]);
-    assert.equal(await (await plugin.create({}, host, limits)).lookup(fakeQuestion()), undefined);
+    assert.equal(await (await plugin.create(host, limits)).lookup(fakeQuestion()), undefined);
   });
 });

@@ -9,7 +9,7 @@ export default defineCache({
   describe: 'Answers the same request with the same answer. In memory first, then in the gateway\'s storage, so that threads share it and it outlives a restart.',
   params: { type: 'object', properties: {} },
   compares: 'exact',
-  create: async (_params, host, limits) => {
+  create: async (host, limits) => {
     const entries = new EntryStore(host, await host.store('entries'), limits.diskBytesMax);
     host.every(sweepPeriodMs, () => entries.sweep());
     return new SimpleCache(host, entries, limits.memoryBytesMax);

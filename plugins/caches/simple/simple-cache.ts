@@ -1,5 +1,6 @@
 import type { Cache, CacheEntry, CacheHit, CacheQuestion, Host, Maybe } from '@gateway/plugin-sdk';
 import { LRUCache } from 'lru-cache';
+import { Turns } from '../common/turns.js';
 import type { EntryStore } from './entry-store.js';
 
 /** What an entry takes in memory beside its body: keys, headers, objects. */
@@ -10,10 +11,12 @@ const shareMax = 8;
 /** Memory in front of the store. An entry in memory counts only while the store still has that very entry: another thread may have replaced it. */
 export class SimpleCache implements Cache {
   readonly #memory: LRUCache<string, CacheEntry>;
-  /** Written here, and not yet on disk. */
-  readonly #pending = new Map<string, CacheEntry>();
+  /** Changed here, and not yet on disk; null: removed. */
+  readonly #pending = new Map<string, CacheEntry | null>();
+  #pendingBytes = 0;
+  readonly #turns = new Turns();
 
-  constructor(readonly host: Host, readonly entries: EntryStore, memoryBytesMax: number) {
+  constructor(readonly host: Host, readonly entries: EntryStore, readonly memoryBytesMax: number) {
     this.#memory = new LRUCache<string, CacheEntry>({
       maxSize: memoryBytesMax,
       maxEntrySize: Math.floor(memoryBytesMax / shareMax),
@@ -24,27 +27,39 @@ export class SimpleCache implements Cache {
   lookup(question: CacheQuestion): Maybe<CacheHit | undefined> {
     const { key } = question;
     const pending = this.#pending.get(key);
-    if (pending !== undefined) return this.#fresh(question, pending);
+    if (pending !== undefined) return this.#fresh(question, pending ?? undefined);
     const stored = this.entries.storedAtMs(key);
     return stored instanceof Promise ? stored.then((atMs) => this.#find(question, atMs)) : this.#find(question, stored);
   }
 
   async store(question: CacheQuestion, entry: CacheEntry): Promise<void> {
     const { key } = question;
+    const bytes = entry.body.length + entryBytes;
+    // A disk that takes nothing for a while must not fill the memory.
+    if (this.#pendingBytes + bytes > this.memoryBytesMax) {
+      this.host.count('skipped');
+      return;
+    }
     this.#memory.set(key, entry);
     this.#pending.set(key, entry);
+    this.#pendingBytes += bytes;
     try {
-      await this.entries.put(key, entry);
+      await this.#turns.run(key, () => this.entries.put(key, entry));
       this.host.count('stored');
     } finally {
+      this.#pendingBytes -= bytes;
       if (this.#pending.get(key) === entry) this.#pending.delete(key);
     }
   }
 
-  async remove(question: CacheQuestion): Promise<void> {
-    this.#memory.delete(question.key);
-    this.#pending.delete(question.key);
-    await this.entries.remove(question.key);
+  async remove({ key }: CacheQuestion): Promise<void> {
+    this.#memory.delete(key);
+    this.#pending.set(key, null);
+    try {
+      await this.#turns.run(key, () => this.entries.remove(key));
+    } finally {
+      if (this.#pending.get(key) === null) this.#pending.delete(key);
+    }
   }
 
   close(): void {
@@ -68,7 +83,7 @@ export class SimpleCache implements Cache {
   }
 
   #fresh(question: CacheQuestion, entry: CacheEntry | undefined): CacheHit | undefined {
-    if (entry === undefined || this.host.now() - entry.storedAtMs > question.ageMsMax) return undefined;
+    if (entry === undefined || this.host.now() > Math.min(entry.endsAtMs, entry.storedAtMs + question.ageMsMax)) return undefined;
     this.host.count('hits');
     return { ...entry, match: 'exact' };
   }
