@@ -15,6 +15,15 @@ const cachedEndpoints: ReadonlySet<string> = new Set([
 /** Members that say how an answer comes, not what it is: a stream and a plain answer serve one another. */
 const deliveryMembers: ReadonlySet<string> = new Set(['stream', 'stream_options']);
 
+/** Headers that carry a key, say how an answer comes, or name this very call: the answer is the same with others. */
+const headersOfDelivery: ReadonlySet<string> = new Set([
+  'authorization', 'x-api-key', 'api-key', 'x-goog-api-key',
+  'accept', 'accept-encoding', 'content-type', 'content-length', 'user-agent',
+  'traceparent', 'tracestate', 'baggage', 'x-request-id', 'x-correlation-id', 'x-amzn-trace-id', 'idempotency-key',
+]);
+/** What client libraries tell of themselves, and of their tries. */
+const headersOfLibraries = 'x-stainless-';
+
 export class Question implements CacheQuestion {
   readonly partition: string;
   readonly key: string;
@@ -28,7 +37,10 @@ export class Question implements CacheQuestion {
     // With a namespace the metadata does not count.
     const group = head.cacheNamespace === undefined ? ['metadata', head.metadata ?? ''] : ['namespace', head.cacheNamespace];
     this.partition = digest([principal.organisationId, principal.workspaceId, ...group]);
-    const about = [this.partition, exchange.endpoint, leaf.provider.id, prepared.base.originUrl + prepared.base.path, prepared.cachePath ?? '', leaf.afterDigest];
+    const about = [
+      this.partition, exchange.endpoint, leaf.provider.id, prepared.base.originUrl + prepared.base.path, prepared.cachePath ?? '', head.query, leaf.afterDigest,
+      String(head.strict === undefined ? leaf.isStrict : head.strict !== 'false'), ...headersAsked(leaf, prepared), ...settingsAsked(leaf, prepared),
+    ];
     // A note that a check took of this request may go into its answer: personal data put back where placeholders were. Such an answer is for those
     // alone who send the very same.
     if (leaf.after !== null && exchange.hasNotes) about.push(createHash('sha256').update(exchange.sentBytes ?? exchange.bytes).digest('base64url'));
@@ -57,6 +69,28 @@ export function questionOf(exchange: Exchange, leaf: Leaf, prepared: Prepared): 
   // The operator's word against bodies in stores counts for this one, too.
   if (exchange.head.gatewayHeader('debug') === 'false') return null;
   return new Question(exchange, leaf, leaf.cache, prepared, prepared.cacheBody);
+}
+
+/** What goes up beside the body: headers the config forwards, versions, vendor organisation and project. */
+function headersAsked({ provider }: Leaf, { request: { headers } }: Prepared): string[] {
+  const { auth } = provider.plugin;
+  const keyHeader = auth.type === 'header' ? auth.name.toLowerCase() : '';
+  const asked: string[] = [];
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index] as string;
+    if (name !== keyHeader && !headersOfDelivery.has(name) && !name.startsWith(headersOfLibraries)) asked.push(name, headers[index + 1] as string);
+  }
+  return asked;
+}
+
+/** What functions of the provider, and what signs, know of the target: region, deployment, version, project. Not its secrets: callers share across keys. */
+function settingsAsked({ provider }: Leaf, { call, keys }: Prepared): string[] {
+  const properties = provider.plugin.params.properties ?? {};
+  const asked: string[] = [];
+  for (const [name, value] of Object.entries(call === null ? keys.credentials : call.credentials)) {
+    if (properties[name]?.secret !== true) asked.push(name, JSON.stringify(value) ?? '');
+  }
+  return asked;
 }
 
 export function includesUsage(exchange: Exchange): boolean {

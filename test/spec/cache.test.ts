@@ -82,6 +82,32 @@ describe('the simple cache', () => {
     assert.equal((await call({ ...body, stream: true })).cache, 'HIT');
   });
 
+  it('tells questions apart by all of the target and the head that can change an answer, but not by who pays for it', async () => {
+    upstream.answer = says('x');
+    const body = fresh();
+    const path = '/v1/chat/completions';
+    const forwards = { forward_headers: ['x-tenant', 'x-request-id', 'traceparent'] };
+    await call(body, forwards, { 'x-tenant': 'a' });
+    const same = async (config: object, headers: Record<string, string> = {}, query = ''): Promise<string | null> => (await call(body, config, headers, path + query)).cache;
+    for (let turn = 0; turn < 50 && await same(forwards, { 'x-tenant': 'a' }) !== 'HIT'; turn += 1);
+    assert.equal(await same(forwards, { 'x-tenant': 'a' }), 'HIT');
+    const others: [object, Record<string, string>, string][] = [
+      [forwards, { 'x-tenant': 'b' }, ''],
+      [forwards, {}, ''],
+      [forwards, { 'x-tenant': 'a' }, '?beta=true'],
+      [{ ...forwards, vendor_organization: 'org-1' }, { 'x-tenant': 'a' }, ''],
+      [{ ...forwards, vendor_organization: 'org-2' }, { 'x-tenant': 'a' }, ''],
+      [{ ...forwards, vendor_project: 'p-1' }, { 'x-tenant': 'a' }, ''],
+      [forwards, { 'x-tenant': 'a', 'x-gateway-vendor-organization': 'org-3' }, ''],
+      [forwards, { 'x-tenant': 'a', 'x-gateway-strict-reference-compliance': 'false' }, ''],
+      [{ ...forwards, custom_host: `${upstream.url}/v3` }, { 'x-tenant': 'a' }, ''],
+    ];
+    for (const [config, headers, query] of others) assert.equal(await same(config, headers, query), 'MISS', JSON.stringify([config, headers, query]));
+    // What names the call, and not what is asked.
+    assert.equal(await same(forwards, { 'x-tenant': 'a', 'x-request-id': 'r1', traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }), 'HIT');
+    assert.equal(await same({ ...forwards, api_key: 'sk-other' }, { 'x-tenant': 'a' }), 'HIT');
+  });
+
   it('shares a namespace whatever the metadata', async () => {
     upstream.answer = says('x');
     const body = fresh();
