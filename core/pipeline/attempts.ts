@@ -100,6 +100,7 @@ export class Attempts implements Running {
 
   usage(): Usage | null {
     if (this.#hitUsage !== null) return this.#hitUsage.read();
+    if (this.#joined !== null) return this.#joined.usage;
     return this.respond === null ? null : this.respond.usage();
   }
 
@@ -226,7 +227,7 @@ export class Attempts implements Running {
     const key = `${question.key} ${exchange.json().stream === true} ${exchange.hooks?.hasFailedBefore === true} ${said}`;
     const running = services.inFlight.find(leaf, key);
     if (running === undefined) {
-      const shared = new SharedAnswer(() => services.inFlight.remove(leaf, key), () => this.end.abandon(exchange));
+      const shared = new SharedAnswer(exchange, () => services.inFlight.remove(leaf, key), () => this.end.abandon(exchange));
       shared.join(exchange, exchange.responder, () => undefined);
       exchange.responder = shared;
       exchange.leaveShared = () => shared.leave(exchange);
@@ -236,7 +237,7 @@ export class Attempts implements Running {
     this.#isOver = true;
     this.#joined = running;
     exchange.cacheStatus = 'SHARED';
-    running.join(exchange, exchange.responder, () => this.end.finish(exchange));
+    running.join(exchange, exchange.responder, () => this.#fenced(() => this.end.finish(exchange)));
     return true;
   }
 

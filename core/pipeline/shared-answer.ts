@@ -3,8 +3,10 @@
 // and writes it to everybody who has joined, each at the pace of its own client. Who joins late gets what has passed and then goes along.
 
 import type { Exchange } from '../exchange/exchange.js';
+import { HookLog } from '../exchange/hook-log.js';
 import type { HeaderList, Responder } from '../exchange/responder.js';
-import { answerHeaders } from './answer-headers.js';
+import type { Usage } from '../exchange/usage.js';
+import { answerHeaders, headerOf } from './answer-headers.js';
 
 /** Of an answer so much is kept for those who read it more slowly, or join later. Beyond it nobody may join, and the slowest sets the pace. */
 const keptBytesMax = 16 * 1024 * 1024;
@@ -45,8 +47,11 @@ export class SharedAnswer implements Responder {
   #length = -1;
   #isWaiting = false;
 
-  /** `onEnd`: nobody can join any more. `onAbandoned`: nobody is left to read, and the answer has not ended. */
-  constructor(readonly onEnd: () => void, readonly onAbandoned: () => void) {}
+  /** What the answer said of itself, for the records of those who joined; known at its end. */
+  usage: Usage | null = null;
+
+  /** `first`: whose call it is. `onEnd`: nobody can join any more. `onAbandoned`: nobody is left to read, and the answer has not ended. */
+  constructor(readonly first: Exchange, readonly onEnd: () => void, readonly onAbandoned: () => void) {}
 
   get isOpen(): boolean {
     return !this.#isEnded && this.#readers.size > 0;
@@ -125,6 +130,7 @@ export class SharedAnswer implements Responder {
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.#readUsage();
     this.onEnd();
     for (const reader of this.#readers) this.#pump(reader);
   }
@@ -133,19 +139,41 @@ export class SharedAnswer implements Responder {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#isAborted = true;
+    this.#readUsage();
     this.onEnd();
     for (const reader of this.#readers) this.#pump(reader);
   }
 
-  #open(reader: Reader): void {
-    reader.exchange.status = this.#status;
-    reader.exchange.firstByteAt = performance.now();
-    reader.responder.start(this.#status, this.#headersFor(reader.exchange), this.#length);
+  /** The call may go on for slow readers after its first one has its record. */
+  #readUsage(): void {
+    const { running } = this.first;
+    if (this.#readers.size > 0 && running !== null) this.usage = running.usage();
   }
 
-  /** The provider's headers are everybody's, the gateway's are each request's own. */
+  #open({ exchange, responder }: Reader): void {
+    const { first } = this;
+    exchange.status = this.#status;
+    exchange.firstByteAt = performance.now();
+    // Whoever joined on its way to one target got the answer of the target that answered.
+    exchange.provider = first.provider;
+    exchange.targetPath = first.targetPath;
+    exchange.unsupported = first.unsupported;
+    exchange.isStream = first.isStream;
+    responder.start(this.#status, this.#headersFor(exchange), this.#length);
+  }
+
+  /** How the call ended, and what hooks said of its answer. */
+  #settle({ exchange }: Reader): void {
+    const { first } = this;
+    if (exchange === first) return;
+    exchange.ending = first.ending;
+    exchange.errorCode = first.errorCode;
+    if (first.hooks !== null) (exchange.hooks ??= new HookLog()).after = first.hooks.after;
+  }
+
+  /** The provider's headers are everybody's, and so is what was true of the call; ids, times and the cache's word are each request's own. */
   #headersFor(exchange: Exchange): HeaderList {
-    const headers = answerHeaders(exchange, 0, null);
+    const headers = answerHeaders(exchange, Number(headerOf(this.#headers, 'x-gateway-retry-attempt-count') ?? 0), null);
     for (let index = 0; index < this.#headers.length; index += 2) {
       const name = this.#headers[index] as string;
       if (name.startsWith('x-gateway-') || name === 'server-timing') continue;
@@ -193,6 +221,7 @@ export class SharedAnswer implements Responder {
       if (from < to && !responder.write(from === 0 && to === piece.length ? piece : piece.subarray(from, to))) reader.isBlocked = true;
     }
     if (!this.#isEnded || !this.#isThrough(reader) || !this.#readers.delete(reader)) return;
+    this.#settle(reader);
     if (this.#isAborted) responder.abort();
     else responder.end();
     reader.onDone();

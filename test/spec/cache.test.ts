@@ -282,6 +282,34 @@ describe('streams and the cache', () => {
     assert.equal(asked, before);
   });
 
+  it('without usage serve streams without it, and nobody who reads it', async () => {
+    const chunks = eventsOf(['Hello', ' you']);
+    const withUsage = counted(answerStream(['Hello', ' you']));
+    const without = counted((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(chunks.filter((chunk) => !chunk.includes('"usage"')).join(''));
+    });
+    const body = fresh();
+    const [streamed, told] = [{ ...body, stream: true }, { ...body, stream: true, stream_options: { include_usage: true } }];
+    for (const [reader, answer] of [[body, says('Hello you')], [told, withUsage]] as const) {
+      const headers = { 'x-gateway-cache-namespace': `usage ${'stream' in reader}` };
+      upstream.answer = without;
+      await call(streamed, {}, headers);
+      assert.equal((await until(streamed, 'HIT', {}, headers)).cache, 'HIT');
+      upstream.answer = answer;
+      assert.equal((await call(reader, {}, headers)).cache, 'MISS');
+      const kept = await until(reader, 'HIT', {}, headers);
+      assert.match(kept.text, /"total_tokens":/);
+      // The answer with usage took the place of the other, and serves all.
+      const before = asked;
+      for (const all of [body, told]) assert.match((await call(all, {}, headers)).text, /"total_tokens":/);
+      const quiet = await call(streamed, {}, headers);
+      assert.equal(quiet.cache, 'HIT');
+      assert.doesNotMatch(quiet.text, /"usage":\{/);
+      assert.equal(asked, before);
+    }
+  });
+
   it('keep nothing of a stream that broke off', async () => {
     upstream.answer = counted((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

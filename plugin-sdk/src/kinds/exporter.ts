@@ -34,8 +34,12 @@ export interface LogRecord {
   /** Code of the gateway's own error, else empty. */
   readonly errorCode: string;
   readonly isStream: boolean;
-  /** Upstream calls made, over all targets. */
+  /** Upstream calls made for this exchange, over all targets; 0 for one that was answered by a cache, or went along with another's call. */
   readonly attempts: number;
+  /**
+   * With `HIT`, `SEMANTIC HIT` and `SHARED` the tokens below are those of the answer, which another exchange has paid for: sums of cost leave these
+   * records out.
+   */
   readonly cacheStatus: string;
   readonly finishReason: string;
   /** From the provider's usage; -1 where it reported none. */

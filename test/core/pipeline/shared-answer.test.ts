@@ -38,7 +38,7 @@ function join(shared: SharedAnswer, room = Infinity): Client {
   return client;
 }
 
-const sharedAnswer = (): SharedAnswer => new SharedAnswer(() => undefined, () => undefined);
+const sharedAnswer = (): SharedAnswer => new SharedAnswer(exchangeOf(), () => undefined, () => undefined);
 
 describe('a shared answer of small chunks', () => {
   it('is kept as few pieces, which is what those get who join late', () => {
