@@ -34,6 +34,34 @@ export function skipString(bytes: Buffer, at: number): number {
   }
 }
 
+/** A name costs more than a value: it is looked up, and may make a shape that no other object has. */
+const nameValues = 4;
+
+/**
+ * Whether JSON has more opening brackets, commas and names than `maximum`: about as many as values, where a name counts for four and a bracket for
+ * `bracketValues`. One pass, which steps over strings.
+ */
+export function hasMoreValues(bytes: Buffer, maximum: number, bracketValues = 1): boolean {
+  const { length } = bytes;
+  let count = 0;
+  let index = 0;
+  while (index < length) {
+    const byte = bytes[index];
+    if (byte === quote) {
+      index = skipString(bytes, index);
+      if (index === -1) return false;
+      continue;
+    }
+    index += 1;
+    if (byte === comma) count += 1;
+    else if (byte === braceOpen || byte === bracketOpen) count += bracketValues;
+    else if (byte === colon) count += nameValues;
+    else continue;
+    if (count > maximum) return true;
+  }
+  return false;
+}
+
 /** Index behind the value that begins at `at`; -1 when there is none. Brackets inside it are counted, not matched by kind. */
 export function skipValue(bytes: Buffer, at: number): number {
   switch (bytes[at]) {

@@ -3,7 +3,7 @@
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { fail } from '../errors/gateway-error.js';
-import { asBuffer } from './cursor.js';
+import { asBuffer, hasMoreValues } from './cursor.js';
 import { explainFault } from './json-fault.js';
 
 /** Throws BODY_NOT_UTF8, BODY_NOT_JSON or BODY_INVALID. */
@@ -17,8 +17,16 @@ export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
   return parsed as Record<string, unknown>;
 }
 
+/** Bodies up to this length are not counted: they cannot hold enough to matter. */
+const uncountedBytesMax = 256 * 1024;
+/** Values in one body, a member counting for five: each becomes something of its own in memory, which takes far more room and time there than its bytes. */
+export const valuesMax = 500_000;
+
 function parseText(bytes: Uint8Array): unknown {
   const buffer = asBuffer(bytes);
+  if (buffer.length > uncountedBytesMax && hasMoreValues(buffer, valuesMax)) {
+    throw fail('BODY_INVALID', { param: 'body', reason: `holds more than ${valuesMax} values, where a member of an object counts for five; send less at once` });
+  }
   // Most bodies are ASCII, and Latin-1 is the cheaper decoder.
   const isPlain = isAscii(buffer);
   if (!isPlain && !isUtf8(buffer)) throw fail('BODY_NOT_UTF8', { param: 'body' });
@@ -31,6 +39,16 @@ function parseText(bytes: Uint8Array): unknown {
 }
 
 const kindOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`);
+
+/** Values in one answer. Vectors are numbers by the million, which take little; a list or object counts for sixteen of them. */
+export const answerValuesMax = 10_000_000;
+const answerBracketValues = 16;
+
+/** An answer of a provider that something has to look into. Undefined when it holds more than it may; throws when it is not JSON. */
+export function parseAnswer(bytes: Buffer): unknown {
+  if (bytes.length > uncountedBytesMax && hasMoreValues(bytes, answerValuesMax, answerBracketValues)) return undefined;
+  return JSON.parse(bytes.toString('utf8'));
+}
 
 /** The JSON string whose quotes are at `start` and `end - 1`; undefined when it is broken. */
 export function decodeString(bytes: Buffer, start: number, end: number): string | undefined {

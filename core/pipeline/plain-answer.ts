@@ -4,6 +4,7 @@
 
 import { ByteCollector, isBinaryAnswer, isProviderError, type BinaryAnswer, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { asBuffer } from '../body/cursor.js';
+import { answerValuesMax, parseAnswer } from '../body/parse.js';
 import { chatToMessages } from '../dialect/messages/answer.js';
 import { chatToResponse } from '../dialect/responses/answer.js';
 import { atOnce } from '../errors/at-once.js';
@@ -66,13 +67,20 @@ export class PlainAnswer {
       if (answer.status === 200 && answer.attempt.attempts.question !== null) answer.remember(null, bytes);
       this.#send(bytes, answer.contentType);
     } else {
-      this.#judge(JSON.parse(bytes.toString('utf8')), bytes);
+      this.#judge(this.#parse(bytes), bytes);
     }
+  }
+
+  #parse(bytes: Buffer): Json {
+    const parsed = parseAnswer(bytes);
+    if (parsed === undefined) throw fail('UPSTREAM_INVALID', { provider: this.answer.exchange.provider, reason: `its body holds more than ${answerValuesMax} values` });
+    // JSON.parse gives nothing but JSON.
+    return parsed as Json;
   }
 
   #answerMade(bytes: Buffer): void {
     const { prepared } = this.answer.attempt;
-    const parsed: Json = JSON.parse(bytes.toString('utf8'));
+    const parsed = this.#parse(bytes);
     let made: Json | BinaryAnswer = prepared.spec?.response === undefined ? parsed : atOnce(prepared.spec.response(parsed, callOf(prepared)));
     if (isBinaryAnswer(made)) {
       this.answer.send(made.bytes, made.contentType);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import { explainFault } from '../../../core/body/json-fault.js';
-import { parseJsonObject } from '../../../core/body/parse.js';
+import { parseAnswer, parseJsonObject } from '../../../core/body/parse.js';
 import { anyObject } from './json-text.js';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -101,5 +101,35 @@ test('a member called __proto__ is refused, below the top it is a plain member',
 test('deep nesting is parsed or refused, never a crash', () => {
   const depth = 200_000;
   assert.ok(Array.isArray(parseJsonObject(bytesOf(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`)).a));
-  assert.equal(errorOf(bytesOf('{"a":'.repeat(depth))).code, 'BODY_NOT_JSON');
+  assert.equal(errorOf(bytesOf('{"a":'.repeat(depth / 4))).code, 'BODY_NOT_JSON');
+});
+
+describe('a body of many values', () => {
+  const bodyOf = (part: string, count: number): Buffer => Buffer.from(`{"a":[${part.repeat(count)}1]}`);
+
+  it('is refused before it is parsed', (context) => {
+    const parse = context.mock.method(JSON, 'parse');
+    for (const body of [bodyOf('{},', 260_000), bodyOf('1,', 500_001), bodyOf('{"b":1},', 90_000), bodyOf('"a",', 600_000), bodyOf('[[', 300_000)]) {
+      assert.throws(() => parseJsonObject(body), (thrown: unknown) => isGatewayError(thrown) && thrown.code === 'BODY_INVALID' && /more than 500000 values/.test(thrown.message));
+    }
+    assert.equal(parse.mock.callCount(), 0);
+  });
+
+  it('is not what long texts, or the values of an ordinary body, are taken for', () => {
+    const text = ',{[:\\"'.repeat(300_000);
+    assert.equal((parseJsonObject(Buffer.from(`{"a":"${text}"}`)).a as string).length, 1_500_000);
+    assert.equal((parseJsonObject(bodyOf('12345,', 300_000)).a as unknown[]).length, 300_001);
+    const message = '{"role":"user","content":"hello there"},';
+    assert.equal((parseJsonObject(bodyOf(message, 20_000)).a as unknown[]).length, 20_001);
+  });
+
+  it('may be short, or broken, and is then refused for what is broken', () => {
+    assert.equal((parseJsonObject(bodyOf('{},', 80_000)).a as unknown[]).length, 80_001);
+    assert.throws(() => parseJsonObject(Buffer.from(`{"a":"${'x'.repeat(300_000)}`)), (thrown: unknown) => isGatewayError(thrown) && thrown.code === 'BODY_NOT_JSON');
+  });
+});
+
+it('an answer may have numbers by the million, but not lists and objects', () => {
+  assert.equal((parseAnswer(Buffer.from(`[${'1,'.repeat(1_000_000)}1]`)) as unknown[]).length, 1_000_001);
+  assert.equal(parseAnswer(Buffer.from(`[${'{},'.repeat(700_000)}1]`)), undefined);
 });
