@@ -18,20 +18,30 @@ const digit = 1;
 const shortCapitals = 2;
 const capitalised = 4;
 const month = 8;
+/** Short capitals at the begin or the end of a word that has more: `A-home`, `(JG`. */
+const leadingCapitals = 16;
+const trailingCapitals = 32;
 
 const monthNames = /^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?$/i;
 const capitalisedWord = /^\(?\p{Lu}[\p{L}.]*$/u;
 const shortCapitalsWord = /^[A-Z]{1,4}$/;
+const leadingCapitalsWord = /^\(?[A-Z]{1,4}(?![A-Za-z0-9])/;
+const trailingCapitalsWord = /(?:^|[^A-Za-z0-9])[A-Z]{1,4}\)?$/;
+const trailingChars = 6;
 const digitWithin = /\d/;
 
-/** What the begin of a word says about it. */
+/** What the begin of a word says about it, and its end about what may follow. */
 function traitsOf(text: string, from: number, to: number): number {
   const word = text.slice(from, Math.min(to, from + linkChars));
   if (digitWithin.test(word)) return digit;
   const first = word.charCodeAt(0);
+  const last = text.charCodeAt(to - 1);
+  const trailing = (last > 64 && last < 91) || last === 41 ? trailingCapitalsWord.test(text.slice(Math.max(from, to - trailingChars), to)) : false;
+  const atEnd = trailing ? trailingCapitals : 0;
   // Plain words in lower case, the most by far, link to nothing; a month may be written so.
-  if (first > 96 && first < 123) return monthNames.test(word) ? month : 0;
-  return (shortCapitalsWord.test(word) ? shortCapitals : 0) | (capitalisedWord.test(word) ? capitalised : 0) | (monthNames.test(word) ? month : 0);
+  if (first > 96 && first < 123) return (monthNames.test(word) ? month : 0) | atEnd;
+  return (shortCapitalsWord.test(word) ? shortCapitals : 0) | (leadingCapitalsWord.test(word) ? leadingCapitals : 0) | (capitalisedWord.test(word) ? capitalised : 0)
+    | (monthNames.test(word) ? month : 0) | atEnd;
 }
 
 export class Chains {
@@ -92,13 +102,13 @@ export class Chains {
   /** Whether a word that is still unknown could be linked to the one from `start` to `end`, of which `gap` characters of a gap are there. */
   mayGoOn(text: string, start: number, end: number): boolean {
     const traits = traitsOf(text, start, end);
-    return (traits & (digit | month | shortCapitals)) !== 0 || (this.#hasNames && (traits & capitalised) !== 0);
+    return (traits & (digit | month | trailingCapitals)) !== 0 || (this.#hasNames && (traits & capitalised) !== 0);
   }
 
   #isLinked(left: number, leftChars: number, gap: number, right: number): boolean {
     if (gap === 2) return (left & (digit | month)) !== 0 && leftChars <= 9 && (right & digit) !== 0;
-    if ((left & digit) !== 0) return (right & (digit | shortCapitals | month)) !== 0 || (this.#hasNames && (right & capitalised) !== 0);
-    if ((left & (shortCapitals | month)) !== 0 && (right & digit) !== 0) return true;
+    if ((left & digit) !== 0) return (right & (digit | leadingCapitals | month)) !== 0 || (this.#hasNames && (right & capitalised) !== 0);
+    if ((left & (trailingCapitals | month)) !== 0 && (right & digit) !== 0) return true;
     return this.#hasNames && (left & (capitalised | shortCapitals)) !== 0 && (right & (capitalised | shortCapitals | digit)) !== 0;
   }
 }

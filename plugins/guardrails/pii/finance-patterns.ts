@@ -22,7 +22,7 @@ export const creditCard: Recogniser = {
   category: 'CREDIT_CARD',
   rank: 3,
   digitsMin: 12,
-  pattern: /(?<![\w+.]|\d[ -])(?:\d{4}([ \u00a0\u2010-\u2015-])(?:\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{6}\1\d{4,5})|\d{12,19})(?!\w|[-.]\d)/g,
+  pattern: /(?<![A-Za-z0-9+]|\d\.)(?:\d{4}([ \u00a0\u2010-\u2015-])(?:\d{4}\1\d{4}\1\d{4}(?:\1\d{3})?|\d{6}\1\d{4,5})|\d{12,19})(?![A-Za-z0-9]|\.\d)/g,
   accept(found) {
     if (isCard(digitsOf(found))) return found.length;
     // The last three digits may be the code on the back.
@@ -63,8 +63,8 @@ export const usBankRouting: Recogniser = {
   category: 'US_BANK_ROUTING',
   rank: 3,
   digitsMin: 9,
-  pattern: /(?<![\w.-])(?:0\d|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)\d{7}(?!\w|[-.]\d)/g,
-  context: /(?:routing|\baba\b|\brtn\b|transit)[^\d]{0,24}$/i,
+  pattern: /(?<![A-Za-z0-9]|\d\.)(?:0\d|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)\d{7}(?![A-Za-z0-9]|\.\d)/g,
+  context: /(?:routing|(?<![a-z0-9])aba(?![a-z0-9])|(?<![a-z0-9])rtn(?![a-z0-9])|transit)[^\d]{0,24}$/i,
   accept: (found) => (weightedSum(found, [3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 === 0 ? found.length : 0),
 };
 

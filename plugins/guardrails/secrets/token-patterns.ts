@@ -18,7 +18,7 @@ const wordChars = 'A-Za-z0-9';
 const tokenChars = 'A-Za-z0-9_-';
 
 /** Not inside of another word; the letter of an escape (`\n`) is no part of one. */
-const begin = '(?<![A-Za-z0-9_]|-(?=[a-z]{2,3}_))';
+const begin = '(?<![A-Za-z0-9]|-(?=[a-z]{2,3}_))';
 const beginAfterEscape = `(?:${begin}|(?<=\\\\[nrt]))`;
 
 /** `XXXX`, `your-key-here` and the like stand for a key. */
@@ -43,10 +43,10 @@ export const prefixedTokens: readonly Recogniser[] = [
   token('AWS', 'ABSK', 'ABSK[A-Za-z0-9+/]{109,}={0,2}', 'A-Za-z0-9+/='),
   token('ANTHROPIC', 'sk-ant-', 'sk-ant-[a-z]{3,8}\\d{2}-[A-Za-z0-9_-]{40,}', tokenChars),
   token('OPENAI', 'sk-', 'sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{40,}', tokenChars),
-  token('OPENAI', 'sk-', 'sk-[A-Za-z0-9]{32,}', tokenChars),
+  token('OPENAI', 'sk-', 'sk-[A-Za-z0-9]{32,}'),
   token('OPENROUTER', 'sk-or-', 'sk-or-v1-[a-f0-9]{64}'),
-  token('GOOGLE', 'AIza', 'AIza[A-Za-z0-9_-]{35}', tokenChars),
-  token('GOOGLE', 'GOCSPX-', 'GOCSPX-[A-Za-z0-9_-]{28}', tokenChars),
+  token('GOOGLE', 'AIza', 'AIza[A-Za-z0-9_-]{35}'),
+  token('GOOGLE', 'GOCSPX-', 'GOCSPX-[A-Za-z0-9_-]{28}'),
   token('GOOGLE', 'ya29.', 'ya29\\.[A-Za-z0-9_-]{20,}', 'A-Za-z0-9_.-'),
   token('GITHUB', 'gh', 'gh[pousr]_[A-Za-z0-9]{36,}'),
   token('GITHUB', 'github_pat_', 'github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}', 'A-Za-z0-9_'),
