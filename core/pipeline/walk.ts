@@ -8,8 +8,23 @@ import type { Exchange } from '../exchange/exchange.js';
 import type { Group, Leaf, PlanNode } from '../plan/plan.js';
 import type { Breakers } from '../upstream/breaker.js';
 
+/** What became of one target. */
+class Tried implements Outcome {
+  constructor(readonly target: number, readonly status: number, readonly error: Error | undefined, readonly tookMs: number, readonly leaf: Leaf, readonly exchange: Exchange) {}
+
+  get provider(): string {
+    return this.leaf.provider.id;
+  }
+
+  get model(): string {
+    const set = this.leaf.fieldEdits.find((edit) => edit.name === 'model' && edit.kind === 'set');
+    const asked = set?.value ?? this.exchange.request.field('model') ?? this.leaf.fills.get('model');
+    return typeof asked === 'string' ? asked : '';
+  }
+}
+
 class Frame {
-  readonly outcomes: Outcome[] = [];
+  readonly outcomes: Tried[] = [];
   /** Index into the children of what is being tried now. */
   current = -1;
   constructor(readonly group: Group, readonly parent: Frame | null) {}
@@ -19,6 +34,9 @@ export class Walk {
   #frame: Frame | null;
   /** The leaf named last counted as healthy when its strategy was asked. False: no healthy one was left to name. */
   isChosenHealthy = true;
+  /** What is being tried, and since when. */
+  #leaf: Leaf | null = null;
+  #askedAt = 0;
 
   constructor(readonly exchange: Exchange, root: Group, readonly breakers: Breakers) {
     this.#frame = new Frame(root, null);
@@ -36,12 +54,18 @@ export class Walk {
         }
         this.#frame = frame.parent;
         if (frame.parent !== null) {
-          frame.parent.outcomes.push({ target: frame.parent.current, status: last.status, ...(last.error === undefined ? {} : { error: last.error }) });
+          let tookMs = 0;
+          for (const outcome of frame.outcomes) tookMs += outcome.tookMs;
+          frame.parent.outcomes.push(new Tried(frame.parent.current, last.status, last.error, tookMs, last.leaf, this.exchange));
         }
         continue;
       }
       frame.current = index;
-      if (child.kind === 'leaf') return child;
+      if (child.kind === 'leaf') {
+        this.#leaf = child;
+        this.#askedAt = performance.now();
+        return child;
+      }
       this.#frame = new Frame(child, frame);
     }
     return null;
@@ -50,7 +74,7 @@ export class Walk {
   /** Tells the strategy how the leaf it chose did. */
   report(status: number, error: Error | undefined): void {
     const frame = this.#frame;
-    if (frame !== null) frame.outcomes.push(error === undefined ? { target: frame.current, status } : { target: frame.current, status, error });
+    if (frame !== null && this.#leaf !== null) frame.outcomes.push(new Tried(frame.current, status, error, performance.now() - this.#askedAt, this.#leaf, this.exchange));
   }
 
   #ask(frame: Frame): number {

@@ -18,6 +18,8 @@ export interface StrategyCase {
   readonly host?: FakeHostOptions;
   /** Status of each target's answer, by name or index; `error` for none, `denied` for a hook's denial before the request. Default 200. */
   readonly answers?: Readonly<Record<string, number | 'error' | 'denied'>>;
+  /** Milliseconds that each target takes, by name or index. Default 100. */
+  readonly tookMs?: Readonly<Record<string, number>>;
   /** Names (or indexes, of targets without one) in the order in which they are tried. */
   readonly tries: readonly string[];
 }
@@ -27,6 +29,9 @@ export interface StrategyCases {
   /** Parameters that `create` has to refuse, with the path it has to name. */
   readonly refuses?: readonly { readonly params: Readonly<Record<string, Json>>; readonly targets?: readonly Partial<Target>[]; readonly path: string }[];
 }
+
+/** An outcome of which nothing matters but what is given. */
+export const fakeOutcome = (given: Pick<Outcome, 'target' | 'status'> & Partial<Outcome>): Outcome => ({ provider: 'provider', model: 'model', tookMs: 100, ...given });
 
 /** A strategy that tries more often than this never ends. */
 const triesMax = 100;
@@ -148,7 +153,8 @@ class Walk {
     this.tries.push(name);
     assert.ok(this.tries.length <= triesMax, 'it never ends: next() must answer -1 at some time');
     const status = this.given.answers?.[name] ?? 200;
-    const outcome: Outcome = status === 'denied' ? { target: index, status: deniedStatus, error: new Error('denied by a hook') } : status === 'error' ? { target: index, status: 502, error: new Error('connection refused') } : { target: index, status };
+    const failure = status === 'denied' ? { status: deniedStatus, error: new Error('denied by a hook') } : status === 'error' ? { status: 502, error: new Error('connection refused') } : { status };
+    const outcome = fakeOutcome({ target: index, provider: name, tookMs: this.given.tookMs?.[name] ?? 100, ...failure });
     this.#outcomes = Object.freeze([...this.#outcomes, Object.freeze(outcome)]);
   }
 }

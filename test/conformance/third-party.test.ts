@@ -72,6 +72,18 @@ export default defineGuardrail({
 });
 `;
 
+const watching = `import { defineStrategy } from '@gateway/plugin-sdk';
+export default defineStrategy({
+  title: 'Watching', describe: 'Every target in turn, and notes how they did.', params: { type: 'object', properties: {} },
+  create: () => ({
+    next(exchange, targets, outcomes) {
+      globalThis.watched = outcomes.map(({ target, status, provider, model, tookMs, error }) => ({ target, status, provider, model, tookMs, hasError: error !== undefined }));
+      return outcomes.at(-1)?.status === 200 || outcomes.length === targets.length ? -1 : outcomes.length;
+    },
+  }),
+});
+`;
+
 const wide = `import { defineCompatible } from '@gateway/plugin-sdk';
 export default defineCompatible({ title: 'Wide', describe: 'Over HTTP.', baseUrl: 'https://api.wide.example/v1', auth: { type: 'header', name: 'x-wide-key' }, endpoints: { chatCompletions: '/talk' } });
 `;
@@ -79,8 +91,8 @@ export default defineCompatible({ title: 'Wide', describe: 'Over HTTP.', baseUrl
 const folder = temporaryFolder();
 writePackage(join(folder, 'node_modules/acme-gateway'), {
   name: 'acme-gateway',
-  gateway: { namespace: 'acme', contract: { strategy: 1, provider: 1, guardrail: 1 }, plugins: { strategy: ['roundRobin', 'failing'], provider: ['echo'], guardrail: ['tone'] } },
-  files: { 'guardrail/tone.js': tone, 'strategy/roundRobin.js': roundRobin, 'strategy/failing.js': failing, 'provider/echo.js': echo },
+  gateway: { namespace: 'acme', contract: { strategy: 1, provider: 1, guardrail: 1 }, plugins: { strategy: ['roundRobin', 'failing', 'watching'], provider: ['echo'], guardrail: ['tone'] } },
+  files: { 'guardrail/tone.js': tone, 'strategy/watching.js': watching, 'strategy/roundRobin.js': roundRobin, 'strategy/failing.js': failing, 'provider/echo.js': echo },
 });
 const byPath = writePackage(join(folder, 'elsewhere'), {
   name: '@wide/gateway',
@@ -161,6 +173,26 @@ describe('a third-party strategy', () => {
     });
     assert.equal(status, 200);
     assert.equal(headers.get('x-gateway-last-used-option-index'), 'config.targets[1]');
+    upstream.answer = answerChat;
+  });
+
+  it('learns from each outcome who was asked for what, and how long it took', async () => {
+    const slowMs = 30;
+    upstream.answer = (received, response) => {
+      if (received.url.startsWith('/a')) setTimeout(() => { response.writeHead(500).end('{}'); }, slowMs);
+      else if (received.url.startsWith('/b')) response.destroy();
+      else answerChat(received, response, response.req);
+    };
+    const nested = { strategy: { mode: 'fallback' }, targets: [{ ...target('a'), provider: 'groq' }, { ...target('b'), override_params: { model: 'theirs' } }] };
+    assert.equal((await chat(config({ mode: 'acme.watching' }, [target('a'), nested, target('c')] as never))).status, 200);
+    const watched: { tookMs: number }[] = Reflect.get(globalThis, 'watched');
+    assert.deepEqual(watched.map(({ tookMs: _, ...rest }) => rest), [
+      { target: 0, status: 500, provider: 'openai', model: 'm', hasError: false },
+      { target: 1, status: 502, provider: 'openai', model: 'theirs', hasError: true },
+      { target: 2, status: 200, provider: 'openai', model: 'm', hasError: false },
+    ]);
+    // A timer may be a moment early.
+    assert.ok(watched.slice(0, 2).every(({ tookMs }) => tookMs >= slowMs - 2), JSON.stringify(watched));
     upstream.answer = answerChat;
   });
 

@@ -30,7 +30,13 @@ export interface Outcome {
   /** Status of the answer; for a failure without an answer the status the client would get. */
   readonly status: number;
   /** Set when no answer came (refused, reset, timed out). */
-  readonly error?: Error;
+  readonly error?: Error | undefined;
+  /** Who was asked; of a target that is a group the last one tried in it. */
+  readonly provider: string;
+  /** The model that it was asked for; empty when the call names none. Found when it is read. */
+  readonly model: string;
+  /** Milliseconds from its turn to the head of its answer, or to its failure; its retries and their waits are in it. */
+  readonly tookMs: number;
 }
 
 export interface StrategyPlugin<S extends ObjectSchema = any> extends Common<'strategy', S> {

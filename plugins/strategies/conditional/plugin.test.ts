@@ -1,4 +1,5 @@
 import { ParameterError, type Exchange, type Host, type Json } from '@gateway/plugin-sdk';
+import { fakeOutcome } from '@gateway/plugin-sdk/testing';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import assert from 'node:assert/strict';
@@ -177,8 +178,8 @@ test('the first fitting condition wins and the default is for all others', async
 test('the chosen target is used even while its breaker is open, and is the only one', async () => {
   const strategy = await create([{ query: {}, then: 'yes' }]);
   assert.equal(strategy.next(exchangeOf({}), targets.map((target) => ({ ...target, healthy: false })), []), 0);
-  assert.equal(strategy.next(exchangeOf({}), targets, [{ target: 0, status: 500 }]), -1);
-  assert.equal(strategy.next(exchangeOf({}), targets, [{ target: 0, status: 502, error: new Error('reset') }]), -1);
+  assert.equal(strategy.next(exchangeOf({}), targets, [fakeOutcome({ target: 0, status: 500 })]), -1);
+  assert.equal(strategy.next(exchangeOf({}), targets, [fakeOutcome({ target: 0, status: 502, error: new Error('reset') })]), -1);
 });
 
 test('conditions and default are both needed', async () => {

@@ -1,4 +1,5 @@
 import type { Exchange, Host, Outcome, Target } from '@gateway/plugin-sdk';
+import { fakeOutcome } from '@gateway/plugin-sdk/testing';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import assert from 'node:assert/strict';
@@ -24,35 +25,35 @@ async function route(health: string, status: number, listed?: readonly number[])
   const strategy = await plugin.create(listed === undefined ? {} : { on_status_codes: listed }, host, targets);
   const outcomes: Outcome[] = [];
   for (let next = strategy.next(exchange, targets, outcomes); next >= 0; next = strategy.next(exchange, targets, outcomes)) {
-    outcomes.push({ target: next, status });
+    outcomes.push(fakeOutcome({ target: next, status }));
     assert.ok(outcomes.length <= targets.length, 'a target is asked twice');
   }
   return outcomes.map((outcome) => outcome.target);
 }
 
-const failed = (target: number, status = 502): Outcome => ({ target, status, error: new Error('connection reset') });
+const failed = (target: number, status = 502): Outcome => (fakeOutcome({ target, status, error: new Error('connection reset') }));
 
 test('targets are tried in order until one answers', async () => {
   assert.deepEqual(await route('+++', 500), [0, 1, 2]);
   assert.deepEqual(await route('+++', 200), [0]);
-  assert.equal(await ask('+++', [{ target: 0, status: 503 }, { target: 1, status: 200 }]), -1);
+  assert.equal(await ask('+++', [fakeOutcome({ target: 0, status: 503 }), fakeOutcome({ target: 1, status: 200 })]), -1);
   assert.deepEqual(await route('+', 500), [0]);
 });
 
 test('without a list everything but 2xx moves on', async () => {
-  for (const status of [100, 199, 300, 304, 400, 401, 404, 408, 429, 445, 447, 500, 503, 599]) assert.equal(await ask('++', [{ target: 0, status }]), 1, String(status));
-  for (const status of [200, 201, 204, 206, 246, 299]) assert.equal(await ask('++', [{ target: 0, status }]), -1, String(status));
+  for (const status of [100, 199, 300, 304, 400, 401, 404, 408, 429, 445, 447, 500, 503, 599]) assert.equal(await ask('++', [fakeOutcome({ target: 0, status })]), 1, String(status));
+  for (const status of [200, 201, 204, 206, 246, 299]) assert.equal(await ask('++', [fakeOutcome({ target: 0, status })]), -1, String(status));
 });
 
 test('with a list only its statuses move on, success included when listed', async () => {
-  assert.equal(await ask('++', [{ target: 0, status: 429 }], [429, 503]), 1);
-  assert.equal(await ask('++', [{ target: 0, status: 500 }], [429, 503]), -1);
-  assert.equal(await ask('++', [{ target: 0, status: 200 }], [429]), -1);
-  assert.equal(await ask('++', [{ target: 0, status: 200 }], [200]), 1);
+  assert.equal(await ask('++', [fakeOutcome({ target: 0, status: 429 })], [429, 503]), 1);
+  assert.equal(await ask('++', [fakeOutcome({ target: 0, status: 500 })], [429, 503]), -1);
+  assert.equal(await ask('++', [fakeOutcome({ target: 0, status: 200 })], [429]), -1);
+  assert.equal(await ask('++', [fakeOutcome({ target: 0, status: 200 })], [200]), 1);
 });
 
 test('an empty list never moves on', async () => {
-  assert.equal(await ask('++', [{ target: 0, status: 500 }], []), -1);
+  assert.equal(await ask('++', [fakeOutcome({ target: 0, status: 500 })], []), -1);
   assert.equal(await ask('++', [failed(0)], []), -1);
 });
 
@@ -63,7 +64,7 @@ test('where no answer came the next target is tried, listed or not', async () =>
 });
 
 test('what a hook denied goes to no other target, unless 446 is listed', async () => {
-  for (const denied of [{ target: 0, status: 446 }, failed(0, 446)]) {
+  for (const denied of [fakeOutcome({ target: 0, status: 446 }), failed(0, 446)]) {
     for (const listed of [undefined, [], [429, 500]]) assert.equal(await ask('++', [denied], listed), -1, JSON.stringify(listed));
     assert.equal(await ask('++', [denied], [446]), 1);
   }
@@ -82,9 +83,9 @@ test('when every breaker is open all targets are tried', async () => {
 
 test('a breaker that opens during the call leaves the rest of the order alone', async () => {
   // 0 failed and opened; 1 was skipped at first and is closed again by now: it lies ahead, so it is next.
-  assert.equal(await ask('-++', [{ target: 0, status: 500 }]), 1);
-  assert.equal(await ask('--+', [{ target: 0, status: 500 }]), 2);
-  assert.equal(await ask('+--', [{ target: 2, status: 500 }]), -1);
+  assert.equal(await ask('-++', [fakeOutcome({ target: 0, status: 500 })]), 1);
+  assert.equal(await ask('--+', [fakeOutcome({ target: 0, status: 500 })]), 2);
+  assert.equal(await ask('+--', [fakeOutcome({ target: 2, status: 500 })]), -1);
 });
 
 test('without targets there is none to name', async () => {

@@ -1,4 +1,5 @@
 import { ParameterError, type Exchange, type Host, type Json, type Outcome, type Strategy, type Target } from '@gateway/plugin-sdk';
+import { fakeOutcome } from '@gateway/plugin-sdk/testing';
 import { Ajv } from 'ajv';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -120,10 +121,10 @@ test('when nothing with a weight is healthy all are used', async () => {
 
 test('there is no second target, whatever came of the first', async () => {
   const targets = targetsOf(1, 1);
-  const outcomes: Outcome[] = [{ target: 0, status: 500 }];
+  const outcomes: Outcome[] = [fakeOutcome({ target: 0, status: 500 })];
   assert.equal((await balancer(targets)).next(exchangeOf(), targets, outcomes), -1);
   assert.equal((await balancer(targets, sticky())).next(exchangeOf(), targets, outcomes), -1);
-  assert.equal((await balancer(targets)).next(exchangeOf(), targets, [{ target: 1, status: 502, error: new Error('reset') }]), -1);
+  assert.equal((await balancer(targets)).next(exchangeOf(), targets, [fakeOutcome({ target: 1, status: 502, error: new Error('reset') })]), -1);
 });
 
 test('sticky that is not enabled changes nothing', async () => {

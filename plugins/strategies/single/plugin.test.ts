@@ -1,4 +1,5 @@
 import type { Exchange, Host, Outcome, Strategy, Target } from '@gateway/plugin-sdk';
+import { fakeOutcome } from '@gateway/plugin-sdk/testing';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import plugin from './plugin.js';
@@ -23,8 +24,8 @@ test('it is used even while its breaker is open', async () => {
 });
 
 test('there is no second try, whatever came of the first', async () => {
-  assert.equal(await ask([target(true), target(true)], [{ target: 0, status: 200 }]), -1);
-  assert.equal(await ask([target(true), target(true)], [{ target: 0, status: 502, error: new Error('reset') }]), -1);
+  assert.equal(await ask([target(true), target(true)], [fakeOutcome({ target: 0, status: 200 })]), -1);
+  assert.equal(await ask([target(true), target(true)], [fakeOutcome({ target: 0, status: 502, error: new Error('reset') })]), -1);
 });
 
 test('without targets there is none to name', async () => {
