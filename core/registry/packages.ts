@@ -1,14 +1,14 @@
 // Third-party packages that the settings name. Their package.json is read and judged before any of their code runs; a package at fault is
 // reported with the line to change and never stops the others.
 
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { PluginKind } from '@gateway/plugin-sdk';
 import { explainFault } from '../body/json-fault.js';
 import { reasonOf } from '../errors/gateway-error.js';
 import { formatId, isPluginKind, ownNamespaces } from './ids.js';
 import { lineOfMember } from './member-line.js';
+import { exportedPath } from './package-exports.js';
 
 /** Contract versions the host speaks, for each kind. */
 const contracts: readonly number[] = [1];
@@ -100,9 +100,7 @@ function pluginsOf(manifest: Manifest, namespace: string): PackagePlugin[] {
   const contract = member(declared, 'contract');
   const listed = member(declared, 'plugins');
   if (!isObject(listed)) return manifest.refuse(['gateway', 'plugins'], 'gateway.plugins must be an object such as {"guardrail": ["pii"]}');
-  const packageName = member(manifest.value, 'name');
-  if (typeof packageName !== 'string') return manifest.refuse(['name'], 'name is missing');
-  const require = createRequire(manifest.file);
+  if (typeof member(manifest.value, 'name') !== 'string') return manifest.refuse(['name'], 'name is missing');
   const plugins: PackagePlugin[] = [];
   for (const [kind, ids] of Object.entries(listed)) {
     const place = ['gateway', 'plugins', kind];
@@ -117,20 +115,20 @@ function pluginsOf(manifest: Manifest, namespace: string): PackagePlugin[] {
       if (typeof name !== 'string' || !/^[a-zA-Z0-9][a-zA-Z0-9-]{0,63}$/.test(name)) return manifest.refuse(entry, `gateway.plugins.${kind} holds a name that is no word`);
       const id = formatId({ namespace, name });
       if (plugins.some((plugin) => plugin.kind === kind && plugin.id === id)) return manifest.refuse(entry, `gateway.plugins.${kind} holds ${name} twice`);
-      plugins.push({ kind, id, module: moduleOf(manifest, require, `${packageName}/${kind}/${name}`, `./${kind}/${name}`) });
+      plugins.push({ kind, id, module: moduleOf(manifest, `./${kind}/${name}`) });
     }
   }
   return plugins;
 }
 
-/** A package may name itself when it has "exports": this reads its own map, wherever it is installed. */
-function moduleOf(manifest: Manifest, require: NodeJS.Require, request: string, place: string): string {
-  try {
-    return require.resolve(request);
-  } catch (thrown) {
-    const [reason = ''] = reasonOf(thrown).split('\n');
-    return manifest.refuse(['exports', place], `"exports" must lead "${place}", which gateway.plugins lists, to a module: ${reason}`, thrown);
-  }
+/** A plugin's module as its package exports it. */
+function moduleOf(manifest: Manifest, place: string): string {
+  const refuse = (reason: string): never => manifest.refuse(['exports', place], `"exports" must lead "${place}", which gateway.plugins lists, to a module: ${reason}`);
+  const path = exportedPath(member(manifest.value, 'exports'), place);
+  if (path === undefined) return refuse('it leads nowhere');
+  const module = join(dirname(manifest.file), path);
+  // Its place in the end, as import() has it.
+  return statSync(module, { throwIfNoEntry: false })?.isFile() === true ? realpathSync(module) : refuse(`Cannot find module '${module}'`);
 }
 
 function packageFile(named: string, fromFolder: string): string {

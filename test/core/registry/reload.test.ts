@@ -58,6 +58,20 @@ describe('a package given by path', () => {
     }
   });
 
+  it('finds modules where its new exports lead', async () => {
+    const folder = newPackage('moved', ['first'], { 'built/first.js': strategy('moved').replaceAll('./', '../strategy/') });
+    const registry = makeRegistry(folder);
+    assert.equal(await titleOf(registry, 'moved.first'), 'one of one');
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    write(folder, { 'package.json': JSON.stringify({ ...manifest, exports: { './strategy/first': { import: './built/first.js' } } }) });
+    assert.equal((await registry.reload(folder)).outcome, 'changed');
+    assert.equal(await titleOf(registry, 'moved.first'), 'moved of one');
+    write(folder, { 'package.json': JSON.stringify({ ...manifest, exports: { './strategy/second': './built/first.js' } }) });
+    const refused = await registry.reload(folder);
+    assert.match(refused.outcome === 'refused' ? refused.reason : refused.outcome, /"exports" must lead "\.\/strategy\/first", which gateway\.plugins lists, to a module/);
+    assert.equal(await titleOf(registry, 'moved.first'), 'moved of one');
+  });
+
   it('gains and loses plugins', async () => {
     const folder = newPackage('grow', ['first'], { 'strategy/second.js': strategy('second') });
     const registry = makeRegistry(folder);
