@@ -133,9 +133,8 @@ function factsOf(plugin: PluginByKind[PluginKind]): Readonly<Record<string, stri
     };
     case 'storage': return { threads: plugin.isShared === false ? 'one' : 'any number' };
     case 'exporter': return {
-      batches: plugin.batch === undefined ? 'as the gateway has it' : `up to ${plugin.batch.countMax} records, after ${plugin.batch.waitMsMax} ms at the latest`, bodies: plugin.bodies ?? 'none',
+      batches: plugin.batch === undefined ? 'as the gateway has it' : `up to ${plugin.batch.countMax} records, after ${plugin.batch.waitMsMax} ms at the latest`,
     };
-    case 'surface': return { path: plugin.mount };
   }
 }
 

@@ -11,7 +11,6 @@ export const places: { readonly [K in PluginKind]: { readonly folder: string; re
   hook: { folder: 'plugins/hooks', module: 'plugin.js' },
   storage: { folder: 'plugins/storage', module: 'plugin.js' },
   exporter: { folder: 'plugins/exporters', module: 'plugin.js' },
-  surface: { folder: 'plugins/surfaces', module: 'plugin.js' },
   provider: { folder: 'providers', module: 'provider.js' },
 };
 

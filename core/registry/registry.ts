@@ -267,7 +267,7 @@ async function loadPlugin(kind: PluginKind, key: string, module: string, from: S
   const paramsPlace = { file: module, line: lineIn(module, 'params') ?? place.line };
   if (!isObjectSchema(params)) return refuse('params must be a JSON Schema of type object', paramsPlace);
   const { create } = plugin as { create?: unknown };
-  if (kind !== 'provider' && kind !== 'surface' && typeof create !== 'function') return refuse('create must be a function', place);
+  if (kind !== 'provider' && typeof create !== 'function') return refuse('create must be a function', place);
   // The gateway's own schemas are held to this by tests, and compiled when they are first needed.
   if (from === undefined) return plugin;
   try {

@@ -5,7 +5,6 @@ import type { HookPlugin } from './kinds/hook.js';
 import type { Endpoint, ProviderPlugin } from './kinds/provider.js';
 import type { StoragePlugin } from './kinds/storage.js';
 import type { StrategyPlugin } from './kinds/strategy.js';
-import type { SurfacePlugin } from './kinds/surface.js';
 import type { ObjectSchema } from './schema.js';
 import type { EndpointName } from './shared.js';
 
@@ -25,7 +24,6 @@ export const defineStorage = <const S extends ObjectSchema>(plugin: Definition<S
   ({ kind: 'storage', contract: 1, ...plugin });
 export const defineExporter = <const S extends ObjectSchema>(plugin: Definition<ExporterPlugin<S>>): ExporterPlugin<S> =>
   ({ kind: 'exporter', contract: 1, ...plugin });
-export const defineSurface = (plugin: Definition<SurfacePlugin>): SurfacePlugin => ({ kind: 'surface', contract: 1, ...plugin });
 
 /** Paths that OpenAI's own API gives its endpoints, below the version segment. */
 export const openaiPaths = {

@@ -18,7 +18,6 @@ export type * from './kinds/provider.js';
 export type * from './kinds/storage.js';
 export type * from './kinds/strategy.js';
 export { deniedStatus } from './kinds/strategy.js';
-export type * from './kinds/surface.js';
 export type * from './schema.js';
 export { endpointNames } from './shared.js';
 export type { Closable, Common, EndpointName, Json, Maybe, Needs, Weighed, Weight, When } from './shared.js';
@@ -29,7 +28,6 @@ import type { HookPlugin } from './kinds/hook.js';
 import type { ProviderPlugin } from './kinds/provider.js';
 import type { StoragePlugin } from './kinds/storage.js';
 import type { StrategyPlugin } from './kinds/strategy.js';
-import type { SurfacePlugin } from './kinds/surface.js';
 /** Every kind of plugin, by name. */
 export interface PluginByKind {
   strategy: StrategyPlugin;
@@ -39,6 +37,5 @@ export interface PluginByKind {
   provider: ProviderPlugin;
   storage: StoragePlugin;
   exporter: ExporterPlugin;
-  surface: SurfacePlugin;
 }
 export type PluginKind = keyof PluginByKind;

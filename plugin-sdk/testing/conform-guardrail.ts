@@ -10,6 +10,7 @@ import { fakeHost, type FakeHostOptions } from './fake-host.js';
 import { quoteIn, toldBy } from './quotes.js';
 import { runStreamCheck } from './run-stream-check.js';
 import { withDefaults } from './schema-defaults.js';
+import { schemaFault, type SchemaFault } from './schema-fault.js';
 
 export interface GuardrailCase extends FakeCheckInputOptions {
   /** Parameters of the config; defaults of the schema are filled in. */
@@ -26,17 +27,28 @@ export interface GuardrailCases {
   readonly errors?: readonly (GuardrailCase & { readonly message: RegExp })[];
   /** Bodies that the check changes: `changed` is the text, or the body, that comes out of it. */
   readonly changes?: readonly (GuardrailCase & { readonly changed: Json })[];
-  /** Parameters that `create` has to refuse. */
+  /** Parameters that the schema, or else `create`, has to refuse. */
   readonly refuses?: readonly (Readonly<Record<string, Json>>)[];
   /** Streamed answers of one text, cut in every place: `streamed` is what the client gets, or nothing when the check ends the stream. */
   readonly streams?: readonly { readonly params?: Readonly<Record<string, Json>>; readonly text: string; readonly streamed: string | undefined }[];
 }
 
+/** The host takes them away before `create`, unless the schema has them. */
+const hostParams = ['failOnError', 'timeout', 'is_enabled'] as const;
 const dialects = ['chatCompletions', 'messages', 'responses'] as const;
 
 /** Registers the tests that every guardrail has to pass, and its cases. */
 export function conformGuardrail(plugin: GuardrailPlugin, cases: GuardrailCases): void {
-  const make = async (given: GuardrailCase): Promise<Check> => await plugin.create(withDefaults(plugin.params, given.params ?? {}), fakeHost(given.host));
+  const paramsOf = (given: Readonly<Record<string, Json>> = {}): { readonly params: Record<string, unknown>; readonly fault: SchemaFault | undefined } => {
+    const params = withDefaults(plugin.params, given);
+    for (const name of hostParams) if (!Object.hasOwn(plugin.params.properties, name)) delete params[name];
+    return { params, fault: schemaFault(plugin.params, params) };
+  };
+  const make = async (given: Pick<GuardrailCase, 'params' | 'host'>): Promise<Check> => {
+    const { params, fault } = paramsOf(given.params);
+    assert.equal(fault, undefined, `the schema refuses the parameters: ${fault?.path ?? ''} ${fault?.reason ?? ''}`);
+    return plugin.create(params, fakeHost(given.host));
+  };
 
   const variants = (given: GuardrailCase): FakeCheckInputOptions[] => {
     const { text } = given;
@@ -114,7 +126,8 @@ export function conformGuardrail(plugin: GuardrailPlugin, cases: GuardrailCases)
 
     for (const params of cases.refuses ?? []) {
       it(`refuses the parameters ${JSON.stringify(params)}`, async () => {
-        await assert.rejects(async () => plugin.create(withDefaults(plugin.params, params), fakeHost()));
+        const given = paramsOf(params);
+        if (given.fault === undefined) await assert.rejects(async () => plugin.create(given.params, fakeHost()), 'neither the schema nor create() refuses them');
       });
     }
 

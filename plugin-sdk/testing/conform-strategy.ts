@@ -7,6 +7,7 @@ import type { Json } from '../src/shared.js';
 import { fakeExchange, type FakeExchangeOptions } from './fake-exchange.js';
 import { fakeHost, type FakeHostOptions } from './fake-host.js';
 import { withDefaults } from './schema-defaults.js';
+import { schemaFault } from './schema-fault.js';
 
 /** What becomes of a call, target by target. */
 export interface StrategyCase {
@@ -26,7 +27,7 @@ export interface StrategyCase {
 
 export interface StrategyCases {
   readonly cases: readonly StrategyCase[];
-  /** Parameters that `create` has to refuse, with the path it has to name. */
+  /** Parameters that the schema, or else `create`, has to refuse, with the path it has to name. */
   readonly refuses?: readonly { readonly params: Readonly<Record<string, Json>>; readonly targets?: readonly Partial<Target>[]; readonly path: string }[];
 }
 
@@ -38,8 +39,11 @@ const triesMax = 100;
 
 /** Registers the tests that every strategy has to pass, and its cases. */
 export function conformStrategy(plugin: StrategyPlugin, { cases, refuses = [] }: StrategyCases): void {
-  const make = async (given: Pick<StrategyCase, 'params' | 'targets' | 'host'>): Promise<Strategy> =>
-    await plugin.create(withDefaults(plugin.params, given.params ?? {}), fakeHost(given.host), infosOf(targetsOf(given.targets)));
+  const make = async (given: Pick<StrategyCase, 'params' | 'targets' | 'host'>): Promise<Strategy> => {
+    const params = withDefaults(plugin.params, given.params ?? {});
+    assert.deepEqual(schemaFault(plugin.params, params), undefined, 'the schema refuses the parameters');
+    return plugin.create(params, fakeHost(given.host), infosOf(targetsOf(given.targets)));
+  };
 
   describe(`strategy plugin: ${plugin.title}`, () => {
     it('is defined with a title, a description and an object schema whose parameters are described', () => {
@@ -107,6 +111,11 @@ export function conformStrategy(plugin: StrategyPlugin, { cases, refuses = [] }:
 
     for (const { params, targets, path } of refuses) {
       it(`refuses the parameters ${JSON.stringify(params)}`.slice(0, 200), async () => {
+        const fault = schemaFault(plugin.params, withDefaults(plugin.params, params));
+        if (fault !== undefined) {
+          assert.equal(fault.path, path, fault.reason);
+          return;
+        }
         await assert.rejects(async () => make({ params, ...(targets === undefined ? {} : { targets }) }), (thrown: unknown) => {
           assert.ok(thrown instanceof ParameterError, `throw a ParameterError, not ${String(thrown)}`);
           assert.equal(thrown.path, path);

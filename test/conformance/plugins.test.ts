@@ -23,7 +23,6 @@ const members: { readonly [K in PluginKind]: Readonly<Record<string, string>> } 
   hook: { create: 'function' },
   storage: { create: 'function' },
   exporter: { create: 'function' },
-  surface: {},
   provider: { auth: 'object', endpoints: 'object', baseUrl: 'string | function' },
 };
 

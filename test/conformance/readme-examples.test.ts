@@ -40,7 +40,7 @@ for (const { name, heading, text } of examples) if (text.includes('export defaul
 
 describe('the readme of the SDK', () => {
   it('has a whole example for each kind of plugin', () => {
-    for (const kind of ['Strategy', 'Compatible', 'Provider', 'Guardrail', 'Hook', 'Cache', 'Exporter', 'Storage', 'Surface']) {
+    for (const kind of ['Strategy', 'Compatible', 'Provider', 'Guardrail', 'Hook', 'Cache', 'Exporter', 'Storage']) {
       assert.ok(examples.some(({ text }) => text.includes(`export default define${kind}(`)), kind);
     }
   });

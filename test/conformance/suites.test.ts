@@ -13,8 +13,6 @@ const folder = mkdtempSync(join(tmpdir(), 'gateway-suites-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 mkdirSync(join(folder, 'node_modules/@gateway'), { recursive: true });
 symlinkSync(sdkFolder, join(folder, 'node_modules/@gateway/plugin-sdk'));
-mkdirSync(join(folder, 'assets'));
-writeFileSync(join(folder, 'assets/index.html'), '<!doctype html>');
 writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
 
 interface Mutant {
@@ -40,10 +38,21 @@ const suite = (plugin) => conformStrategy(plugin, {
   refuses: [{ params: { from: 3 }, path: 'from' }],
 });
 `;
-const surface = `import { defineSurface } from '@gateway/plugin-sdk';
-import { conformSurface } from '@gateway/plugin-sdk/testing';
-const good = defineSurface({ title: 'Pages', describe: 'Pages.', params: { type: 'object', properties: {} }, mount: '/pages', assets: new URL('./assets/', import.meta.url) });
-const suite = (plugin) => conformSurface(plugin);
+const guardrail = `import { defineGuardrail, ParameterError } from '@gateway/plugin-sdk';
+import { conformGuardrail } from '@gateway/plugin-sdk/testing';
+const good = defineGuardrail({
+  title: 'Short', describe: 'Fails long texts.', stages: ['input'], needs: { request: 'json' },
+  params: { type: 'object', properties: { most: { type: 'integer', minimum: 1, default: 10, description: 'Characters.' }, words: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, description: 'Words.' } } },
+  create({ most, words = ['x'] }) {
+    if (new Set(words).size < words.length) throw new ParameterError('words', 'holds a word twice');
+    return { evaluate: (input) => (input.text().join('').length <= most ? { pass: true } : { pass: false, why: 'too long' }) };
+  },
+});
+const made = (schema) => ({ ...good, params: { ...good.params, properties: { ...good.params.properties, ...schema } } });
+const suite = (plugin) => conformGuardrail(plugin, {
+  passes: [{ text: 'short' }, { params: { most: 2 }, text: 'ab' }], fails: [{ text: 'much too long' }],
+  refuses: [{ most: 0 }, { most: 'ten' }, { most: 1.5 }, { words: [] }, { words: [''] }, { mots: 1 }, { words: ['a', 'a'] }],
+});
 `;
 const strategies: readonly Mutant[] = [
   { name: 'as it should be', plugin: 'good', fails: undefined },
@@ -60,14 +69,12 @@ const strategies: readonly Mutant[] = [
   { name: 'that refuses nothing', plugin: '{ ...good, create: () => ({ next: () => -1 }) }', fails: 'refuses the parameters' },
   { name: 'that refuses without a place', plugin: "{ ...good, create: (params, host, targets) => { if (params.from > 2) throw new Error('no'); return good.create(params, host, targets); } }", fails: 'refuses the parameters' },
 ];
-const surfaces: readonly Mutant[] = [
+const guardrails: readonly Mutant[] = [
   { name: 'as it should be', plugin: 'good', fails: undefined },
-  { name: 'of another contract', plugin: '{ ...good, contract: 2 }', fails: 'is defined' },
-  { name: 'mounted with a slash at the end', plugin: "{ ...good, mount: '/pages/' }", fails: 'is mounted' },
-  { name: 'mounted over the API', plugin: "{ ...good, mount: '/v1/pages' }", fails: 'is mounted' },
-  { name: 'with assets that are no folder', plugin: "{ ...good, assets: new URL('./assets/index.html', import.meta.url) }", fails: 'has its files' },
-  { name: 'without its page', plugin: "{ ...good, assets: new URL('./node_modules/', import.meta.url) }", fails: 'has its files' },
-  { name: 'with assets elsewhere', plugin: "{ ...good, assets: new URL('https://cdn.example/') }", fails: 'has its files' },
+  { name: 'whose schema lets any number through', plugin: "made({ most: { type: 'number', default: 10, description: 'Characters.' } })", fails: 'refuses the parameters {"most":0}' },
+  { name: 'whose schema is open', plugin: '{ ...good, params: { ...good.params, additionalProperties: true } }', fails: 'refuses the parameters {"mots":1}' },
+  { name: 'that creates with anything that fits', plugin: "{ ...good, create: ({ most }, host) => good.create({ most, words: ['a'] }, host) }", fails: 'refuses the parameters {"words":["a","a"]}' },
+  { name: 'whose schema refuses what it is shown with', plugin: "made({ most: { type: 'integer', minimum: 5, default: 10, description: 'Characters.' } })", fails: 'passes' },
 ];
 
 /** Lines of the tests that failed. */
@@ -79,11 +86,11 @@ async function failuresOf(source: string, mutant: Mutant, index: number): Promis
   return printed.split('\n').filter((line) => /^ +not ok /.test(line)).join('\n');
 }
 
-for (const [kind, source, mutants] of [['strategies', strategy, strategies], ['surfaces', surface, surfaces]] as const) {
+for (const [kind, source, mutants] of [['strategies', strategy, strategies], ['guardrails', guardrail, guardrails]] as const) {
   describe(`the suite for ${kind}`, { concurrency: 4 }, () => {
     for (const [index, mutant] of mutants.entries()) {
       it(`${mutant.fails === undefined ? 'passes' : 'fails'} a plugin ${mutant.name}`, async () => {
-        const failures = await failuresOf(source, mutant, kind === 'surfaces' ? index + 100 : index);
+        const failures = await failuresOf(source, mutant, kind === 'guardrails' ? index + 100 : index);
         if (mutant.fails === undefined) assert.equal(failures, '');
         else assert.ok(failures.includes(mutant.fails), failures || 'nothing failed');
       });

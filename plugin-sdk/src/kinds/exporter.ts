@@ -66,6 +66,5 @@ export interface LogRecord {
 export interface ExporterPlugin<S extends ObjectSchema = any> extends Common<'exporter', S> {
   /** Largest batch, and the longest a record waits for one. */
   readonly batch?: { readonly countMax: number; readonly waitMsMax: number };
-  readonly bodies?: 'none' | 'request' | 'response' | 'both';
   create(params: FromSchema<S>, host: Host): Maybe<Exporter>;
 }
