@@ -45,9 +45,12 @@ export class CacheInstances {
   }
 
   async close(): Promise<void> {
-    for (const made of [...this.#made.values(), ...this.#retired]) await (await made.catch(() => undefined))?.close?.();
+    const all = [...this.#made.values(), ...this.#retired];
     this.#made.clear();
     this.#retired.length = 0;
+    const closed = await Promise.allSettled(all.map(async (made) => (await made.catch(() => undefined))?.close?.()));
+    const failed = closed.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
   }
 }
 

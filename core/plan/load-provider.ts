@@ -43,12 +43,14 @@ export function forgetProviders(registry: Registry, ids: readonly string[]): voi
 export async function closeProviders(registry: Registry): Promise<void> {
   const providers = loaded.get(registry);
   loaded.delete(registry);
-  for (const loading of providers?.values() ?? []) {
-    const provider = await loading.catch(() => undefined);
-    await provider?.transport?.close?.();
-  }
-  for (const transport of retiredOf.get(registry) ?? []) await transport.close?.();
+  const retired = retiredOf.get(registry) ?? [];
   retiredOf.delete(registry);
+  const closed = await Promise.allSettled([
+    ...[...providers?.values() ?? []].map(async (loading) => (await loading.catch(() => undefined))?.transport?.close?.()),
+    ...retired.map(async (transport) => transport.close?.()),
+  ]);
+  const failed = closed.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 async function load(registry: Registry, id: string): Promise<LoadedProvider> {

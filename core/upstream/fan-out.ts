@@ -25,7 +25,12 @@ export class FanOut implements UpstreamCall {
       this.#started += 1;
       const part = new Part(this);
       this.#parts.push(part);
-      part.call = this.start(index, part);
+      try {
+        part.call = this.start(index, part);
+      } catch (thrown) {
+        // On the stack of another part's end, or of whoever began: both are to hear of it the same way.
+        this.onError(thrown instanceof Error ? thrown : new Error(String(thrown)));
+      }
     }
   }
 
