@@ -224,7 +224,9 @@ export class Attempts implements Running {
     if (exchange.leaveShared !== null) return false;
     // What hooks say may depend on metadata, which a cache namespace leaves out of the key.
     const said = leaf.before === null && leaf.after === null ? '' : exchange.head.metadata ?? '';
-    const key = `${question.key} ${exchange.json().stream === true} ${exchange.hooks?.hasFailedBefore === true} ${said}`;
+    const { stream, stream_options: options = null } = exchange.json();
+    // How a stream is delivered is not in the key of what is kept, but all that share one get the same.
+    const key = `${question.key} ${stream === true} ${JSON.stringify(options)} ${exchange.hooks?.hasFailedBefore === true} ${said}`;
     const running = services.inFlight.find(leaf, key);
     if (running === undefined) {
       const shared = new SharedAnswer(exchange, () => services.inFlight.remove(leaf, key), () => this.end.abandon(exchange));

@@ -392,6 +392,19 @@ describe('requests in flight', () => {
     assert.equal(asked - before, 1);
   });
 
+  it('are not shared by streams that ask for usage with those that do not', async () => {
+    const open: ServerResponse[] = [];
+    upstream.answer = counted((_, response) => { open.push(response); });
+    const body = fresh({ stream: true });
+    const calls = [call(body, shared), call({ ...body, stream_options: { include_usage: true } }, shared), call({ ...body, stream_options: { include_usage: false } }, shared)];
+    while (open.length < 3) await new Promise((resolve) => setImmediate(resolve));
+    for (const response of open) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(eventsOf(['x']).join(''));
+    }
+    assert.deepEqual((await Promise.all(calls)).map(({ cache }) => cache), ['MISS', 'MISS', 'MISS']);
+  });
+
   it('are not shared when nobody asked for it', async () => {
     upstream.answer = says('x');
     const body = fresh();
