@@ -4,9 +4,10 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { fail } from '../errors/gateway-error.js';
 import { asBuffer, hasMoreValues } from './cursor.js';
+import { isTooDeep, levelsMax } from './depth.js';
 import { explainFault } from './json-fault.js';
 
-/** Throws BODY_NOT_UTF8, BODY_NOT_JSON or BODY_INVALID. */
+/** Throws BODY_NOT_UTF8, BODY_NOT_JSON, BODY_TOO_DEEP or BODY_INVALID. */
 export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
   const parsed = parseText(bytes);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
@@ -14,6 +15,7 @@ export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
   }
   // JSON.parse makes it an own member, but whoever copies members by assignment would set a prototype.
   if (Object.hasOwn(parsed, '__proto__')) throw fail('BODY_INVALID', { param: '__proto__', reason: 'this name cannot be a field; leave it out' });
+  if (isTooDeep(parsed)) throw fail('BODY_TOO_DEEP', { maximum: levelsMax, param: 'body' });
   return parsed as Record<string, unknown>;
 }
 

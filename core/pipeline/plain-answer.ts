@@ -4,6 +4,7 @@
 
 import { ByteCollector, isBinaryAnswer, isProviderError, type BinaryAnswer, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { asBuffer } from '../body/cursor.js';
+import { isStackOverflow, isTooDeep, levelsMax } from '../body/depth.js';
 import { answerValuesMax, parseAnswer } from '../body/parse.js';
 import { chatToMessages } from '../dialect/messages/answer.js';
 import { chatToResponse } from '../dialect/responses/answer.js';
@@ -74,6 +75,7 @@ export class PlainAnswer {
   #parse(bytes: Buffer): Json {
     const parsed = parseAnswer(bytes);
     if (parsed === undefined) throw fail('UPSTREAM_INVALID', { provider: this.answer.exchange.provider, reason: `its body holds more than ${answerValuesMax} values` });
+    if (isTooDeep(parsed)) throw fail('UPSTREAM_INVALID', { provider: this.answer.exchange.provider, reason: `its body nests objects and lists deeper than ${levelsMax} levels` });
     // JSON.parse gives nothing but JSON.
     return parsed as Json;
   }
@@ -162,4 +164,4 @@ export function callOf(prepared: Prepared): NonNullable<Prepared['call']> {
 
 export const asUpstreamInvalid = (thrown: unknown, exchange: Exchange): GatewayError => (isGatewayError(thrown)
   ? thrown
-  : fail('UPSTREAM_INVALID', { provider: exchange.provider, reason: thrown instanceof SyntaxError ? 'the body is not JSON' : 'the body has another shape than documented' }, thrown));
+  : fail('UPSTREAM_INVALID', { provider: exchange.provider, reason: thrown instanceof SyntaxError ? 'the body is not JSON' : isStackOverflow(thrown) ? 'it nests too deep' : 'the body has another shape than documented' }, thrown));

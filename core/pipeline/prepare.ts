@@ -3,11 +3,12 @@
 
 import type { EndpointSpec, JsonObject, SigningKeys } from '@gateway/plugin-sdk';
 import type { Readable } from 'node:stream';
+import { isStackOverflow, levelsMax } from '../body/depth.js';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Base, Leaf } from '../plan/plan.js';
 import type { UpstreamRequest } from '../upstream/client.js';
-import { chooseEndpoint, type Translation } from './choose-endpoint.js';
+import { chooseEndpoint, type EndpointChoice, type Translation } from './choose-endpoint.js';
 import { authorise, signingKeys, withHeaderCredentials } from './credentials.js';
 import { Draft, editedJson, editedMultipart } from './draft.js';
 import { forwardedHeaders, leafHeaders, proxyHeaders, specHeaders, templateHeaders, wireValue } from './outgoing-headers.js';
@@ -41,7 +42,7 @@ export function prepare(exchange: Exchange, leaf: Leaf, upload: Readable | null)
   const draft = new Draft(exchange, leaf, credentials);
   const choice = chooseEndpoint(draft);
   const { spec } = choice;
-  const bodies = upload === null ? draft.bodies(choice) : null;
+  const bodies = upload === null ? bodiesOf(draft, choice) : null;
   const body = upload ?? (bodies === null ? null : bodies[0] ?? null);
   const headers: string[] = [];
   if (body !== null) headers.push('content-type', head.contentType === '' || choice.isRewritten ? 'application/json' : wireValue('content-type', head.contentType));
@@ -71,6 +72,17 @@ export function prepare(exchange: Exchange, leaf: Leaf, upload: Readable | null)
     cachePath: leaf.cache === null ? null : endpointPath(draft, spec, false),
   };
 }
+
+function bodiesOf(draft: Draft, choice: EndpointChoice): readonly Uint8Array[] | null {
+  try {
+    return draft.bodies(choice);
+  } catch (thrown) {
+    if (isStackOverflow(thrown) || isStackOverflow(causeOf(thrown))) throw fail('BODY_TOO_DEEP', { maximum: levelsMax, param: 'body' });
+    throw thrown;
+  }
+}
+
+const causeOf = (thrown: unknown): unknown => (thrown instanceof Error ? thrown.cause : undefined);
 
 function prepareProxy(exchange: Exchange, leaf: Leaf, upload: Readable | null, credentials: Readonly<Record<string, unknown>>): Prepared {
   const { head } = exchange;

@@ -89,7 +89,12 @@ export class StageChain {
     };
     const write = (events: readonly AnswerEvent[]): void => {
       let text = '';
-      for (const event of events) text += writeEvent(event);
+      try {
+        for (const event of events) text += writeEvent(event);
+      } catch (thrown) {
+        failed(thrown);
+        return;
+      }
       this.#close(text + this.closing, onDone);
     };
     let ending: Maybe<readonly AnswerEvent[]>;
@@ -99,7 +104,7 @@ export class StageChain {
       failed(thrown);
       return;
     }
-    if (ending instanceof Promise) ending.then(write, failed);
+    if (ending instanceof Promise) ending.then(write, failed).catch(failed);
     else write(ending);
   }
 
@@ -111,8 +116,15 @@ export class StageChain {
   }
 
   #onEvent(event: AnswerEvent): void {
-    if (this.#isOver || (this.tail !== null && this.tail.take(event))) return;
-    this.#text += writeEvent(event);
+    if (this.#isOver) return;
+    try {
+      if (this.tail !== null && this.tail.take(event)) return;
+      this.#text += writeEvent(event);
+    } catch (thrown) {
+      // Not the business of a stage that writes on its own time: nobody would catch it there.
+      this.#onError(asError(thrown));
+      return;
+    }
     // Written by a stage on its own time.
     if (!this.#isPushing) this.#flush();
   }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import { explainFault } from '../../../core/body/json-fault.js';
+import { levelsMax } from '../../../core/body/depth.js';
 import { parseAnswer, parseJsonObject } from '../../../core/body/parse.js';
 import { anyObject } from './json-text.js';
 
@@ -98,9 +99,12 @@ test('a member called __proto__ is refused, below the top it is a plain member',
   assert.ok(Object.hasOwn(parsed.a as object, '__proto__'));
 });
 
-test('deep nesting is parsed or refused, never a crash', () => {
+test('deep nesting is refused beyond a limit, never a crash', () => {
   const depth = 200_000;
-  assert.ok(Array.isArray(parseJsonObject(bytesOf(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`)).a));
+  const nested = (levels: number): Uint8Array => bytesOf(`{"b":[{}],"a":${'[{"c":1,"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}}`);
+  assert.ok(Array.isArray(parseJsonObject(nested(levelsMax - 2)).a));
+  assert.equal(errorOf(nested(levelsMax)).code, 'BODY_TOO_DEEP');
+  assert.equal(errorOf(bytesOf(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`)).code, 'BODY_TOO_DEEP');
   assert.equal(errorOf(bytesOf('{"a":'.repeat(depth / 4))).code, 'BODY_NOT_JSON');
 });
 
