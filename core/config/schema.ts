@@ -2,6 +2,8 @@
 // annotations: what explain.ts tells the client where the keyword's own wording would not help (typeReason: for `type`). Rules across members (property sets, exclusions, caps on targets)
 // are in rules.ts, because a schema's anyOf can only answer with noise.
 
+import { timerMsMax } from '../settings/timer-limit.js';
+
 const statusCodes = { type: 'array', items: { type: 'integer', minimum: 100, maximum: 599 } } as const;
 const filled = { type: 'string', minLength: 1 } as const;
 
@@ -130,7 +132,7 @@ export const configSchema = {
         override_params: { type: 'object' },
         default_params: { type: 'object' },
         drop_params: { type: 'array', items: parameterPath },
-        request_timeout: { type: 'integer', minimum: 1 },
+        request_timeout: { type: 'integer', minimum: 1, maximum: timerMsMax },
         cache: {
           type: 'object',
           required: ['mode'],

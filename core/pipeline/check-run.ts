@@ -6,6 +6,7 @@ import { guardSignal } from '../errors/guard-signal.js';
 import { UnmadeChange } from '../errors/unmade-change.js';
 import type { Exchange, Running } from '../exchange/exchange.js';
 import type { CompiledCheck, HookStage } from '../plan/hooks.js';
+import { timerMs } from '../settings/timer-limit.js';
 
 /** A body at one step of its way; what is read out of it is shared by the checks of that step. */
 export class Subject {
@@ -99,7 +100,7 @@ function settled(check: CompiledCheck, input: Input, verdict: Promise<Verdict>, 
     const timer = setTimeout(() => {
       resolve(errored(check, startedAt, new Error(`gave no verdict within ${check.timeoutMs} ms`)));
       input.abort();
-    }, check.timeoutMs);
+    }, timerMs(check.timeoutMs));
     verdict.then(
       (value) => { clearTimeout(timer); resolve(result(check, startedAt, value)); },
       (thrown: unknown) => { clearTimeout(timer); resolve(errored(check, startedAt, asError(thrown))); },

@@ -12,6 +12,7 @@ import type { BodyFault, EndpointDefinition } from '../exchange/endpoint.js';
 import type { Exchange, Running } from '../exchange/exchange.js';
 import type { Usage } from '../exchange/usage.js';
 import type { Plan } from '../plan/plan.js';
+import { timerMsMax } from '../settings/timer-limit.js';
 import { answerHeaders } from './answer-headers.js';
 import { asGatewayError, Attempts, type AttemptsEnd } from './attempts.js';
 import { withHookResults } from './hook-result.js';
@@ -73,8 +74,8 @@ export class Pipeline implements AttemptsEnd {
     exchange.principal = principal;
     requireScope(principal, 'completions.write');
     if (head.metadata !== undefined) void exchange.metadata;
-    if (head.requestTimeout !== undefined && !/^[1-9]\d{0,8}$/.test(head.requestTimeout)) {
-      throw fail('HEADER_INVALID', { name: 'x-gateway-request-timeout', reason: 'must be a whole number of milliseconds, 1 or more', param: 'x-gateway-request-timeout' });
+    if (head.requestTimeout !== undefined && (!/^[1-9]\d{0,9}$/.test(head.requestTimeout) || Number(head.requestTimeout) > timerMsMax)) {
+      throw fail('HEADER_INVALID', { name: 'x-gateway-request-timeout', reason: `must be a whole number of milliseconds from 1 to ${timerMsMax}`, param: 'x-gateway-request-timeout' });
     }
     if (head.unsupportedParams !== undefined && !isUnsupportedMode(head.unsupportedParams)) {
       throw fail('HEADER_INVALID', { name: 'x-gateway-unsupported-params', reason: 'must be refuse or omit', param: 'x-gateway-unsupported-params' });

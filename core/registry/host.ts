@@ -2,6 +2,7 @@
 
 import type { Host, Log, OutboundRequest, OutboundResponse, Store, WorkerOf, WorkerOptions } from '@gateway/plugin-sdk';
 import { fail, reasonOf } from '../errors/gateway-error.js';
+import { timerMs } from '../settings/timer-limit.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { UpstreamClient } from '../upstream/client.js';
@@ -71,7 +72,7 @@ export class PluginHosts {
       Promise.resolve().then(work)
         .catch((thrown: unknown) => log.error('periodic work failed', { reason: reasonOf(thrown) }))
         .finally(() => { isRunning = false; });
-    }, periodMs);
+    }, timerMs(periodMs));
     timer.unref();
     const timers = this.#timers.get(pluginId) ?? new Set();
     this.#timers.set(pluginId, timers);

@@ -2,6 +2,8 @@
 // Used once at start, by `gateway --help` and by the table in README.md. `expected` says what a good value looks like where the
 // keywords alone do not; `secret` values never reach a message.
 
+import { timerMsMax } from './timer-limit.js';
+
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -25,13 +27,13 @@ export interface SettingSchema {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
-/** Timers of Node.js hold no more. */
-const timeoutMsMax = 2_147_483_647;
+/** Times are added to it; and no process manager waits for a day. */
+const shutdownMsMax = 86_400_000;
 
 const bytes = (byDefault: number, minimum: number, maximum: number, description: string): SettingSchema =>
   ({ type: 'integer', default: byDefault, minimum, maximum, description });
 const milliseconds = (byDefault: number, minimum: number, description: string): SettingSchema =>
-  ({ type: 'integer', default: byDefault, minimum, maximum: timeoutMsMax, description });
+  ({ type: 'integer', default: byDefault, minimum, maximum: timerMsMax, description });
 const count = (byDefault: number, maximum: number, description: string): SettingSchema =>
   ({ type: 'integer', default: byDefault, minimum: 1, maximum, description });
 const key = (defaultText: string, description: string): SettingSchema =>
@@ -82,7 +84,7 @@ export const settingProperties = {
   body_timeout_ms: milliseconds(8_000, 1, 'Longest pause of a client that is sending its body, then 408; beyond 10 s the edge closes the connection without an answer.'),
   body_deadline_ms: milliseconds(60_000, 1, 'Time for a whole request body, then 408; one that brings `body_rate_min` on average may go on for as long again, and so on. Waiting for a provider that reads slowly does not count.'),
   body_rate_min: bytes(4 * KiB, 0, GiB, 'Least bytes a second of a request body that takes longer than `body_deadline_ms`.'),
-  shutdown_deadline_ms: milliseconds(30_000, 0, 'How long open answers may go on after SIGTERM or SIGINT.'),
+  shutdown_deadline_ms: { ...milliseconds(30_000, 0, 'How long open answers may go on after SIGTERM or SIGINT.'), maximum: shutdownMsMax },
   retry_delay_ms: milliseconds(500, 0, 'First delay of the retry back-off; it doubles with each retry.'),
   connections_max: count(10_000, 1_000_000, 'Most open connections to one upstream origin, for each thread.'),
   requests_max: count(20_000, 1_000_000, 'Most open requests for each thread; beyond it 503.'),

@@ -5,6 +5,7 @@
 import type { Exporter, LogRecord } from '@gateway/plugin-sdk';
 import { reasonOf } from '../errors/gateway-error.js';
 import { guardSignal } from '../errors/guard-signal.js';
+import { timerMs } from '../settings/timer-limit.js';
 import type { Logger } from './logger.js';
 import { bytesOfRecord } from './record-limits.js';
 
@@ -239,7 +240,7 @@ const rejectOn = (signal: AbortSignal): Promise<never> =>
 
 const realTimer: QueueTimer = {
   after: (delayMs, work) => {
-    const handle = setTimeout(work, delayMs).unref();
+    const handle = setTimeout(work, timerMs(delayMs)).unref();
     return () => { clearTimeout(handle); };
   },
   soon: (work) => { setImmediate(work); },

@@ -3,6 +3,7 @@
 import { ByteCollector, type OutboundRequest, type OutboundResponse, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
 import { asBuffer } from '../body/cursor.js';
 import { fail } from '../errors/gateway-error.js';
+import { timerMs } from '../settings/timer-limit.js';
 import type { UpstreamClient } from './client.js';
 import { parseCustomHost } from './custom-host.js';
 
@@ -67,7 +68,7 @@ export function fetchBytes(upstream: UpstreamClient, request: OutboundRequest, b
       collector.reject(fault);
     };
     // Before the call: it may be over when send() returns.
-    const timer = setTimeout(() => stop(fail('ATTEMPT_TIMEOUT', { timeoutMs: request.timeoutMs })), request.timeoutMs);
+    const timer = setTimeout(() => stop(fail('ATTEMPT_TIMEOUT', { timeoutMs: request.timeoutMs })), timerMs(request.timeoutMs));
     const onAbort = (): void => stop(new Error('aborted'));
     signal?.addEventListener('abort', onAbort, { once: true });
     const body = typeof request.body === 'string' ? Buffer.from(request.body) : request.body ?? null;

@@ -7,6 +7,7 @@
 
 import type { WorkerOf, WorkerOptions } from '@gateway/plugin-sdk';
 import { reasonOf } from '../errors/gateway-error.js';
+import { timerMs } from '../settings/timer-limit.js';
 import { Circuit } from './circuit.js';
 import type { WorkerOutcome } from './entry.js';
 import { defaults, workersMaxOf, type WorkerPoolOptions, type WorkerPoolState } from './pool-options.js';
@@ -89,7 +90,7 @@ export class WorkerPool implements PoolWorkerEvents {
     if (fault !== undefined) return Promise.reject(fault);
     return new Promise((resolve, reject) => {
       const task = new Task(module.href, name, args, blame, timeoutMs, resolve, reject);
-      task.timer = setTimeout(this.#onTimeout, timeoutMs, task);
+      task.timer = setTimeout(this.#onTimeout, timerMs(timeoutMs), task);
       if (options.isUnreferenced === true) task.timer.unref();
       if (signal !== undefined) this.#listen(task, signal);
       this.#queue.add(task);

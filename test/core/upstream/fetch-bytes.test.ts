@@ -32,6 +32,11 @@ describe('a plugin\'s outbound call', () => {
     assert.match(last()?.head ?? '', /^GET \/check\?a=1 HTTP\/1\.1\r\n/);
   });
 
+  it('may take longer than a timer can wait', async () => {
+    server.answer = ({ socket }) => { setTimeout(() => socket.write(ok()), 20); };
+    assert.equal((await call({ timeoutMs: 2 ** 31 })).status, 200);
+  });
+
   it('sends method, headers and body, text as UTF-8', async () => {
     await call({ method: 'POST', headers: { 'Content-Type': 'text/plain', 'X-Key': 'k' }, body: 'grüße' });
     assert.match(last()?.head ?? '', /^POST [^]*content-type: text\/plain\r\nx-key: k/);
