@@ -3,6 +3,7 @@
 
 import type { Exchange } from '../exchange/exchange.js';
 import type { HeaderList } from '../exchange/responder.js';
+import { connectionNames } from './outgoing-headers.js';
 
 /** Not relayed from upstream: about its connection, written by the edge itself, or about its own address (alt-svc). */
 const dropped: ReadonlySet<string> = new Set([
@@ -24,8 +25,10 @@ export function answerHeaders(exchange: Exchange, retryCount: number, upstream: 
   if (exchange.unsupported.length > 0) headers.push('x-gateway-unsupported-params', exchange.unsupported.join(','));
   let timing = serverTiming(exchange);
   if (upstream !== null) {
+    const ofThatHop = connectionNames(upstream);
     for (let index = 0; index < upstream.length; index += 2) {
       const name = upstream[index] as string;
+      if (ofThatHop !== null && ofThatHop.has(name)) continue;
       if (dropped.has(name)) {
         if (name === 'server-timing') timing += `, ${upstream[index + 1] as string}`;
         continue;

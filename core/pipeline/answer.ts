@@ -45,7 +45,20 @@ export class Answer {
 
   /** The hooks gave it this status: true when the strategy, or a retry, would rather have another answer. */
   isReconsidered(status: number): boolean {
-    if (!this.attempt.attempts.reconsider(this.attempt, status)) return false;
+    return this.attempt.attempts.reconsider(this.attempt, status) && this.#drop();
+  }
+
+  /** The provider told of an error inside an answer with a good status, and nothing has gone to the client: true as above. */
+  isReconsideredAsTold(status: number): boolean {
+    return !this.exchange.responder.isStarted && this.attempt.attempts.reconsider(this.attempt, status, true) && this.#drop();
+  }
+
+  /** The answer cannot be used, and nothing has gone to the client: true as above. */
+  isReconsideredAsFaulty(error: GatewayError): boolean {
+    return !this.exchange.responder.isStarted && error.source === 'upstream' && this.attempt.attempts.reconsiderFault(this.attempt, error) && this.#drop();
+  }
+
+  #drop(): boolean {
     this.isDropped = true;
     this.call?.cancel();
     return true;
@@ -74,10 +87,10 @@ export class Answer {
     keepAnswer(plan, question, kept, told, this.services);
   }
 
-  /** The client gets the error, unless another target may have a better answer than one that hooks deny. */
+  /** The client gets the error, unless another try may have a better answer. */
   refuse(error: GatewayError): void {
-    if (this.isOver || (error.code === 'HOOKS_FAILED' && this.isReconsidered(error.status))) return;
-    this.end.refuse(this.exchange, error, this.retryCount);
+    if (this.isOver || (error.code === 'HOOKS_FAILED' ? this.isReconsidered(error.status) : this.isReconsideredAsFaulty(error))) return;
+    this.end.refuse(this.exchange, error, this.attempt.attempts.retryCount(error.status));
   }
 
   /** The provider's own error, in the client's dialect. */

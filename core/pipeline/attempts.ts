@@ -2,7 +2,7 @@
 // The loop of a call: target -> prepare -> send -> answer, try again, or next target. Callbacks, no promise: the usual call walks through here
 // without waiting for anything but the network. Once a byte went to the client nothing is repeated.
 
-import { isProviderError, type CacheHit, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
+import { ByteCollector, isProviderError, type CacheHit, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
 import type { Readable } from 'node:stream';
 import { atOnce } from '../errors/at-once.js';
 import { fail, isGatewayError, reasonOf, type GatewayError } from '../errors/gateway-error.js';
@@ -34,6 +34,17 @@ const retryWaitMsMax = 60_000;
 const breakerOpenStatus = 503;
 const noHeaders: readonly string[] = [];
 
+/** How a target failed that another one was tried after: the client is told of it when nobody else can take the call. */
+interface Failure {
+  readonly attempt: Attempt;
+  readonly status: number;
+  readonly headers: readonly string[];
+  /** Null: there was an answer. */
+  readonly error: GatewayError | null;
+  readonly retryCount: number;
+  readonly unsupported: string[];
+}
+
 export interface AttemptsEnd {
   /** The exchange is over; everything about it is in its fields. */
   finish(exchange: Exchange): void;
@@ -58,6 +69,9 @@ export class Attempts implements Running {
   /** What the connection sent anew by itself, of the present target. */
   #repeats = 0;
   #waitedMs = 0;
+  /** The provider asked for a longer wait than there is. */
+  #isRetryTooLate = false;
+  #failure: Failure | null = null;
   #isOver = false;
   upload: Readable | null = null;
   /** Under what the answer may be kept; null without a cache. */
@@ -125,6 +139,7 @@ export class Attempts implements Running {
     this.#retries = 0;
     this.#repeats = 0;
     this.#waitedMs = 0;
+    this.#isRetryTooLate = false;
     exchange.provider = leaf.provider.id;
     exchange.targetPath = leaf.path;
     exchange.target = { provider: leaf.provider.id, attempt: exchange.attempts + 1 };
@@ -351,11 +366,27 @@ export class Attempts implements Running {
   }
 
   /** The hooks after the request gave the answer its status: true when it is thrown away and another try has begun. */
-  reconsider(attempt: Attempt, status: number): boolean {
+  reconsider(attempt: Attempt, status: number, isToldByProvider = false): boolean {
     if (this.#isOver || attempt !== this.#attempt) return true;
-    if (!this.#isTriedAgain(this.#leaf as Leaf, status, noHeaders)) return false;
+    const leaf = this.#leaf as Leaf;
+    if (isToldByProvider && leaf.breaker !== null) this.services.breakers.record(leaf.breakerSlot, leaf.breaker, status);
+    if (!this.#isTriedAgain(leaf, status, noHeaders)) return false;
     this.respond = null;
     return true;
+  }
+
+  /** The answer has proved unusable, or told of an error, before any of it went to the client: true when another try has begun. */
+  reconsiderFault(attempt: Attempt, error: GatewayError): boolean {
+    if (this.#isOver || attempt !== this.#attempt) return true;
+    if (!this.#isFaultTriedAgain(attempt, error, error.code === 'UPSTREAM_BROKE')) return false;
+    this.respond = null;
+    return true;
+  }
+
+  /** Whether it is worth waiting for what an answer will say. */
+  get mayTryAgain(): boolean {
+    if (this.upload !== null || this.exchange.attempts >= attemptsMax) return false;
+    return this.#walk !== null || (this.#leaf !== null && this.#leaf.retry.attempts > this.#retries);
   }
 
   #isTriedAgain(leaf: Leaf, status: number, headers: readonly string[]): boolean {
@@ -366,38 +397,73 @@ export class Attempts implements Running {
         this.#retryAfter(delayMs);
         return true;
       }
+      this.#isRetryTooLate = true;
     }
     if (this.#walk === null || !mayRepeat) return false;
+    const attempt = this.#attempt;
+    const retryCount = this.retryCount(status);
     this.#walk.report(status, undefined);
-    return this.#nextLeaf() !== null;
+    if (this.#nextLeaf() === null) return false;
+    if (attempt !== null && status >= 400) this.#failure = { attempt, status, headers, error: null, retryCount, unsupported: this.exchange.unsupported };
+    return true;
   }
 
   /** No answer came, or not a usable one. */
   onFault(attempt: Attempt, error: GatewayError): void {
     if (this.#isOver || attempt !== this.#attempt) return;
     this.#clearTimer();
+    if (!this.#isFaultTriedAgain(attempt, error, false)) this.#giveUp(error);
+  }
+
+  #isFaultTriedAgain(attempt: Attempt, error: GatewayError, isRetriable: boolean): boolean {
     const leaf = this.#leaf as Leaf;
     // What the client did wrong says nothing about the target; the network and its time-outs do.
     const isTargetFault = error.source === 'upstream';
     if (leaf.breaker !== null && isTargetFault) this.services.breakers.record(leaf.breakerSlot, leaf.breaker, error.status);
     const mayRepeat = this.upload === null && this.exchange.attempts < attemptsMax;
-    const isRetried = error.code === 'ATTEMPT_TIMEOUT' ? leaf.retry.onStatusCodes.has(error.status) : error.retryable;
+    const isRetried = error.code === 'ATTEMPT_TIMEOUT' ? leaf.retry.onStatusCodes.has(error.status) : error.retryable || isRetriable;
     if (mayRepeat && isRetried && leaf.retry.attempts > this.#retries) {
       this.#retryAfter(backoffMs(this.#retries, this.services.settings.retryDelayMs, Math.random));
-      return;
+      return true;
     }
-    if (this.#walk !== null && mayRepeat) {
-      this.#walk.report(error.status, error);
-      if (this.#nextLeaf() !== null) return;
+    if (this.#walk === null || !mayRepeat) return false;
+    const retryCount = this.#lastCount;
+    this.#walk.report(error.status, error);
+    if (this.#nextLeaf() === null) return false;
+    this.#failure = { attempt, status: error.status, headers: noHeaders, error, retryCount, unsupported: this.exchange.unsupported };
+    return true;
+  }
+
+  /** Its answer may have to be told after all. */
+  isKept(attempt: Attempt): boolean {
+    return this.#failure !== null && this.#failure.attempt === attempt && this.#failure.error === null;
+  }
+
+  /** Tells the client of the last failure of a provider, in the place of why the targets after it could not take the call. */
+  #tellFailure(failure: Failure): void {
+    const { exchange } = this;
+    const { attempt } = failure;
+    this.#failure = null;
+    this.#leaf = attempt.leaf;
+    this.question = null;
+    exchange.provider = attempt.leaf.provider.id;
+    exchange.targetPath = attempt.leaf.path;
+    exchange.unsupported = failure.unsupported;
+    if (failure.error !== null) {
+      this.#giveUp(failure.error, failure.retryCount);
+    } else if (attempt.isRevivable) {
+      this.#attempt = attempt;
+      attempt.revive(failure.status, failure.headers, failure.retryCount);
+    } else {
+      this.#giveUp(fail('UPSTREAM_FAILED', { provider: exchange.provider, reason: `it answered ${failure.status}` }), failure.retryCount);
     }
-    this.#giveUp(error);
   }
 
   /** The count header: 0 when the first try stood, n after n retries, -1 when they ran out. */
   retryCount(status: number): number {
     const leaf = this.#leaf;
     if (leaf === null) return 0;
-    if (this.#retries === 0) return this.#repeats;
+    if (this.#retries === 0 && !this.#isRetryTooLate) return this.#repeats;
     return leaf.retry.onStatusCodes.has(status) ? -1 : this.#retries + this.#repeats;
   }
 
@@ -459,15 +525,21 @@ export class Attempts implements Running {
     this.#leaf = leaf;
     this.#walk?.report(error.status, error);
     if (this.exchange.attempts < attemptsMax && this.#nextLeaf() !== null) return;
-    this.#giveUp(error);
+    if (this.#failure !== null && !this.#isOver && error.code !== 'HOOKS_FAILED') this.#tellFailure(this.#failure);
+    else this.#giveUp(error);
   }
 
-  #giveUp(error: GatewayError): void {
+  /** The count header of an error that is no answer. */
+  get #lastCount(): number {
+    return this.#retries > 0 ? -1 : this.#repeats;
+  }
+
+  #giveUp(error: GatewayError, retryCount = this.#lastCount): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#clearTimer();
     this.upload?.destroy();
-    this.end.refuse(this.exchange, error, this.#retries > 0 ? -1 : this.#repeats);
+    this.end.refuse(this.exchange, error, retryCount);
   }
 
   /** What runs on nobody's stack: what it throws ends this call, and nothing else. */
@@ -504,6 +576,10 @@ export class Attempt implements UpstreamListener, SendWatcher {
   #isOver = false;
   #isDraining = false;
   #drained = 0;
+  /** What came of an answer that was passed over, as long as it may be wanted; null when it is not. */
+  #kept: ByteCollector | null = null;
+  /** The answer that was passed over has come whole. */
+  #isWhole = false;
   #sentAt = 0;
 
   constructor(readonly attempts: Attempts, readonly leaf: Leaf, readonly prepared: Prepared) {}
@@ -555,13 +631,35 @@ export class Attempt implements UpstreamListener, SendWatcher {
     exchange.upstreamMs += performance.now() - this.#sentAt;
     if (!attempts.onHead(this, status, headers)) {
       this.#isDraining = true;
+      if (attempts.isKept(this)) this.#kept = new ByteCollector();
       return;
     }
-    const respond = new Respond(exchange, this, attempts.services, attempts.end);
+    this.#begin().onHead(status, headers, attempts.retryCount(status));
+  }
+
+  #begin(): Respond {
+    const { attempts } = this;
+    const respond = new Respond(attempts.exchange, this, attempts.services, attempts.end);
     this.#respond = respond;
     attempts.respond = respond;
     if (this.#call !== null) respond.attach(this.#call);
-    respond.onHead(status, headers, attempts.retryCount(status));
+    return respond;
+  }
+
+  get isRevivable(): boolean {
+    return this.#kept !== null;
+  }
+
+  /** The answer that was passed over is the one for the client after all. */
+  revive(status: number, headers: readonly string[], retryCount: number): void {
+    const kept = this.#kept;
+    if (kept === null) return;
+    this.#kept = null;
+    this.#isDraining = false;
+    const respond = this.#begin();
+    respond.onHead(status, headers, retryCount);
+    if (kept.length > 0) respond.onChunk(kept.take());
+    if (this.#isWhole) respond.onEnd();
   }
 
   onChunk(chunk: Uint8Array): void {
@@ -575,12 +673,16 @@ export class Attempt implements UpstreamListener, SendWatcher {
     }
     if (this.#isOver || !this.#isDraining) return;
     this.#drained += chunk.length;
-    if (this.#drained > drainBytesMax) this.cancel();
+    this.#kept?.append(chunk);
+    if (this.#drained <= drainBytesMax) return;
+    this.#kept = null;
+    this.cancel();
   }
 
   onEnd(): void {
     try {
       if (this.#respond !== null) this.#respond.onEnd();
+      else this.#isWhole = true;
     } catch (thrown) {
       this.attempts.onThrown(thrown);
     }
@@ -595,7 +697,11 @@ export class Attempt implements UpstreamListener, SendWatcher {
   }
 
   #takeError(error: Error): void {
-    if (this.#isOver || this.#isDraining) return;
+    if (this.#isDraining) {
+      this.#kept = null;
+      return;
+    }
+    if (this.#isOver) return;
     const provider = this.leaf.provider.id;
     if (this.#respond !== null) {
       this.#respond.onError(isGatewayError(error) ? error : fail('UPSTREAM_BROKE', { provider, reason: reasonOf(error) }, error));

@@ -55,12 +55,12 @@ export function proxyHeaders(exchange: Exchange, headers: string[]): void {
 }
 
 /** What Connection names besides its two usual words: headers that end here as well (RFC 9110, section 7.6.1). */
-function connectionNames(given: readonly string[]): ReadonlySet<string> | null {
+export function connectionNames(given: readonly string[]): ReadonlySet<string> | null {
   let names: Set<string> | null = null;
   for (let index = 0; index < given.length; index += 2) {
     if (given[index] !== 'connection') continue;
     const value = given[index + 1] as string;
-    if (value === 'keep-alive' || value === 'close') continue;
+    if (value === 'keep-alive' || value === 'close' || value === 'Keep-Alive' || value === 'Close') continue;
     names ??= new Set();
     for (const name of value.toLowerCase().split(',')) names.add(name.trim());
   }
@@ -77,8 +77,10 @@ export function wireValue(name: string, value: string): string {
 export function forwardedHeaders(exchange: Exchange, leaf: Leaf, headers: string[]): void {
   const named = exchange.head.forwardHeaders;
   const names = named === undefined ? leaf.forwardHeaders : named.split(',').map((name) => name.trim().toLowerCase());
+  if (names.length === 0) return;
+  const ofThisHop = connectionNames(exchange.head.headers);
   for (const name of names) {
-    if (isDropped(name) || name === '' || hasHeader(headers, name)) continue;
+    if (isDropped(name) || name === '' || hasHeader(headers, name) || ofThisHop?.has(name) === true) continue;
     const value = exchange.head.header(name);
     if (value !== undefined) headers.push(name, wireValue(name, value));
   }

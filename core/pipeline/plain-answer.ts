@@ -150,6 +150,7 @@ export class PlainAnswer {
   #refuseFaulty(thrown: unknown): void {
     const { answer } = this;
     if (answer.isOver) return;
+    if (isProviderError(thrown) && answer.isReconsideredAsTold(thrown.status)) return;
     if (isProviderError(thrown)) answer.refuseAsProvider({ status: thrown.status, message: thrown.message, type: thrown.type ?? 'upstream_error', param: null, code: thrown.code ?? null });
     else answer.refuse(asUpstreamInvalid(thrown, answer.exchange));
   }

@@ -7,6 +7,8 @@ import type { Dialect, ToldError } from '../errors/to-response.js';
 import { headerOf } from './answer-headers.js';
 
 const messageCharactersMax = 4_000;
+/** Of a page that is no error in any shape. */
+const pageCharactersMax = 4_096;
 
 /** Null: the body is what the dialect's clients expect; it goes to them as it is. */
 export function providerError(bytes: Buffer, status: number, headers: readonly string[], plugin: ProviderPlugin, dialect: Dialect, onThrow: (thrown: unknown) => void): ToldError | null {
@@ -71,7 +73,7 @@ function usualFault(body: Json): ProviderFault | undefined {
 }
 
 function textFault(text: string, status: number): ProviderFault {
-  const plain = text.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ').trim();
+  const plain = text.slice(0, pageCharactersMax).replace(/<(style|script)\b[^]*?<\/\1\s*>|<!--[^]*?-->/gi, ' ').replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ').trim();
   return { message: plain === '' ? `the provider answered ${status}` : plain.slice(0, 500) };
 }
 

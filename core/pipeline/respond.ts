@@ -21,12 +21,13 @@ import type { Attempt, AttemptsEnd } from './attempts.js';
 import { isJudged, shownStatus } from './before.js';
 import { includesUsage } from './cache-question.js';
 import { asUpstreamInvalid, callOf, PlainAnswer, type PlainMode } from './plain-answer.js';
+import { FirstEvent } from './first-event.js';
 import type { Prepared } from './prepare.js';
 import type { PipelineServices } from './services.js';
 import { keepResponse, responseContext } from './stored-responses.js';
 
 /** What becomes of the answer; settled at its head. */
-type Mode = 'relay' | 'stages' | PlainMode;
+type Mode = 'relay' | 'stages' | 'waiting' | PlainMode;
 
 /** What the end of a stream has in it, by endpoint; an error event of the provider's own is an end, too. */
 const lastEvents: ReadonlyMap<EndpointName, RegExp> = new Map([
@@ -47,6 +48,12 @@ export class Respond {
   #lastChunk: Uint8Array | null = null;
   /** Nothing goes to the client before the hooks have spoken. */
   #isHeld = false;
+  /** The head waits for the first bytes, since another try may be due before there are any. */
+  #startsLate = false;
+  /** The beginning of a stream, until it is known whether it is one. */
+  #first: FirstEvent | null = null;
+  /** What the mode is from then on. */
+  #modeAfter: Mode = 'relay';
 
   constructor(readonly exchange: Exchange, readonly attempt: Attempt, readonly services: PipelineServices, readonly end: AttemptsEnd) {
     this.#answer = new Answer(exchange, attempt, services, end);
@@ -96,8 +103,42 @@ export class Respond {
       return;
     }
     if (isPlain && (isStream || type.startsWith('application/json'))) this.#answer.tap = new UsageTap(isStream);
-    if (this.#mode === 'stages' && !this.#stage(prepared)) return;
-    if (!this.#isHeld) this.#start();
+    if (isStream && isPlain && spec !== null && status === 200 && this.attempt.attempts.mayTryAgain) {
+      this.#startsLate = true;
+      if (spec.framing === undefined) {
+        this.#first = new FirstEvent();
+        this.#modeAfter = this.#mode;
+        this.#mode = 'waiting';
+        return;
+      }
+    }
+    this.#proceed();
+  }
+
+  /** False: the answer is over. */
+  #proceed(): boolean {
+    if (this.#mode === 'stages' && !this.#stage(this.attempt.prepared)) return false;
+    if (!this.#isHeld && !this.#startsLate) this.#start();
+    return true;
+  }
+
+  /** Its first event is there, or will not come: the stream is one like others. */
+  #endWaiting(): void {
+    const first = this.#first;
+    if (first === null) return;
+    this.#first = null;
+    this.#mode = this.#modeAfter;
+    if (!this.#proceed()) return;
+    const bytes = first.take();
+    if (bytes.length > 0) this.onChunk(bytes);
+  }
+
+  #wait(chunk: Uint8Array): void {
+    const first = this.#first;
+    if (first === null || this.#answer.isDropped) return;
+    first.push(chunk);
+    if (first.status < 0 || (first.status > 0 && this.#answer.isReconsideredAsTold(first.status))) return;
+    this.#endWaiting();
   }
 
   #start(): void {
@@ -118,8 +159,10 @@ export class Respond {
       return isWatched && (this.#answer.phase !== null || jsonType.test(this.#answer.contentType)) ? 'whole' : 'relay';
     }
     if (status < 400) return 'relay';
-    if (translation !== null || this.attempt.leaf.provider.plugin.error !== undefined) return 'error';
-    return isWatched && jsonType.test(this.#answer.contentType) ? 'whole' : 'relay';
+    const isJson = jsonType.test(this.#answer.contentType);
+    // A page of something between here and the provider, most likely.
+    if (translation !== null || this.attempt.leaf.provider.plugin.error !== undefined || (!isJson && !isStream)) return 'error';
+    return isWatched && isJson ? 'whole' : 'relay';
   }
 
   /** False when the provider could not make its stage: nothing has gone to the client, which gets a plain error. */
@@ -209,6 +252,9 @@ export class Respond {
         this.#stages?.push(chunk);
         if (this.#answer.phase !== null && this.#answer.phase.isDenied) this.#denyStream(fail('HOOKS_FAILED'));
         return;
+      case 'waiting':
+        this.#wait(chunk);
+        return;
       default: this.#plain?.onChunk(chunk);
     }
   }
@@ -220,6 +266,11 @@ export class Respond {
       this.#plain.onEnd();
       return;
     }
+    if (this.#first !== null) {
+      if (this.#answer.isReconsideredAsFaulty(fail('UPSTREAM_BROKE', { provider: exchange.provider, reason: 'its stream ended before its first event' }))) return;
+      this.#endWaiting();
+      if (exchange.isFinished || exchange.isRefused) return;
+    }
     if (this.#stages !== null) {
       const { spec, translation } = this.attempt.prepared;
       // What the provider's own stage or a translator would notice, nobody does in a stream that is only watched.
@@ -230,6 +281,7 @@ export class Respond {
     }
     if (this.#isEventStream && this.#isCutShort()) this.onError(fail('UPSTREAM_BROKE', { provider: exchange.provider, reason: 'its stream ended without its last event' }));
     if (exchange.isFinished) return;
+    if (!exchange.responder.isStarted) this.#start();
     exchange.responder.end();
     this.end.finish(exchange);
   }
@@ -287,7 +339,9 @@ export class Respond {
       this.#answer.refuse(error);
       return;
     }
-    this.#breakOff(error, error);
+    if (this.#answer.isReconsideredAsFaulty(error)) return;
+    this.#endWaiting();
+    if (!exchange.isFinished) this.#breakOff(error, error);
   }
 
   /** The provider told of an error inside its stream, or the stream is not what it should be. */
@@ -303,6 +357,7 @@ export class Respond {
       return;
     }
     const { status, message, type, code } = error;
+    if (this.#answer.isReconsideredAsTold(status)) return;
     if (this.#isHeld && !exchange.responder.isStarted) {
       this.#answer.refuseAsProvider({ status, message, type: type ?? 'upstream_error', param: null, code: code ?? null });
       return;
@@ -320,6 +375,7 @@ export class Respond {
     const { exchange } = this;
     exchange.errorCode = error.code;
     this.#answer.call?.cancel();
+    if (!exchange.responder.isStarted) this.#start();
     if (this.#isEventStream) {
       exchange.responder.write(Buffer.from(errorEvent(toClient, exchange.route.dialect, this.#isMidEvent(), this.#answer.phase?.nextSequence ?? (this.#responses === null ? 0 : this.#responses.nextSequence), exchange.hooks === null || exchange.hooks.isEmpty ? undefined : exchange.hooks.wire())));
       exchange.responder.end();
@@ -338,7 +394,7 @@ export class Respond {
 
   #write(chunk: Uint8Array): void {
     this.#lastChunk = chunk;
-    if (this.#isHeld && !this.exchange.responder.isStarted) this.#start();
+    if ((this.#isHeld || this.#startsLate) && !this.exchange.responder.isStarted) this.#start();
     if (!this.exchange.responder.write(chunk) && !this.#isPaused) {
       this.#isPaused = true;
       this.#answer.call?.pause();

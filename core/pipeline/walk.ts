@@ -37,6 +37,8 @@ export class Walk {
   /** What is being tried, and since when. */
   #leaf: Leaf | null = null;
   #askedAt = 0;
+  /** The last outcome was enough for everybody: none asked for another target. */
+  #isSettled = false;
 
   constructor(readonly exchange: Exchange, root: Group, readonly breakers: Breakers) {
     this.#frame = new Frame(root, null);
@@ -44,7 +46,8 @@ export class Walk {
 
   /** The next leaf to try, or null: stop and answer with the last outcome. Throws NO_TARGET when a strategy names none at its first turn. */
   next(): Leaf | null {
-    for (let frame = this.#frame; frame !== null; frame = this.#frame) {
+    const start = this.#frame;
+    for (let frame = start; frame !== null; frame = this.#frame) {
       const index = this.#ask(frame);
       const child = index >= 0 ? frame.group.children[index] : undefined;
       if (child === undefined) {
@@ -68,12 +71,22 @@ export class Walk {
       }
       this.#frame = new Frame(child, frame);
     }
+    this.#settle(start);
     return null;
+  }
+
+  /** Everybody stands where they stood: the answer may yet prove to be none, and then they are asked once more. */
+  #settle(start: Frame | null): void {
+    this.#isSettled = true;
+    this.#frame = start;
+    for (let parent = start?.parent ?? null; parent !== null; parent = parent.parent) parent.outcomes.pop();
   }
 
   /** Tells the strategy how the leaf it chose did. */
   report(status: number, error: Error | undefined): void {
     const frame = this.#frame;
+    if (frame !== null && this.#isSettled) frame.outcomes.pop();
+    this.#isSettled = false;
     if (frame !== null && this.#leaf !== null) frame.outcomes.push(new Tried(frame.current, status, error, performance.now() - this.#askedAt, this.#leaf, this.exchange));
   }
 
