@@ -9,10 +9,10 @@ import { messagesToChat } from '../dialect/messages/request.js';
 import { responsesToChat } from '../dialect/responses/request.js';
 import { responseIdOf, withReferences } from '../dialect/responses/stored.js';
 import { atOnce } from '../errors/at-once.js';
-import { fail, isGatewayError } from '../errors/gateway-error.js';
+import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
-import { parameterPath } from '../plan/parameter-path.js';
 import type { EndpointEntry, Leaf } from '../plan/plan.js';
+import { parameterFault } from './parameter-fault.js';
 import type { ParamNames, ProviderCall } from './provider-call.js';
 
 /** The dialect that an answer in chat form is turned into. */
@@ -86,8 +86,7 @@ function chosenBy(entry: Exclude<EndpointEntry, EndpointSpec>, draft: EndpointDr
     if (chosen !== undefined && typeof chosen !== 'string' && typeof chosen?.path !== 'string') throw new TypeError('gave no endpoint');
     return chosen;
   } catch (thrown) {
-    if (isGatewayError(thrown) || parameterPath(thrown) !== undefined) throw thrown;
-    throw fail('PLUGIN_FAILED', { plugin: `provider/${leaf.provider.id}`, reason: 'its endpoint function failed' }, thrown);
+    throw parameterFault(thrown, leaf) ?? fail('PLUGIN_FAILED', { plugin: `provider/${leaf.provider.id}`, reason: 'its endpoint function failed' }, thrown);
   }
 }
 

@@ -5,6 +5,7 @@ import type { SigningKeys } from '@gateway/plugin-sdk';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Leaf } from '../plan/plan.js';
+import { checkedSegment } from './parameter-fault.js';
 import { wireValue } from './outgoing-headers.js';
 
 /** Where a provider's key may be besides Authorization; on the proxy route the gateway writes the credential itself. */
@@ -65,7 +66,7 @@ export function authorise(exchange: Exchange, leaf: Leaf, headers: string[], pat
   switch (auth.type) {
     case 'bearer': headers.push('authorization', `Bearer ${key}`); return path;
     case 'header': headers.push(own, (auth.prefix ?? '') + key); return path;
-    default: return `${path}${path.includes('?') ? '&' : '?'}${auth.name}=${encodeURIComponent(key)}`;
+    default: return `${path}${path.includes('?') ? '&' : '?'}${auth.name}=${checkedSegment(key, 'api_key', leaf)}`;
   }
 }
 

@@ -12,6 +12,7 @@ import { chooseEndpoint, type EndpointChoice, type Translation } from './choose-
 import { authorise, signingKeys, withHeaderCredentials } from './credentials.js';
 import { Draft, editedJson, editedMultipart } from './draft.js';
 import { forwardedHeaders, leafHeaders, proxyHeaders, specHeaders, templateHeaders, wireValue } from './outgoing-headers.js';
+import { checkedSegment } from './parameter-fault.js';
 import type { ProviderCall } from './provider-call.js';
 
 export interface Prepared {
@@ -121,11 +122,11 @@ function endpointPath(draft: Draft, spec: EndpointSpec, isStream: boolean): stri
     if (name === 'model') {
       const { model } = draft;
       if (model === '') throw fail('BODY_INVALID', { param: 'model', reason: 'must be a string; it is part of the provider\'s path' });
-      return encodeURIComponent(model);
+      return checkedSegment(model, name, draft.leaf);
     }
     const value = draft.credentials[name];
     if (typeof value !== 'string' || value === '') throw fail('CREDENTIAL_MISSING', { provider: draft.leaf.provider.id, name, param: name });
-    return encodeURIComponent(value);
+    return checkedSegment(value, name, draft.leaf);
   });
 }
 

@@ -1,4 +1,4 @@
-import { isObject, type Endpoint, type EndpointSpec, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, pathSegment, type Endpoint, type EndpointSpec, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { anthropicAccepts, chatToMessages, messagesStage, messagesToChat } from '../common/anthropic.js';
 import { deploymentOf, isClaude, placeOf, type Call, type FoundryCredentials } from './place.js';
 import { rerankRequest, rerankResponse } from './rerank.js';
@@ -26,7 +26,7 @@ const inference = (path: string) => (call: Call): Spec => {
   if (query !== undefined) return { path: `${prefixOf(call)}${path}${query}`, headers: routeHeaders(call), ...withModel(call) };
   const folder = placeOf(call.credentials) === 'resource' ? '/models' : '';
   return {
-    path: `${folder}${path}?api-version=${encodeURIComponent(version)}`,
+    path: `${folder}${path}?api-version=${pathSegment(version, 'api_version')}`,
     // A field that the API does not know goes to the model; without this header the call is refused, or the field dropped.
     headers: { 'extra-parameters': 'pass-through', ...routeHeaders(call) },
     ...withModel(call),
@@ -101,7 +101,7 @@ function models(call: Call): Spec | undefined {
   const version = versionAt(call);
   if (undated.has(version)) return inference('/models')(call);
   const folder = placeOf(call.credentials) === 'resource' ? '/models' : '';
-  return { path: `${folder}/info?api-version=${encodeURIComponent(version)}`, headers: routeHeaders(call), response: modelList };
+  return { path: `${folder}/info?api-version=${pathSegment(version, 'api_version')}`, headers: routeHeaders(call), response: modelList };
 }
 
 export function modelList(info: Json): JsonObject {

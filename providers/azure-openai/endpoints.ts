@@ -1,4 +1,4 @@
-import type { EndpointSpec, ProviderCall } from '@gateway/plugin-sdk';
+import { pathSegment, type EndpointSpec, type ProviderCall } from '@gateway/plugin-sdk';
 import { resolveDeployment, resourceVersion, type DeploymentCredentials } from './deployment.js';
 
 type Call = ProviderCall<DeploymentCredentials>;
@@ -13,13 +13,13 @@ const newestDated = '2024-10-21';
  */
 const undated: ReadonlyMap<string, string> = new Map([['v1', ''], ['latest', ''], ['preview', '?api-version=preview']]);
 
-const dated = (path: string, version: string): string => `${path}?api-version=${encodeURIComponent(version)}`;
+const dated = (path: string, version: string): string => `${path}?api-version=${pathSegment(version, 'api_version')}`;
 
 /** Calls to a model. Dated versions have the deployment in the path; the others read it from `model`. */
 export const inference = (path: string, usual: string): Endpoint => (call) => {
   const { id, apiVersion = usual } = resolveDeployment(call);
   const query = undated.get(apiVersion);
-  if (query === undefined) return { path: dated(`/deployments/${encodeURIComponent(id)}${path}`, apiVersion) };
+  if (query === undefined) return { path: dated(`/deployments/${pathSegment(id)}${path}`, apiVersion) };
   return { path: `/v1${path}${query}`, ...withModel(call, id) };
 };
 

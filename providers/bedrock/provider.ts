@@ -1,4 +1,4 @@
-import { defineProvider, isObject, type EndpointSpec, type ProviderCall, type ProviderFault } from '@gateway/plugin-sdk';
+import { defineProvider, isObject, pathSegment, type EndpointSpec, type ProviderCall, type ProviderFault } from '@gateway/plugin-sdk';
 import { awsCredentialProperties, checkKeyPair, eventStream, regionalUrl, signRequest } from '../common/aws.js';
 import { chatAnswer } from './chat-answer.js';
 import { ConverseStage } from './chat-stream.js';
@@ -21,7 +21,7 @@ const messagesSpec: EndpointSpec = {
 /** Counting is offered for foundation models, not for the inference profiles that route to them. */
 function countTokensSpec(call: ProviderCall): EndpointSpec {
   const model = readModel(call.model);
-  const path = `/model/${encodeURIComponent(model.id === '' ? call.model : model.id)}/count-tokens`;
+  const path = `/model/${pathSegment(model.id === '' ? call.model : model.id)}/count-tokens`;
   if (isClaude(model)) return { path, request: invokeTokensRequest, response: tokensAnswer };
   return { path, from: 'chat', accepts: chatExtensions, request: converseTokensRequest, response: tokensAnswer };
 }

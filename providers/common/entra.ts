@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, ParameterError, ProviderError, type Host, type Maybe, type Outgoing } from '@gateway/plugin-sdk';
+import { isObject, ParameterError, pathSegment, ProviderError, type Host, type Maybe, type Outgoing } from '@gateway/plugin-sdk';
 
 /** Credentials that every Azure service takes, for the `params` of its provider. */
 export const entraParams = {
@@ -92,7 +92,7 @@ function removeOldest(): void {
 
 async function exchange({ tenantId, clientId, clientSecret, scope }: EntraApplication, host: Host): Promise<{ readonly token: string; readonly lifetimeMs: number }> {
   const answer = await host.fetch({
-    url: `https://${authorityOf(scope)}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`,
+    url: `https://${authorityOf(scope)}/${pathSegment(tenantId, 'cloud3_entra_tenant_id')}/oauth2/v2.0/token`,
     method: 'POST',
     headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
     body: new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, scope }).toString(),

@@ -1,4 +1,4 @@
-import type { JsonObject, ProviderCall } from '@gateway/plugin-sdk';
+import { pathSegments, type JsonObject, type ProviderCall } from '@gateway/plugin-sdk';
 import type { GeminiDialect } from '../common/gemini.js';
 import { chatToGemini } from '../common/gemini.js';
 
@@ -17,7 +17,7 @@ export const modelResource = (call: ProviderCall): string => {
 };
 
 export function modelPath(call: ProviderCall, action: string): string {
-  return `/${modelResource(call).split('/').map(encodeURIComponent).join('/')}:${action}`;
+  return `/${pathSegments(modelResource(call))}:${action}`;
 }
 
 export const chatRequest = (body: JsonObject, call: ProviderCall): JsonObject => chatToGemini(body, call, dialect);

@@ -1,4 +1,4 @@
-import type { EndpointSpec, Json, JsonObject, ProviderCall } from '@gateway/plugin-sdk';
+import { pathSegment, type EndpointSpec, type Json, type JsonObject, type ProviderCall } from '@gateway/plugin-sdk';
 import { anthropicAccepts, chatToMessages, messagesStage, messagesToChat } from '../common/anthropic.js';
 import { geminiAccepts, geminiStage, geminiToChat } from '../common/gemini.js';
 import { betaHeaders, vertexMessages } from './claude.js';
@@ -40,7 +40,7 @@ export function chatCompletions(call: ProviderCall): EndpointSpec {
       request: (body) => withModel(body, model.name),
     };
     case 'endpoint': return {
-      path: `${parentPath(call.credentials)}/endpoints/${encodeURIComponent(model.name)}/chat/completions`,
+      path: `${parentPath(call.credentials)}/endpoints/${pathSegment(model.name)}/chat/completions`,
       request: (body) => withModel(body, ''),
     };
   }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@gateway/plugin-sdk';
-import { ParameterError, isObject } from '@gateway/plugin-sdk';
+import { ParameterError, isObject, pathSegment } from '@gateway/plugin-sdk';
 
 /** What a config says of a Google Cloud project. */
 export interface VertexCredentials {
@@ -72,5 +72,5 @@ export function baseUrlOf(credentials: VertexCredentials): string {
 /** What stands in front of `/publishers/...` and `/endpoints/...`. */
 export function parentPath(credentials: VertexCredentials): string {
   const project = projectOf(credentials);
-  return project === undefined ? '' : `/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(regionOf(credentials))}`;
+  return project === undefined ? '' : `/projects/${pathSegment(project, 'cloud2_project_id')}/locations/${pathSegment(regionOf(credentials), 'cloud2_region')}`;
 }

@@ -1,4 +1,4 @@
-import type { ProviderCall } from '@gateway/plugin-sdk';
+import { pathSegment, type ProviderCall } from '@gateway/plugin-sdk';
 import { parentPath } from './credentials.js';
 
 /** Who made a model, and how its service speaks. */
@@ -36,6 +36,6 @@ export function vertexModel(call: ProviderCall): VertexModel {
 /** `/projects/.../publishers/google/models/gemini-2.5-flash:generateContent`; a tuned model (`google.endpoints.123`) is called at its endpoint. */
 export function publisherPath(call: ProviderCall, model: Extract<VertexModel, { publisher: string }>, action: string): string {
   const [, endpoint] = /^endpoints[./](.+)$/.exec(model.name) ?? [];
-  if (endpoint !== undefined) return `${parentPath(call.credentials)}/endpoints/${encodeURIComponent(endpoint)}:${action}`;
-  return `${parentPath(call.credentials)}/publishers/${model.publisher}/models/${encodeURIComponent(model.name)}:${action}`;
+  if (endpoint !== undefined) return `${parentPath(call.credentials)}/endpoints/${pathSegment(endpoint)}:${action}`;
+  return `${parentPath(call.credentials)}/publishers/${pathSegment(model.publisher)}/models/${pathSegment(model.name)}:${action}`;
 }

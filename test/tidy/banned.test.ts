@@ -56,6 +56,10 @@ const bans: readonly Ban[] = [
     // The erased defaults of the plugin kinds: nothing else is assignable in both directions. Tests read the JSON of others.
     applies: ({ path }) => !path.startsWith('plugin-sdk/src/kinds/') && !path.startsWith('test/') && !isTest(path),
   },
+  {
+    name: 'encodeURIComponent in a provider', instead: 'pathSegment of the SDK, which checks as well', applies: ({ path }) => path.startsWith('providers/') && !isTest(path),
+    matches: (node) => ts.isIdentifier(node) && (node.text === 'encodeURIComponent' || node.text === 'encodeURI'),
+  },
   { name: 'enum', instead: 'a union of strings', applies: always, matches: (node) => ts.isEnumDeclaration(node) },
   { name: '! after an expression', instead: 'a check', applies: (source) => isProduct(source), matches: (node) => ts.isNonNullExpression(node) },
   {
@@ -121,6 +125,7 @@ describe('the rules themselves', () => {
   test('catch what they name', () => {
     for (const text of ['let a: any;', 'f(b as any);', 'const c = <any>d;', 'type E = Map<string, any>;', 'function f(a: any[]) {}']) assert.ok(isCaught('any', 'core/x.ts', text), text);
     assert.ok(isCaught('enum', 'core/x.ts', 'const enum A { b }'));
+    assert.ok(isCaught('encodeURIComponent in a provider', 'providers/x/provider.ts', "model.split('/').map(encodeURIComponent);"));
     assert.ok(isCaught('! after an expression', 'core/x.ts', 'a!.b();'));
     for (const text of ['export default {};', 'export default function f() {}']) assert.ok(isCaught('export default', 'core/x.ts', text), text);
     for (const text of ["test.skip('x', () => {});", "it.only('x');", 't.todo();', "test('x', { skip: true }, () => {});", "describe.skip('x');"]) {

@@ -53,7 +53,8 @@ export interface SigningKeys<C = any> {
 export interface EndpointSpec<C = any> {
   /**
    * Appended to the base URL; what the client's path has behind the endpoint (`/{id}/content`) and the query follow. `{model}` is the
-   * body's model, any other `{name}` a credential; both are percent-encoded. May end in a query.
+   * body's model, any other `{name}` a credential; both are checked and percent-encoded. May end in a query. A function that makes a path
+   * out of input encodes it with `pathSegment`.
    */
   readonly path: string;
   /** The path of streamed calls, when it is another one. */
