@@ -1,4 +1,5 @@
 import { ParameterError } from '@gateway/plugin-sdk';
+import { categories } from './categories.js';
 
 /** Placeholders of one exchange, and what they stand for. */
 export type Mapping = Map<string, string>;
@@ -18,12 +19,30 @@ export class PlaceholderStyle {
     this.isNumbered = template.includes('{number}');
   }
 
+  /** All placeholders that stand in the texts already, found in one pass. A number may be cut anywhere, so those that begin it count too. */
+  placeholdersIn(texts: readonly string[]): ReadonlySet<string> {
+    const seen = new Set<string>();
+    const pattern = this.#template.split(/(\{(?:category|number)\})/).map((part) => (seen.has(part) ? back[part] : seen.add(part) && first[part]) ?? escaped(part)).join('');
+    const found = new Set<string>();
+    for (const text of texts) {
+      for (const { groups = {} } of text.matchAll(new RegExp(`(?=${pattern})`, 'g'))) {
+        const { category = '', number = '' } = groups;
+        for (let digits = 1; digits <= number.length; digits += 1) found.add(this.write(category, Number(number.slice(0, digits))));
+      }
+    }
+    return found;
+  }
+
   write(category: string, number: number): string {
     return this.#template.replaceAll('{category}', category).replaceAll('{number}', String(number));
   }
 }
 
 const templateCharsMax = 64;
+/** Members of a template as a pattern, the first time and again. */
+const first: Readonly<Record<string, string>> = { '{category}': `(?<category>${categories.join('|')})`, '{number}': '(?<number>\\d{1,9})' };
+const back: Readonly<Record<string, string>> = { '{category}': '\\k<category>', '{number}': '\\k<number>' };
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
 /** Numbers the values of one exchange: the same value of a category has the same placeholder wherever it stands. */
 export class Numbering {
@@ -31,14 +50,17 @@ export class Numbering {
   readonly #byValue = new Map<string, string>();
   readonly #counts = new Map<string, number>();
   readonly #mapping: Mapping;
+  readonly #taken: ReadonlySet<string>;
 
-  constructor(style: PlaceholderStyle, mapping: Mapping = new Map()) {
+  /** What stands in `texts` already is not given: it must not be taken for ours. */
+  constructor(style: PlaceholderStyle, mapping: Mapping = new Map(), texts: readonly string[] = []) {
     this.#style = style;
     this.#mapping = mapping;
+    this.#taken = style.isNumbered ? style.placeholdersIn(texts) : new Set();
     for (const [placeholder, value] of mapping) this.#byValue.set(value, placeholder);
   }
 
-  placeholderOf(category: string, value: string, isTaken: (placeholder: string) => boolean): string {
+  placeholderOf(category: string, value: string): string {
     if (!this.#style.isNumbered) return this.#style.write(category, 0);
     const known = this.#byValue.get(value);
     if (known !== undefined) return known;
@@ -48,7 +70,7 @@ export class Numbering {
       this.#counts.set(category, number);
       placeholder = this.#style.write(category, number);
       // One that the client wrote itself, or another check of this exchange gave, must not be taken for ours.
-    } while (this.#mapping.has(placeholder) || isTaken(placeholder));
+    } while (this.#mapping.has(placeholder) || this.#taken.has(placeholder));
     this.#byValue.set(value, placeholder);
     this.#mapping.set(placeholder, value);
     return placeholder;
@@ -61,51 +83,58 @@ export interface Place {
   readonly value: string;
 }
 
+/** Placeholders, character by character: they begin alike, mostly. */
+interface Branch {
+  readonly next: Map<number, Branch>;
+  /** What the placeholder that ends here stands for. */
+  value: string | undefined;
+}
+
 /** Finds the placeholders of a mapping in text, also where a stream cut them. */
 export class Restoration {
-  readonly #mapping: ReadonlyMap<string, string>;
-  readonly #placeholders: readonly string[];
-  /** Placeholders begin alike, mostly: a cheap look for where one could be. */
-  readonly #firsts: string;
-  readonly charsMax: number;
+  readonly #root: Branch = { next: new Map(), value: undefined };
 
   constructor(mapping: ReadonlyMap<string, string>) {
-    this.#mapping = mapping;
-    this.#placeholders = [...mapping.keys()].sort((left, right) => right.length - left.length);
-    this.#firsts = [...new Set(this.#placeholders.map((placeholder) => placeholder.charAt(0)))].join('');
-    this.charsMax = this.#placeholders[0]?.length ?? 0;
+    for (const [placeholder, value] of mapping) {
+      let branch = this.#root;
+      for (let at = 0; at < placeholder.length; at += 1) {
+        const code = placeholder.charCodeAt(at);
+        let next = branch.next.get(code);
+        if (next === undefined) branch.next.set(code, next = { next: new Map(), value: undefined });
+        branch = next;
+      }
+      branch.value = value;
+    }
   }
 
   /** In order; `settled` is where a placeholder may begin that is not all there. */
   find(text: string, isLast: boolean): { readonly places: readonly Place[]; readonly settled: number } {
     const places: Place[] = [];
-    for (let at = this.#next(text, 0); at >= 0; at = this.#next(text, at)) {
-      const placeholder = this.#placeholders.find((known) => text.startsWith(known, at));
-      // The longest one counts, so a longer one that may yet come has to be waited for.
-      if (!isLast && this.#mayBecome(text, at, placeholder)) return { places, settled: at };
-      if (placeholder === undefined) {
-        at += 1;
+    const { length } = text;
+    for (let from = 0; from < length;) {
+      let branch = this.#root.next.get(text.charCodeAt(from));
+      if (branch === undefined) {
+        from += 1;
         continue;
       }
-      places.push({ from: at, to: at + placeholder.length, value: this.#mapping.get(placeholder) ?? '' });
-      at += placeholder.length;
+      let at = from + 1;
+      let to = from;
+      let value = '';
+      for (;;) {
+        if (branch.value !== undefined) {
+          to = at;
+          value = branch.value;
+        }
+        // The longest one counts, so a longer one that may yet come has to be waited for.
+        if (at === length && !isLast && branch.next.size > 0) return { places, settled: from };
+        const next: Branch | undefined = at < length ? branch.next.get(text.charCodeAt(at)) : undefined;
+        if (next === undefined) break;
+        branch = next;
+        at += 1;
+      }
+      if (to > from) places.push({ from, to, value });
+      from = Math.max(to, from + 1);
     }
-    return { places, settled: text.length };
-  }
-
-  #next(text: string, from: number): number {
-    let first = -1;
-    for (const char of this.#firsts) {
-      const at = text.indexOf(char, from);
-      if (at >= 0 && (first < 0 || at < first)) first = at;
-    }
-    return first;
-  }
-
-  #mayBecome(text: string, at: number, found: string | undefined): boolean {
-    const left = text.length - at;
-    if (left >= this.charsMax) return false;
-    const rest = text.slice(at);
-    return this.#placeholders.some((known) => known.length > left && known.length > (found?.length ?? 0) && known.startsWith(rest));
+    return { places, settled: length };
   }
 }

@@ -86,8 +86,8 @@ class PersonalDataCheck implements Check {
           if (allow.has(value)) continue;
           tally.add(category, placeOf(piece));
           if (!redact) continue;
-          numbering ??= new Numbering(style, restore && !isOutput ? mappingOf(exchange) : undefined);
-          edits.push({ piece: index, from, to, text: numbering.placeholderOf(category, value, (taken) => restore && list.some((other) => other.text.includes(taken))) });
+          numbering ??= new Numbering(style, restore && !isOutput ? mappingOf(exchange) : undefined, restore ? list.map((other) => other.text) : []);
+          edits.push({ piece: index, from, to, text: numbering.placeholderOf(category, value) });
         }
       });
     }
@@ -139,7 +139,7 @@ class PersonalDataStream implements StreamCheck {
       this.#tally.add(category, channel);
       if (!redact) return not ? { release } : { release: 0, fails: true };
       this.#numbering ??= new Numbering(style);
-      edits.push({ from, to, text: this.#numbering.placeholderOf(category, value, () => false) });
+      edits.push({ from, to, text: this.#numbering.placeholderOf(category, value) });
     }
     for (const { from, to, value } of found?.places ?? []) {
       if (to > release) break;
