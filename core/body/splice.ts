@@ -31,16 +31,50 @@ class Slot {
   valueEnd = -1;
 }
 
+/** From so many members and edits on, names are looked up instead of compared: each with each would be quadratic. */
+const comparedMax = 2_048;
+
 /** Applies the edits in order. Throws BODY_INVALID when the body is not one JSON object. */
 export function spliceObject(bytes: Uint8Array, edits: readonly BodyEdit[]): Uint8Array {
   const cursor = cursorOf(bytes);
   const slots = slotsOf(cursor);
+  if (slots.length * edits.length > comparedMax) return spliceByName(cursor, slots, edits) ? patchOf(cursor, slots).apply(cursor.bytes) : bytes;
   let isChanged = false;
   for (let index = 0; index < edits.length; index += 1) {
     const edit = edits[index];
     if (edit !== undefined && applyEdit(cursor.bytes, slots, edit)) isChanged = true;
   }
   return isChanged ? patchOf(cursor, slots).apply(cursor.bytes) : bytes;
+}
+
+/** The same for many: each edit sees the members of its names alone, in a list that is handed on when they are renamed. Says whether anything changed. */
+function spliceByName(cursor: ObjectCursor, slots: Slot[], edits: readonly BodyEdit[]): boolean {
+  const { bytes } = cursor;
+  const byName = new Map<string, Slot[]>();
+  const named = (name: string): Slot[] => {
+    let list = byName.get(name);
+    if (list === undefined) byName.set(name, list = []);
+    return list;
+  };
+  for (const slot of slots) named(slot.name ?? bytes.toString('latin1', slot.keyStart + 1, slot.keyEnd - 1)).push(slot);
+  let isChanged = false;
+  for (const edit of edits) {
+    const list = named(edit.kind === 'rename' ? edit.from : edit.name);
+    if (edit.kind !== 'rename') {
+      const before = list.length;
+      if (applyEdit(bytes, list, edit)) isChanged = true;
+      const added = list[before];
+      if (added !== undefined) slots.push(added);
+    } else if (edit.from !== edit.to) {
+      const target = named(edit.to);
+      const both = [...target, ...list];
+      if (!applyEdit(bytes, both, edit)) continue;
+      isChanged = true;
+      for (const slot of list) if (!slot.isRemoved) target.push(slot);
+      byName.delete(edit.from);
+    }
+  }
+  return isChanged;
 }
 
 function slotsOf(cursor: ObjectCursor): Slot[] {

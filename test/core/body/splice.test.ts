@@ -122,3 +122,31 @@ test('a body that is not one object is refused', () => {
     assert.throws(() => spliceObject(bytesOf(text), [set('a', '1')]), (error) => isGatewayError(error) && error.code === 'BODY_INVALID' && error.param === 'body', text);
   }
 });
+
+test('many edits give the very bytes that few give', () => {
+  // None of these names is in a body; there are enough of them for names to be looked up.
+  const padding = Array.from({ length: 2_100 }, (_, index) => remove(`not there ${index}`));
+  fc.assert(fc.property(anyObject, fc.array(anyEdit, { maxLength: 8 }), ({ text }, edits) => {
+    assert.equal(spliced(text, ...padding, ...edits), spliced(text, ...edits));
+  }), { numRuns: 200 });
+});
+
+test('many edits of a body with many members are not each compared with each', () => {
+  const count = 3_000;
+  const text = `{${Array.from({ length: count }, (_, index) => `"m${index}":1`).join(',')}}`;
+  const edits = Array.from({ length: count }, (_, index) => set(`e${index}`, '2'));
+  let reads = 0;
+  // Names that are compared are read.
+  const counted = edits.map((edit) => Object.defineProperty({ ...edit }, 'name', { get: () => { reads += 1; return (edit as { name: string }).name; } }) as BodyEdit);
+  const members = JSON.parse(Buffer.from(spliceObject(bytesOf(text), counted)).toString()) as Record<string, number>;
+  assert.deepEqual([Object.keys(members).length, members.m0, members.e2999], [count * 2, 1, 2]);
+  const charCodeAt = String.prototype.charCodeAt;
+  let compared = 0;
+  String.prototype.charCodeAt = function counting(at: number) { compared += 1; return charCodeAt.call(this, at); };
+  try {
+    spliceObject(bytesOf(text), edits);
+  } finally {
+    String.prototype.charCodeAt = charCodeAt;
+  }
+  assert.ok(reads < count * 10 && compared < count * 10, `${reads} names read, ${compared} characters compared`);
+});
