@@ -11,6 +11,11 @@ import type { CompiledCheck, CompiledHook } from '../plan/hooks.js';
 import { applies, runCheck, Subject } from './check-run.js';
 import { hookResult } from './hook-result.js';
 
+const settled = Promise.resolve();
+const nextTurn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
+/** Many checks in a row leave the loop to other calls after so long. Milliseconds. */
+const turnMsMax = 20;
+
 export class HookRun {
   /** What the wire gets of each hook, in order. */
   readonly results: HookResult[] = [];
@@ -18,6 +23,9 @@ export class HookRun {
   hasFailed = false;
   /** Told after each hook. */
   onHook: ((hook: CompiledHook, decision: HookDecision) => void) | null = null;
+  #turnStartedAt = performance.now();
+  /** The last of the checks that were put off to a later turn of the loop. */
+  #later: Promise<unknown> = settled;
 
   /** `write` is given each new body, and throws when it cannot stand in the place of the old one. */
   constructor(public subject: Subject, readonly isBackground = false, readonly write: ((body: JsonObject) => void) | null = null) {}
@@ -51,7 +59,7 @@ export class HookRun {
     for (let index = 0; index < step.length; index += 1) {
       const check = step[index] as CompiledCheck;
       if (!applies(check, subject.exchange)) continue;
-      const result = runCheck(check, subject, this.isBackground);
+      const result = performance.now() - this.#turnStartedAt > turnMsMax ? this.#inLaterTurn(check, subject) : runCheck(check, subject, this.isBackground);
       if (waiting !== null) waiting.push(result);
       else if (result instanceof Promise) waiting = [result];
       else results.push(this.#changed(check, result));
@@ -62,6 +70,17 @@ export class HookRun {
         const check = step.find((one) => one.id === result.id) as CompiledCheck;
         results.push(this.#changed(check, result));
       }
+    });
+  }
+
+  /** One after the other, each in a turn of its own. */
+  #inLaterTurn(check: CompiledCheck, subject: Subject): Promise<CheckResult> {
+    const turn = this.#later.then(nextTurn);
+    // Not the verdict, which may wait for others.
+    this.#later = turn;
+    return turn.then(() => {
+      this.#turnStartedAt = performance.now();
+      return runCheck(check, subject, this.isBackground);
     });
   }
 
