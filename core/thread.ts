@@ -252,7 +252,7 @@ export class DataThread {
       },
     });
     await listener.listen(settings.host, port);
-    if (index === 0) void reportFaults(ground);
+    if (index === 0) reportFaults(ground).catch((thrown: unknown) => ground.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));
     return new DataThread(generatedKeys, ground, pipeline, plans, caches, queues, exporters.map(({ exporter }) => exporter), reloader, listener);
   }
 
@@ -293,7 +293,7 @@ export class DataThread {
     if (this.#ending === undefined) this.#ending = this.#end(deadlineMs);
     else if (isHasty) {
       this.#cut?.();
-      this.#closeQueues();
+      this.#closeQueues().catch((thrown: unknown) => this.ground.logger.error('the log could not be closed', { reason: reasonOf(thrown) }));
     }
     return this.#ending;
   }

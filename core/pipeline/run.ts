@@ -6,7 +6,7 @@ import type { JsonObject, LogRecord } from '@gateway/plugin-sdk';
 import { requireScope } from '../auth/scopes.js';
 import { parseJsonObject } from '../body/parse.js';
 import { multipartBoundary } from '../body/multipart.js';
-import { fail, type GatewayError } from '../errors/gateway-error.js';
+import { fail, reasonOf, type GatewayError } from '../errors/gateway-error.js';
 import { errorBody } from '../errors/to-response.js';
 import type { BodyFault, EndpointDefinition } from '../exchange/endpoint.js';
 import type { Exchange, Running } from '../exchange/exchange.js';
@@ -271,11 +271,11 @@ export class Pipeline implements AttemptsEnd {
   /** Hooks in the background: their results belong into the record, and the plan has to stay until they are done. */
   #settleLater(exchange: Exchange, running: Running | null, usage: Usage | null, pending: readonly Promise<void>[]): void {
     this.#inBackground += 1;
-    void Promise.allSettled(pending).then(() => {
+    Promise.allSettled(pending).then(() => {
       this.#inBackground -= 1;
       this.#settle(exchange, running, usage);
       if (this.open + this.#inBackground === 0 && this.onIdle !== null) this.onIdle();
-    });
+    }).catch((thrown: unknown) => this.services.logger.error('an exchange could not be settled', { request: exchange.id, reason: reasonOf(thrown) }));
   }
 }
 

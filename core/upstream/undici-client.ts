@@ -208,7 +208,8 @@ class Origin implements UpstreamOrigin {
     if (connection.isDropped) return;
     connection.isDropped = true;
     this.#open -= 1;
-    if (!connection.client.destroyed) void connection.client.destroy();
+    // A connection that cannot be closed is gone already.
+    if (!connection.client.destroyed) connection.client.destroy().catch(() => undefined);
   }
 
   /** Closes connections unused since `beforeMs`; the oldest are at the front of the list. */

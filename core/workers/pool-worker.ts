@@ -76,7 +76,8 @@ export class PoolWorker {
     this.#piscina.on('workerDestroy', () => {
       if (this.isDead) return;
       this.isDead = true;
-      void this.#piscina.destroy();
+      // What ends badly has ended as well: of its calls each is told by its own error.
+      this.#piscina.destroy().catch(() => undefined);
       // With calls in it, their errors tell why.
       if (this.tasks.size === 0 && this.isReady) events.onDeath(this, undefined);
     });

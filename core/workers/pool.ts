@@ -313,7 +313,8 @@ export class WorkerPool implements PoolWorkerEvents {
 
   #end(worker: PoolWorker): void {
     this.#workers.delete(worker);
-    void worker.end();
+    // It gets no call any more, whether its thread ends well or badly.
+    worker.end().catch(() => undefined);
   }
 
   /** While calls wait or run, looks at the workers again and again: what is stuck behind a long call goes elsewhere. */
@@ -372,8 +373,7 @@ export class WorkerPool implements PoolWorkerEvents {
     }
     this.#timedOut += 1;
     const { begun, waiting } = worker.takeAll();
-    this.#workers.delete(worker);
-    void worker.end();
+    this.#end(worker);
     this.#circuit.blame(new Set([task.blame]), performance.now());
     this.#reject(task, new WorkerError('timeout', `timed out after ${task.timeoutMs} ms`));
     for (const other of waiting) this.#again.add(other);

@@ -88,16 +88,13 @@ export class Frames {
   /** Resolves with the first rows; the rest goes on by itself. */
   async #load(id: string, frame: Frame, prefix: string): Promise<void> {
     const last = await this.#slice(id, frame, prefix, prefixEnd(prefix), firstRows);
-    if (last !== undefined) void this.#loadRest(id, frame, last, prefixEnd(prefix));
+    // The frame stays as far as it was read; it is read anew after it was dropped.
+    if (last !== undefined) this.#loadRest(id, frame, last, prefixEnd(prefix)).catch(() => undefined);
   }
 
   async #loadRest(id: string, frame: Frame, from: string, to: string): Promise<void> {
-    try {
-      let next: string | undefined = from;
-      while (next !== undefined) next = await this.#slice(id, frame, next, to, firstRows);
-    } catch {
-      // The frame stays as far as it was read; it is read anew after it was dropped.
-    }
+    let next: string | undefined = from;
+    while (next !== undefined) next = await this.#slice(id, frame, next, to, firstRows);
   }
 
   /** Reads rows; the key to go on from, or undefined at the end and when there is no room for more. */
