@@ -204,6 +204,7 @@ export class DataThread {
     const exporters = await createExporters(ground);
     const queues = exporters.map(({ exporter, plugin }) => new LogQueue(exporter, {
       logger: ground.logger,
+      onDropped: (count) => ground.metrics.add('log.recordsDropped', count),
       ...(plugin.batch === undefined ? {} : { batchCountMax: plugin.batch.countMax, waitMsMax: plugin.batch.waitMsMax }),
     }));
     const unrecorded = new FaultReport({ log: (message, fields) => ground.logger.warn(message, fields), metrics: ground.metrics, message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });

@@ -20,6 +20,8 @@ export interface QueueTimer {
 
 export interface LogQueueOptions {
   readonly logger: Pick<Logger, 'warn'>;
+  /** Told of each loss, for the counters. */
+  readonly onDropped?: (count: number) => void;
   /** Records that may wait, the batch that is being exported included. */
   readonly countMax?: number;
   /** The same in bytes. */
@@ -43,6 +45,7 @@ export class LogQueue {
   dropped = 0;
   readonly #exporter: Exporter;
   readonly #logger: Pick<Logger, 'warn'>;
+  readonly #onDropped: ((count: number) => void) | undefined;
   readonly #countMax: number;
   readonly #bytesMax: number;
   readonly #batchCountMax: number;
@@ -71,6 +74,7 @@ export class LogQueue {
   constructor(exporter: Exporter, options: LogQueueOptions) {
     this.#exporter = exporter;
     this.#logger = options.logger;
+    this.#onDropped = options.onDropped;
     this.#countMax = options.countMax ?? 65_536;
     this.#bytesMax = options.bytesMax ?? 64 * 1024 * 1024;
     this.#batchCountMax = options.batchCountMax ?? 500;
@@ -214,6 +218,7 @@ export class LogQueue {
 
   #drop(count: number, reason: string): void {
     this.dropped += count;
+    this.#onDropped?.(count);
     this.#reason = reason;
     if (this.#cancelReport !== null) return;
     const waitMs = this.#reportAtMs - this.#timer.now();
