@@ -53,15 +53,10 @@ export class LogFile {
     let bytes = 0;
     for (const piece of pieces) bytes += piece.length;
     const file = await this.#ready(bytes);
-    try {
-      for (const piece of pieces) {
-        signal.throwIfAborted();
-        await file.appendFile(piece);
-      }
-    } catch (thrown) {
-      // A line may be cut off now, as after a writer that was killed: the next append opens the file anew and begins a line of its own.
-      await this.close();
-      throw thrown;
+    if (await isCutOff(file)) await file.appendFile('\n');
+    for (const piece of pieces) {
+      signal.throwIfAborted();
+      await file.appendFile(piece);
     }
   }
 
@@ -87,9 +82,6 @@ export class LogFile {
     if (there === undefined) await mkdir(dirname(path), { recursive: true, mode: folderMode });
     const file = await open(path, 'a+', fileMode);
     this.#file = file;
-    // The last line of a writer that was killed may be cut off: ours must not be glued to it.
-    const { size } = await file.stat();
-    if (size > 0 && (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer[0] !== newline) await file.appendFile('\n');
     return file;
   }
 
@@ -120,6 +112,12 @@ export class LogFile {
       await rm(lockPath, { force: true });
     }
   }
+}
+
+/** The last line of a writer that was killed, or had no room for all of it, is cut off: ours must not be glued to it. */
+async function isCutOff(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat();
+  return size > 0 && (await file.read(Buffer.alloc(1), 0, 1, size - 1)).buffer[0] !== newline;
 }
 
 /** Lines joined into pieces of at most `appendBytesMax`, where one line is not longer than that. */
