@@ -219,6 +219,7 @@ export class DataThread {
       breakers,
       logger: ground.logger,
       metrics: ground.metrics,
+      cacheFaults: new FaultReport({ log: (message, fields) => ground.logger.warn(message, fields), metrics: ground.metrics, message: 'caches failed', metric: 'cache.faults', subject: 'cache' }),
       record: (record) => admission.record(record),
       hostOf: (id) => ground.registry.host(id),
       inFlight: new InFlight(),

@@ -25,7 +25,7 @@ export const missStatus = (plan: CachePlan, question: CacheQuestion): string =>
 export function lookUp(plan: CachePlan, question: Question, services: PipelineServices): Maybe<CacheHit | undefined> {
   const failed = (thrown: unknown): undefined => {
     services.metrics.add(`cache.${plan.mode}.failed`, 1);
-    services.logger.warn('a cache could not be asked', { cache: plan.mode, reason: reasonOf(thrown) });
+    services.cacheFaults.add(plan.mode, `could not be asked: ${reasonOf(thrown)}`);
     return undefined;
   };
   try {
@@ -59,7 +59,7 @@ function usable(plan: CachePlan, question: Question, hit: CacheHit | undefined, 
 /** An entry that cannot be used goes: it would be found again with every repeat. */
 export function dropHit(plan: CachePlan, question: Question, reason: string, services: PipelineServices): void {
   services.metrics.add(`cache.${plan.mode}.unreadable`, 1);
-  services.logger.warn('a cached answer could not be read and is removed', { cache: plan.mode, reason });
+  services.cacheFaults.add(plan.mode, `an answer could not be read and is removed: ${reason}`);
   changeCache(plan, () => plan.cache.remove(question), services);
 }
 
@@ -67,7 +67,7 @@ export function dropHit(plan: CachePlan, question: Question, reason: string, ser
 export function changeCache(plan: CachePlan, change: () => Maybe<void>, services: PipelineServices): void {
   const failed = (thrown: unknown): void => {
     services.metrics.add(`cache.${plan.mode}.failed`, 1);
-    services.logger.warn('a cache could not be written', { cache: plan.mode, reason: reasonOf(thrown) });
+    services.cacheFaults.add(plan.mode, `could not be written: ${reasonOf(thrown)}`);
   };
   setImmediate(() => {
     try {

@@ -4,6 +4,7 @@ import type { Host, LogRecord } from '@gateway/plugin-sdk';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { PlanCache } from '../plan/plan-cache.js';
 import type { ResponseStore } from '../storage/response-store.js';
+import type { FaultReport } from '../telemetry/fault-report.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Breakers } from '../upstream/breaker.js';
@@ -23,6 +24,8 @@ export interface PipelineServices {
   readonly breakers: Breakers;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** A cache that fails costs no call anything, and may do so with every call. */
+  readonly cacheFaults: Pick<FaultReport, 'add'>;
   /** False: the queue was full and the record is lost (and counted). */
   readonly record: (record: LogRecord) => boolean;
   readonly hostOf: (pluginId: string) => Host;

@@ -4,6 +4,7 @@ import type { Host, Log, OutboundRequest, OutboundResponse, Store, WorkerOf, Wor
 import { fail, reasonOf } from '../errors/gateway-error.js';
 import { timerMs } from '../settings/timer-limit.js';
 import type { Logger } from '../telemetry/logger.js';
+import { FaultReport } from '../telemetry/fault-report.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { UpstreamClient } from '../upstream/client.js';
 import { fetchBytes } from '../upstream/fetch-bytes.js';
@@ -26,7 +27,11 @@ export class PluginHosts {
   /** By plugin. */
   readonly #timers = new Map<string, Set<NodeJS.Timeout>>();
 
-  constructor(readonly services: HostServices) {}
+  readonly #periodicFaults: FaultReport;
+
+  constructor(readonly services: HostServices) {
+    this.#periodicFaults = new FaultReport({ log: (message, fields) => services.logger.error(message, fields), metrics: services.metrics, message: 'periodic work failed', metric: 'periodicWork.failed', subject: 'plugin' });
+  }
 
   hostOf(pluginId: string): Host {
     const { services } = this;
@@ -50,7 +55,7 @@ export class PluginHosts {
         return value;
       },
       count: (metric, by = 1) => services.metrics.add(`${pluginId}.${metric}`, by),
-      every: (periodMs, work) => this.#every(pluginId, periodMs, work, log),
+      every: (periodMs, work) => this.#every(pluginId, periodMs, work),
     };
   }
 
@@ -64,13 +69,13 @@ export class PluginHosts {
     for (const pluginId of [...this.#timers.keys()]) this.drop(pluginId);
   }
 
-  #every(pluginId: string, periodMs: number, work: () => void | Promise<void>, log: Log): void {
+  #every(pluginId: string, periodMs: number, work: () => void | Promise<void>): void {
     let isRunning = false;
     const timer = setInterval(() => {
       if (isRunning) return;
       isRunning = true;
       Promise.resolve().then(work)
-        .catch((thrown: unknown) => log.error('periodic work failed', { reason: reasonOf(thrown) }))
+        .catch((thrown: unknown) => this.#periodicFaults.add(pluginId, reasonOf(thrown)))
         .finally(() => { isRunning = false; });
     }, timerMs(periodMs));
     timer.unref();

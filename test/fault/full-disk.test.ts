@@ -1,13 +1,14 @@
 // A data directory without room: calls go on without log, cache and kept responses, and all of it comes back with the room.
 
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { LogRecord } from '@gateway/plugin-sdk';
 import { fakeHost } from '@gateway/plugin-sdk/testing';
 import { readLogBatch } from '../../plugins/exporters/store/log-batch.js';
 import lmdb from '../../plugins/storage/lmdb/plugin.js';
-import { runGateway, spawnGateway, startChildGateway, type ChildGateway } from '../support/child-gateway.js';
+import { runGateway, spawnGateway, startChildGateway, temporaryFolder, type ChildGateway } from '../support/child-gateway.js';
 import { adminKey, apiKey, routed } from '../support/gateway.js';
 import { makeSmallDisk } from '../support/small-disk.js';
 import { answerChat, chatChunks, startUpstream, type TestUpstream } from '../support/upstream.js';
@@ -71,7 +72,10 @@ async function storedRecords(dataDir: string): Promise<LogRecord[]> {
 describe('a data directory without room', () => {
   const disk = makeSmallDisk();
   const dataDir = join(disk.folder, 'data');
-  const environment = { GATEWAY_DATA_DIR: dataDir, GATEWAY_THREADS: '2', GATEWAY_LOG_LEVEL: 'warn', GATEWAY_SHUTDOWN_DEADLINE_MS: '1000' };
+  const settingsFile = join(temporaryFolder(), 'gateway.json');
+  const linesFile = join(disk.folder, 'log.jsonl');
+  writeFileSync(settingsFile, JSON.stringify({ exporters: [{ id: 'store' }, { id: 'jsonl', params: { path: linesFile, bytesMax: 300_000, filesMax: 1 } }] }));
+  const environment = { GATEWAY_SETTINGS: settingsFile, GATEWAY_DATA_DIR: dataDir, GATEWAY_THREADS: '2', GATEWAY_LOG_LEVEL: 'warn', GATEWAY_SHUTDOWN_DEADLINE_MS: '1000' };
   const failures = (gateway: ChildGateway): number => gateway.stderr().split('\n').filter((line) => line.includes('storage refused writes')).length;
 
   it('costs calls nothing but log, cache and kept responses, is told once, and is well again by itself', async () => {
@@ -105,8 +109,16 @@ describe('a data directory without room', () => {
       if (again.status === 200) break;
       await load(gateway, upstream);
     }
-    // One line for each thread and store at the most, within its minute.
+    // One line of each kind for each thread within its minute, however many writes were refused.
     assert.ok(failures(gateway) <= 2, gateway.stderr());
+    const kinds = [...gateway.stderr().matchAll(/"message":"([^"]+)"/g)].map(([, message]) => message ?? '');
+    // The log has two exporters.
+    for (const kind of new Set(kinds)) assert.ok(kinds.filter((each) => each === kind).length <= (kind === 'log records dropped' ? 4 : 2), gateway.stderr());
+    // A line may be cut off where the disk was full, and none is glued to it.
+    const lines = readFileSync(linesFile, 'utf8').trimEnd().split('\n');
+    const whole = lines.filter((line) => line.startsWith('{"id":') && line.endsWith('}'));
+    assert.ok(whole.length > lines.length / 2, `${whole.length} of ${lines.length}`);
+    for (const line of whole) assert.doesNotThrow(() => JSON.parse(line), line);
 
     disk.fill(gateway.pid);
     await load(gateway, upstream);

@@ -2,7 +2,7 @@ import { ABORT, open, type RootDatabase } from 'lmdb';
 import type { RangeOptions, Row, Store, Write } from '@gateway/plugin-sdk';
 import { checkBatch, checkKey, planVersions } from '../common/check-batch.js';
 import { fileMode } from './make-files.js';
-import { refusedWrite } from './refused-write.js';
+import { freeBytes, isDiskFull, noRoomYet, refusedWrite } from './refused-write.js';
 
 /** Rows read at a time by a range: a page is whole before the first of it is given out, so no read transaction outlives a tick. */
 const pageRowsMax = 256;
@@ -21,6 +21,10 @@ type Database = RootDatabase<Uint8Array, Uint8Array>;
 /** What LMDB tells of a commit beside these is an error. */
 const commitStatuses: ReadonlySet<unknown> = new Set([0, 1, 2]);
 const statusUnderWay = 1;
+/** A full disk is tried again after this, also when it has no more room: pages inside the file may be free by then. */
+const retryMs = 60_000;
+/** A value that is no longer says whose turn it is, or the like. */
+const markBytes = 64;
 
 /** One LMDB environment. Reads are synchronous, from the memory map; writes commit off this thread. */
 export class LmdbStore implements Store {
@@ -29,6 +33,8 @@ export class LmdbStore implements Store {
   #isClosed = false;
   /** What LMDB said of the last commit that failed. */
   #commitFault: unknown = undefined;
+  /** When there was no room, how much there was: with no more than that a write is not tried, since LMDB prints each that fails. */
+  #fullAt: { readonly freeBytes: number; readonly untilMs: number } | undefined = undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -99,6 +105,7 @@ export class LmdbStore implements Store {
     checkBatch(batch);
     if (batch.length === 0) return true;
     const keys = batch.map((entry) => rowKey(entry.key));
+    if (this.#isStillFull(batch)) throw noRoomYet(this.#folder);
     let isHeld = false;
     // A child transaction, because LMDB may commit several callers' batches as one: a failure undoes this batch and no other.
     const committed = this.#live().childTransaction(() => {
@@ -121,9 +128,18 @@ export class LmdbStore implements Store {
     try {
       await committed;
     } catch (thrown) {
-      throw await this.#refused(thrown);
+      const refused = await this.#refused(thrown);
+      if (isDiskFull(refused)) this.#fullAt = { freeBytes: freeBytes(this.#folder), untilMs: Date.now() + retryMs };
+      throw refused;
     }
+    this.#fullAt = undefined;
     return isHeld;
+  }
+
+  /** Removals and marks are tried at all times: the file may have the few pages that they take, and they are what makes room inside it. */
+  #isStillFull(batch: readonly Write[]): boolean {
+    if (this.#fullAt === undefined || Date.now() >= this.#fullAt.untilMs || freeBytes(this.#folder) > this.#fullAt.freeBytes) return false;
+    return batch.some(({ value }) => value !== undefined && value.length > markBytes);
   }
 
   /** Why the commit failed, with a `code` that says whether there is no room. */

@@ -31,12 +31,19 @@ export function refusedWrite(folder: string, fault: unknown): RefusedWrite {
   return new RefusedWrite(code, `${folder} could not be written (${reason})`, fault);
 }
 
-function isFull(folder: string): boolean {
+/** The disk itself, which says how much room it has; not a quota or a limit. */
+export const isDiskFull = (thrown: unknown): boolean => thrown instanceof RefusedWrite && thrown.code === 'ENOSPC';
+
+export const noRoomYet = (folder: string): RefusedWrite => new RefusedWrite('ENOSPC', `there is no room for ${folder} yet; make some, or use another directory`, undefined);
+
+const isFull = (folder: string): boolean => freeBytes(folder) < fullBytes;
+
+/** Infinity when the disk does not say: then LMDB's own word stands. */
+export function freeBytes(folder: string): number {
   try {
     const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize < fullBytes;
+    return bavail * bsize;
   } catch {
-    // Then the disk says nothing, and LMDB's own word stands.
-    return false;
+    return Infinity;
   }
 }
