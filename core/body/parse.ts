@@ -1,6 +1,7 @@
-// The only JSON.parse of client bodies. Runs once for a call, when something on its route needs the parsed body; most often that is the
+// The only parse of client bodies. Runs once for a call, when something on its route needs the parsed body; most often that is the
 // validation of a unified route. Its errors say where the text is at fault and never quote it.
 
+import { hasLongNumber, isExactNumber, nearestNumber, readJson } from '@gateway/plugin-sdk';
 import { isAscii, isUtf8 } from 'node:buffer';
 import { fail } from '../errors/gateway-error.js';
 import { asBuffer, hasMoreValues } from './cursor.js';
@@ -24,6 +25,19 @@ const uncountedBytesMax = 256 * 1024;
 /** Values in one body, a member counting for five: each becomes something of its own in memory, which takes far more room and time there than its bytes. */
 export const valuesMax = 500_000;
 
+/**
+ * The same for translations: numbers that JavaScript would change keep their digits as long as `writeJson` writes them. Top-level ones are
+ * numbers nevertheless, for they are reckoned with, except a seed. `parsed` when there are none.
+ */
+export function parseExactObject(bytes: Uint8Array, parsed: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const buffer = asBuffer(bytes);
+  const text = isAscii(buffer) ? buffer.toString('latin1') : buffer.toString('utf8');
+  if (!hasLongNumber(text)) return parsed;
+  const exact = readJson(text);
+  if (typeof exact !== 'object' || exact === null) return parsed;
+  return Object.fromEntries(Object.entries(exact).map(([name, value]) => [name, name !== 'seed' && isExactNumber(value) ? nearestNumber(value) : value]));
+}
+
 function parseText(bytes: Uint8Array): unknown {
   const buffer = asBuffer(bytes);
   if (buffer.length > uncountedBytesMax && hasMoreValues(buffer, valuesMax)) {
@@ -46,10 +60,13 @@ const kindOf = (value: unknown): string => (value === null ? 'null' : Array.isAr
 export const answerValuesMax = 10_000_000;
 const answerBracketValues = 16;
 
-/** An answer of a provider that something has to look into. Undefined when it holds more than it may; throws when it is not JSON. */
-export function parseAnswer(bytes: Buffer): unknown {
+/**
+ * An answer of a provider that something has to look into. Undefined when it holds more than it may; throws when it is not JSON. `isExact`: for
+ * translations, whose result is written by `writeJson`.
+ */
+export function parseAnswer(bytes: Buffer, isExact = false): unknown {
   if (bytes.length > uncountedBytesMax && hasMoreValues(bytes, answerValuesMax, answerBracketValues)) return undefined;
-  return JSON.parse(bytes.toString('utf8'));
+  return isExact ? readJson(bytes.toString('utf8')) : JSON.parse(bytes.toString('utf8'));
 }
 
 /** The JSON string whose quotes are at `start` and `end - 1`; undefined when it is broken. */

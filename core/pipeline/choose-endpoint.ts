@@ -33,6 +33,8 @@ export interface EndpointDraft {
   readonly exchange: Exchange;
   readonly leaf: Leaf;
   readonly client: JsonObject;
+  /** `client`, of which another body can be made. */
+  readonly exact: JsonObject;
   readonly call: ProviderCall;
 }
 
@@ -100,7 +102,7 @@ function viaChat(draft: EndpointDraft, spec: EndpointSpec, translation: Translat
   };
   const body = exchange.route.dialect === 'responses'
     ? responsesToChat(responsesBody(draft), exchange.history ?? [], foreignHistoryRefused(draft, context))
-    : messagesToChat(draft.client, context);
+    : messagesToChat(draft.exact, context);
   // Until here the names were the client's; the provider speaks of its chat body.
   call.names = exchange.route.dialect === 'responses' ? responsesNames : messagesNames;
   if (translation !== null) {
@@ -113,7 +115,7 @@ function viaChat(draft: EndpointDraft, spec: EndpointSpec, translation: Translat
 
 function responsesBody(draft: EndpointDraft): JsonObject {
   const input = inputOf(draft);
-  return input === undefined || input === draft.client.input ? draft.client : { ...draft.client, input };
+  return input === undefined || input === draft.exact.input ? draft.exact : { ...draft.exact, input };
 }
 
 /** A response that this gateway keeps none of cannot be gone on from at a provider without the API. */
@@ -128,7 +130,7 @@ function foreignHistoryRefused(draft: EndpointDraft, context: TranslateContext):
 /** The provider keeps responses of its own, but this conversation began at another one: it gets the whole of it. */
 function withHistory(draft: EndpointDraft, spec: EndpointSpec): EndpointChoice {
   const { history } = draft.exchange;
-  const { previous_response_id: previous, ...rest } = draft.client;
+  const { previous_response_id: previous, ...rest } = draft.exact;
   const input = inputOf(draft);
   const items: readonly Json[] = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : Array.isArray(input) ? input : [];
   const body: JsonObject = {
@@ -142,7 +144,7 @@ function withHistory(draft: EndpointDraft, spec: EndpointSpec): EndpointChoice {
 /** The client's input, with what is kept here in the place of what only names it. */
 function inputOf(draft: EndpointDraft): Json | undefined {
   const { references } = draft.exchange;
-  return references === null ? draft.client.input : withReferences(draft.client.input, references);
+  return references === null ? draft.exact.input : withReferences(draft.exact.input, references);
 }
 
 /** Our ids are known here alone. */

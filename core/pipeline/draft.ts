@@ -2,8 +2,9 @@
 // The body on its way from the client's bytes to the provider's: what the config edits, the rules of the endpoint, the provider's own
 // function. Parsed only when one of them looks into it.
 
-import type { EndpointSpec, Json, JsonObject } from '@gateway/plugin-sdk';
+import { writeJson, type EndpointSpec, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { editMultipart, multipartBoundary, multipartField } from '../body/multipart.js';
+import { parseExactObject } from '../body/parse.js';
 import { replacedRole, replaceRoles, type Roles } from '../body/roles.js';
 import { dropPaths, spliceObject, type BodyEdit } from '../body/splice.js';
 import { atOnce } from '../errors/at-once.js';
@@ -33,6 +34,7 @@ export class Draft implements EndpointDraft {
   /** The client's body after the config's edits; null when there is none. */
   readonly edited: Uint8Array | null;
   #client: JsonObject | null = null;
+  #exact: JsonObject | null = null;
   #call: ProviderCall | null = null;
 
   constructor(readonly exchange: Exchange, readonly leaf: Leaf, readonly credentials: Readonly<Record<string, unknown>>) {
@@ -48,6 +50,12 @@ export class Draft implements EndpointDraft {
       ? {}
       // JSON.parse gives nothing but JSON.
       : (this.edited === this.exchange.bytes ? this.exchange.json() : this.exchange.reader.parse(this.edited)) as JsonObject;
+  }
+
+  /** The same for whoever makes another body of it: numbers keep their digits. */
+  get exact(): JsonObject {
+    // As above.
+    return this.#exact ??= this.edited === null || !this.exchange.isJson ? this.client : parseExactObject(this.edited, this.client) as JsonObject;
   }
 
   get call(): ProviderCall {
@@ -91,22 +99,22 @@ export class Draft implements EndpointDraft {
     if (bytes !== null && params === null && spec.roles === undefined && spec.request === undefined) return [bytes];
     let body = choice.body;
     if (spec.roles !== undefined && namesRole(body ?? this.client, spec.roles)) {
-      bytes = replaceRoles(bytes ?? Buffer.from(JSON.stringify(body)), spec.roles);
+      bytes = replaceRoles(bytes ?? Buffer.from(writeJson(body ?? {})), spec.roles);
       body = this.exchange.reader.parse(bytes) as JsonObject;
     }
     const edits = params === null ? noEdits : this.#paramEdits(params, body ?? this.client);
     if (edits.length > 0) {
-      bytes = spliceObject(bytes ?? Buffer.from(JSON.stringify(body)), edits);
+      bytes = spliceObject(bytes ?? Buffer.from(writeJson(body ?? {})), edits);
       body = spec.request === undefined ? body : this.exchange.reader.parse(bytes) as JsonObject;
     }
-    if (spec.request === undefined) return [bytes ?? Buffer.from(JSON.stringify(body))];
+    if (spec.request === undefined) return [bytes ?? Buffer.from(writeJson(body ?? {}))];
     const { call } = this;
-    call.take(body ?? this.client);
+    call.take(body ?? this.exact);
     const made = this.#ask(spec.request, call);
-    if (spec.isFanOut !== true) return [Buffer.from(JSON.stringify(made))];
+    if (spec.isFanOut !== true) return [Buffer.from(writeJson(made))];
     if (!Array.isArray(made) || made.length === 0) throw fail('PLUGIN_FAILED', { plugin: `provider/${this.leaf.provider.id}`, reason: 'its request function gave no list of bodies' });
     if (made.length > fanOutMax) throw fail('BODY_INVALID', { param: 'input', reason: `${this.leaf.provider.id} would have to be asked ${made.length} times; at most ${fanOutMax}` });
-    return made.map((part) => Buffer.from(JSON.stringify(part)));
+    return made.map((part) => Buffer.from(writeJson(part)));
   }
 
   /** The changes that the rules ask of this body. Throws BODY_INVALID where a rule says no. */

@@ -2,7 +2,7 @@
 // An answer that is collected before the client gets any of it: because the provider's format has to be turned into the client's, because hooks
 // judge it or add their results, because a cache wants it, or because it is an error.
 
-import { ByteCollector, isBinaryAnswer, isProviderError, type BinaryAnswer, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { ByteCollector, exactNumbersRead, isBinaryAnswer, isProviderError, writeJson, type BinaryAnswer, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { asBuffer } from '../body/cursor.js';
 import { isStackOverflow, isTooDeep, levelsMax } from '../body/depth.js';
 import { answerValuesMax, parseAnswer } from '../body/parse.js';
@@ -72,8 +72,8 @@ export class PlainAnswer {
     }
   }
 
-  #parse(bytes: Buffer): Json {
-    const parsed = parseAnswer(bytes);
+  #parse(bytes: Buffer, isExact = false): Json {
+    const parsed = parseAnswer(bytes, isExact);
     if (parsed === undefined) throw fail('UPSTREAM_INVALID', { provider: this.answer.exchange.provider, reason: `its body holds more than ${answerValuesMax} values` });
     if (isTooDeep(parsed)) throw fail('UPSTREAM_INVALID', { provider: this.answer.exchange.provider, reason: `its body nests objects and lists deeper than ${levelsMax} levels` });
     // JSON.parse gives nothing but JSON.
@@ -82,7 +82,8 @@ export class PlainAnswer {
 
   #answerMade(bytes: Buffer): void {
     const { prepared } = this.answer.attempt;
-    const parsed = this.#parse(bytes);
+    const before = exactNumbersRead();
+    const parsed = this.#parse(bytes, true);
     let made: Json | BinaryAnswer = prepared.spec?.response === undefined ? parsed : atOnce(prepared.spec.response(parsed, callOf(prepared)));
     if (isBinaryAnswer(made)) {
       this.answer.send(made.bytes, made.contentType);
@@ -90,7 +91,13 @@ export class PlainAnswer {
     }
     if (made === undefined) throw new TypeError('the response function gave nothing');
     if (prepared.translation !== null) made = this.#translated(prepared.translation, made, prepared);
-    this.#judge(made, null);
+    if (exactNumbersRead() === before) this.#judge(made, null);
+    else this.#judgeExact(writeJson(made));
+  }
+
+  /** Whoever looks into it sees the nearest numbers; the client gets the digits. */
+  #judgeExact(text: string): void {
+    this.#judge(JSON.parse(text), Buffer.from(text));
   }
 
   /** `bytes`: of `body`, when there are any. */

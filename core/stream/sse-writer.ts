@@ -2,7 +2,7 @@
 // Event -> the text of an event stream (WHATWG HTML, section 9.2.6). A line break in the data begins a further data line, so that nothing
 // in it can end the event or forge a field.
 
-import type { AnswerEvent } from '@gateway/plugin-sdk';
+import { writeJson, type AnswerEvent } from '@gateway/plugin-sdk';
 
 const lineBreak = /\r\n|\r|\n/;
 
@@ -10,7 +10,7 @@ export function writeEvent(event: AnswerEvent): string {
   const { event: name, data } = event;
   const head = name === undefined || name === '' ? 'data: ' : `event: ${hasLineBreak(name) ? name.split(lineBreak).join(' ') : name}\ndata: `;
   // JSON has no line breaks.
-  if (typeof data !== 'string') return `${head}${JSON.stringify(data)}\n\n`;
+  if (typeof data !== 'string') return `${head}${writeJson(data)}\n\n`;
   return hasLineBreak(data) ? `${head}${data.split(lineBreak).join('\ndata: ')}\n\n` : `${head}${data}\n\n`;
 }
 

@@ -1,5 +1,6 @@
 export * from './answer.js';
 export * from './byte-collector.js';
+export * from './chat/exact-json.js';
 export * from './chat/json-text.js';
 export * from './chat/read.js';
 export type * from './chat/types.js';

@@ -1,5 +1,6 @@
 import {
-  chatCompletion, isObject, JsonObjectText, readResponseFormat, wantsJsonObject, type ChatChoice, type ContentBlock, type FinishReason, type Json, type JsonObject, type ProviderCall, type TokenUsage, type ToolCall,
+  chatCompletion, isObject, JsonObjectText, readResponseFormat, wantsJsonObject, writeJson, type ChatChoice, type ContentBlock, type FinishReason,
+  type Json, type JsonObject, type ProviderCall, type TokenUsage, type ToolCall,
 } from '@gateway/plugin-sdk';
 import { readModel } from './model.js';
 import { answerTool, needsAnswerTool } from './tools.js';
@@ -36,10 +37,10 @@ export function chatAnswer(body: Json, call: ProviderCall): JsonObject {
     } else if (isObject(block.toolUse) && block.toolUse.type !== 'server_tool_use') {
       const { toolUseId, name, input } = block.toolUse;
       if (isAnswerTool && name === answerTool) {
-        const json = JSON.stringify(input ?? {});
+        const json = writeJson(input ?? {});
         text += json;
         blocks.push({ type: 'text', text: json });
-      } else toolCalls.push({ id: typeof toolUseId === 'string' ? toolUseId : call.newId('call_'), name: String(name), arguments: JSON.stringify(input ?? {}) });
+      } else toolCalls.push({ id: typeof toolUseId === 'string' ? toolUseId : call.newId('call_'), name: String(name), arguments: writeJson(input ?? {}) });
     }
   }
   const held = filter === null ? '' : filter.end();

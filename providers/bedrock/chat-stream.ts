@@ -1,4 +1,4 @@
-import { ChatStreamWriter, isObject, JsonObjectText, wantsJsonObject, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
+import { ChatStreamWriter, isObject, JsonObjectText, wantsJsonObject, readJson, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
 import { exceptionError } from '../common/aws.js';
 import { answerExtra, Citations, expectsAnswerTool, finishOf, stopSequenceOf, usageOf } from './chat-answer.js';
 import { answerTool } from './tools.js';
@@ -126,6 +126,6 @@ export class ConverseStage implements EventStage {
 }
 
 function parsed(event: SseEvent): JsonObject {
-  const data: unknown = JSON.parse(event.data);
+  const data = readJson(event.data);
   return isObject(data) ? data : {};
 }

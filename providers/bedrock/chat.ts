@@ -1,5 +1,6 @@
 import {
-  isObject, jsonInstruction, readMaxTokens, readResponseFormat, readStops, readTurns, wantsJsonObject, type ChatExtension, type Json, type JsonObject, type ProviderCall, type ResponseFormat,
+  isExactNumber, isObject, jsonInstruction, readMaxTokens, readResponseFormat, readStops, readTurns, wantsJsonObject, writeJson, type ChatExtension, type Json,
+  type JsonObject, type ProviderCall, type ResponseFormat,
 } from '@gateway/plugin-sdk';
 import { conversationOf } from './conversation.js';
 import { claudeVersion, hasStructuredOutput, isClaude, isNova, readModel, type Model } from './model.js';
@@ -100,7 +101,7 @@ function samplingFields(body: JsonObject, call: ProviderCall, model: Model): Jso
   const isCohere = model.vendor === 'cohere';
   for (const name of ['frequency_penalty', 'presence_penalty', 'seed']) {
     const value = body[name];
-    if (typeof value !== 'number' || (value === 0 && name !== 'seed')) continue;
+    if ((typeof value !== 'number' && !isExactNumber(value)) || (value === 0 && name !== 'seed')) continue;
     if (isCohere) fields[name] = value;
     else call.report(name);
   }
@@ -137,7 +138,7 @@ function outputOf(format: ResponseFormat | undefined, call: ProviderCall, model:
     return {};
   }
   const { name, description, schema } = format;
-  const jsonSchema = { schema: JSON.stringify(schema), name, ...(description === undefined ? {} : { description }) };
+  const jsonSchema = { schema: writeJson(schema), name, ...(description === undefined ? {} : { description }) };
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };
 }
 

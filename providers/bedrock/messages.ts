@@ -1,4 +1,4 @@
-import { isObject, ProviderError, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
+import { isObject, ProviderError, writeJson, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
 import { exceptionError } from '../common/aws.js';
 
 const anthropicVersion = 'bedrock-2023-05-31';
@@ -44,7 +44,7 @@ function betasOf(body: JsonObject, call: ProviderCall): string[] {
 /** The request whose tokens are counted is a whole one, so it needs a limit of its answer, which counts for nothing. */
 export function invokeTokensRequest(body: JsonObject, call: ProviderCall): JsonObject {
   const budget = isObject(body.thinking) && typeof body.thinking.budget_tokens === 'number' ? body.thinking.budget_tokens : 0;
-  const counted = JSON.stringify({ max_tokens: budget + 1, ...invokeRequest(body, call) });
+  const counted = writeJson({ max_tokens: budget + 1, ...invokeRequest(body, call) });
   return { input: { invokeModel: { body: Buffer.from(counted, 'utf8').toString('base64') } } };
 }
 

@@ -1,6 +1,5 @@
 import {
-  ChatStreamWriter, isObject, ProviderError,
-  type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent,
+  ChatStreamWriter, isObject, ProviderError, readJson, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent,
 } from '@gateway/plugin-sdk';
 import { annotationsOf, finishOf, logprobsOf, readToolCall, textOf, usageOf } from './chat-answer.js';
 
@@ -22,7 +21,7 @@ export class ChatStage implements EventStage {
 
   push(event: SseEvent, out: EventSink): void {
     if (this.#isOver || event.data === '' || event.data === '[DONE]') return;
-    const data: Json = JSON.parse(event.data);
+    const data = readJson(event.data);
     if (!isObject(data)) return;
     const delta = isObject(data.delta) ? data.delta : {};
     const message = isObject(delta.message) ? delta.message : {};

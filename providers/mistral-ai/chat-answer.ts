@@ -1,6 +1,6 @@
 import {
-  chatCompletion, isObject, ProviderError,
-  type ChatChoice, type ContentBlock, type FinishReason, type Json, type JsonObject, type ProviderCall, type TokenUsage, type ToolCall,
+  chatCompletion, isObject, ProviderError, writeJson, type ChatChoice, type ContentBlock, type FinishReason, type Json, type JsonObject,
+  type ProviderCall, type TokenUsage, type ToolCall,
 } from '@gateway/plugin-sdk';
 
 export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
@@ -51,7 +51,7 @@ export function readToolCall(toolCall: Json, call: ProviderCall): ToolCall {
     // Answers without an id say `null`, as a text.
     id: id === '' || id === 'null' ? call.newId('call_') : id,
     name: textOf(called.name),
-    arguments: typeof args === 'string' ? args : args === undefined || args === null ? '{}' : JSON.stringify(args),
+    arguments: typeof args === 'string' ? args : args === undefined || args === null ? '{}' : writeJson(args),
   };
 }
 

@@ -1,6 +1,6 @@
 import {
-  ChatStreamWriter, isObject, ProviderError,
-  type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent,
+  ChatStreamWriter, isObject, ProviderError, readJson, writeJson, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall,
+  type SseEvent,
 } from '@gateway/plugin-sdk';
 import { finishOf, listOf, readToolCall, textOf, thinkingOf, usageOf } from './chat-answer.js';
 import { mistralError } from './error.js';
@@ -21,7 +21,7 @@ export class ChatStage implements EventStage {
 
   push(event: SseEvent, out: EventSink): void {
     if (this.#isOver || event.data === '' || event.data === '[DONE]') return;
-    const data: Json = JSON.parse(event.data);
+    const data = readJson(event.data);
     if (!isObject(data)) return;
     if (!Array.isArray(data.choices)) {
       const fault = mistralError(data);
@@ -89,7 +89,7 @@ export class ChatStage implements EventStage {
     const id = textOf(toolCall.id);
     if (open !== undefined && (textOf(called.name) === '' || (id !== '' && id !== 'null' && id === open.id))) {
       const piece = called.arguments;
-      this.#writer.toolArguments(out, open.index, typeof piece === 'string' ? piece : piece === undefined || piece === null ? '' : JSON.stringify(piece), choice);
+      this.#writer.toolArguments(out, open.index, typeof piece === 'string' ? piece : piece === undefined || piece === null ? '' : writeJson(piece), choice);
       return;
     }
     const read = readToolCall(toolCall, this.#call);

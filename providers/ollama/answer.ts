@@ -1,4 +1,4 @@
-import { isObject, type FinishReason, type Json, type JsonObject, type ProviderCall, type TokenUsage, type ToolCall } from '@gateway/plugin-sdk';
+import { isObject, writeJson, type FinishReason, type Json, type JsonObject, type ProviderCall, type TokenUsage, type ToolCall } from '@gateway/plugin-sdk';
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const countOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
@@ -12,7 +12,7 @@ export function toolCallsOf(message: JsonObject, call: ProviderCall): ToolCall[]
     return [{
       id: textOf(toolCall.id) || call.newId('call_'),
       name: textOf(toolCall.function.name),
-      arguments: typeof given === 'string' ? given : JSON.stringify(given ?? {}),
+      arguments: typeof given === 'string' ? given : writeJson(given ?? {}),
     }];
   });
 }

@@ -1,4 +1,4 @@
-import { ChatStreamWriter, isObject, ProviderError, type EventSink, type EventStage, type Json, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
+import { ChatStreamWriter, isObject, ProviderError, readJson, type EventSink, type EventStage, type Json, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
 import { chatLogprobs, finishOf, textOf, toolCallsOf, usageOf } from './answer.js';
 
 /** One line for each piece; the last has `done: true`, the reason and the counts. */
@@ -13,7 +13,7 @@ export class OllamaChatStage implements EventStage {
 
   push(event: SseEvent, out: EventSink): void {
     if (this.#isOver) return;
-    const line: Json = JSON.parse(event.data);
+    const line = readJson(event.data);
     if (!isObject(line)) return;
     const writer = this.#writer;
     const error = errorOf(line);

@@ -1,7 +1,7 @@
 // The conversation of a Messages request -> chat messages: system texts, tool results ahead of what the user says beside them, thinking.
 // Runs once for each attempt at a provider that has no Messages API. Drops nothing in silence: what cannot travel is reported or refused.
 
-import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, writeJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import type { TranslateContext } from '../context.js';
 import { cacheMark, contentParts, isList, partsOf, textOf, type Open } from './parts.js';
 import { isSignatureData, readSignature } from './signature.js';
@@ -162,7 +162,7 @@ function assistantMessage(message: JsonObject, place: string, context: Translate
 function toolCall(block: JsonObject, place: string, context: TranslateContext): Open {
   const id = textOf(block.id) ?? context.refuse(`${place}.id`, 'must be a text');
   const name = textOf(block.name) ?? context.refuse(`${place}.name`, 'must be a text');
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(block.input ?? {}) } };
+  return { id, type: 'function', function: { name, arguments: writeJson(block.input ?? {}) } };
 }
 
 /** What a server tool of Anthropic's left in the conversation is sealed or bound to its container: no other provider can read it. */

@@ -1,7 +1,7 @@
 // How an answer ended and what it cost, in the words of the Messages API.
 // Runs once for a plain answer; for each chunk with usage and once at the end of a streamed one. Pure.
 
-import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, readJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
 
 export const messageId = (exchangeId: string): string => `msg_${exchangeId.replaceAll('-', '')}`;
 
@@ -75,7 +75,7 @@ export function toolInput(text: string): JsonObject {
   if (trimmed === '' || trimmed === 'null') return {};
   let value: Json;
   try {
-    value = JSON.parse(trimmed);
+    value = readJson(trimmed);
   } catch {
     // Cut off by the token limit, or never JSON: nothing is lost, and no tool takes it for its input.
     return { INVALID_JSON: text };

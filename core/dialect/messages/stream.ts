@@ -3,7 +3,7 @@
 // from an OpenAI-compatible upstream that has none. Every piece is passed on at once, except where the API wants blocks in turn.
 // Writes no message_stop for a stream that broke off: the client must never take it for a whole answer.
 
-import { isObject, ProviderError, thoughtSignatureOf, type AnswerEvent, type EventSink, type EventStage, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, ProviderError, thoughtSignatureOf, readJson, writeJson, type AnswerEvent, type EventSink, type EventStage, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import type { AnswerContext } from '../context.js';
 import { BlockWriter } from './blocks.js';
 import { endingMembers, messageId, messageUsage, noUsage, ToolIds, type MessageUsage } from './outcome.js';
@@ -37,7 +37,7 @@ export class MessagesStage implements EventStage<AnswerEvent> {
     const text = data.trim();
     if (text === '') return;
     if (text === '[DONE]') return this.#finishUp(out);
-    const chunk: Json = JSON.parse(text);
+    const chunk = readJson(text);
     if (isObject(chunk)) this.#chunk(chunk, out);
   }
 
@@ -138,7 +138,7 @@ export class MessagesStage implements EventStage<AnswerEvent> {
     if (signature !== undefined && signature !== '') this.#blocks.thoughtSignature(tool, signature, out);
     const given = isObject(delta.function) ? delta.function.arguments : undefined;
     // Some write whole arguments as an object.
-    this.#blocks.toolArguments(tool, typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : '', out);
+    this.#blocks.toolArguments(tool, typeof given === 'string' ? given : isObject(given) ? writeJson(given) : '', out);
   }
 
   #finishUp(out: EventSink): void {

@@ -2,7 +2,7 @@
 // Reads what messages and deltas of chat answers have in common: tool calls, annotations, log probabilities, reasoning that is told as text.
 // Lenient, because the answers are of many providers: what has not the expected shape is taken as absent. May not throw.
 
-import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, writeJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value : []);
@@ -21,7 +21,7 @@ export const plainReasoning = (message: JsonObject): string => textOf(message.re
 /** Arguments as JSON text; some providers give the object itself. */
 export function argumentsText(value: Json | undefined): string {
   if (typeof value === 'string') return value;
-  return isObject(value) ? JSON.stringify(value) : '';
+  return isObject(value) ? writeJson(value) : '';
 }
 
 /** Null: none were asked for. */

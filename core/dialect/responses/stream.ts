@@ -2,7 +2,7 @@
 // Chunks of a chat completion -> events of a response. Every piece is passed on at once; what the provider leaves out of its tool calls
 // (ids, names, indexes) is found or waited for. May not end a stream well that the provider did not finish.
 
-import { isObject, ProviderError, thoughtSignatureOf, type AnswerEvent, type EventSink, type EventStage, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, ProviderError, thoughtSignatureOf, readJson, type AnswerEvent, type EventSink, type EventStage, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { incompleteReason, responseObject, type Outcome, type ResponseContext } from './envelope.js';
 import { ResponseOutput, type Emit } from './output.js';
 import { annotationOf, argumentsText, contentText, listOf, logprobsOf, plainReasoning, textOf } from './pieces.js';
@@ -44,7 +44,7 @@ export class ResponsesStage implements EventStage<AnswerEvent> {
         if (this.#finish !== '') this.#complete(out);
         return;
       }
-      chunk = JSON.parse(chunk);
+      chunk = readJson(chunk);
     }
     if (!isObject(chunk)) return;
     if ((chunk.error !== undefined && chunk.error !== null) || chunk.object === 'error' || event.event === 'error') {

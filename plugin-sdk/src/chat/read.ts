@@ -1,5 +1,6 @@
 import type { ProviderCall } from '../kinds/provider.js';
 import type { Json } from '../shared.js';
+import { readJson } from './exact-json.js';
 import type { ContentBlock, JsonObject, ToolCall } from './types.js';
 
 /** Where the bytes of an image, a file or a sound are. */
@@ -236,7 +237,7 @@ export function argumentsOf(toolCall: ToolCall, call: ProviderCall, place: strin
   if (toolCall.arguments.trim() === '') return {};
   let value: Json;
   try {
-    value = JSON.parse(toolCall.arguments);
+    value = readJson(toolCall.arguments);
   } catch {
     return call.refuse(`${place}.tool_calls`, `the arguments of ${toolCall.name} are not JSON`);
   }

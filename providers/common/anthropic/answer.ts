@@ -1,4 +1,4 @@
-import { chatCompletion, isObject, JsonObjectText, wantsJsonObject, type ContentBlock, type Json, type JsonObject, type ProviderCall, type ToolCall } from '@gateway/plugin-sdk';
+import { chatCompletion, isObject, JsonObjectText, wantsJsonObject, writeJson, type ContentBlock, type Json, type JsonObject, type ProviderCall, type ToolCall } from '@gateway/plugin-sdk';
 import { addCitations, finishOf, textOf, usageOf, type Citations } from './blocks.js';
 
 /** A whole message as a chat completion. */
@@ -24,7 +24,7 @@ export function messagesToChat(answer: Json, call: ProviderCall): JsonObject {
       }
       case 'thinking': blocks.push({ type: 'thinking', thinking: textOf(block.thinking), signature: textOf(block.signature) }); break;
       case 'redacted_thinking': blocks.push({ type: 'redacted_thinking', data: textOf(block.data) }); break;
-      case 'tool_use': toolCalls.push({ id: textOf(block.id), name: textOf(block.name), arguments: JSON.stringify(block.input ?? {}) }); break;
+      case 'tool_use': toolCalls.push({ id: textOf(block.id), name: textOf(block.name), arguments: writeJson(block.input ?? {}) }); break;
       default: others.push(block);
     }
   }

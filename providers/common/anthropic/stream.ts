@@ -1,5 +1,5 @@
 // Hot: runs for each event of a streamed answer.
-import { ChatStreamWriter, JsonObjectText, ProviderError, isObject, wantsJsonObject, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
+import { ChatStreamWriter, JsonObjectText, ProviderError, isObject, wantsJsonObject, readJson, writeJson, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
 import { addCitations, finishOf, textOf, usageOf, type Citations } from './blocks.js';
 import { anthropicError, statusOfError } from './error.js';
 
@@ -42,7 +42,7 @@ class MessagesStage implements EventStage {
 
   push(event: SseEvent, out: EventSink): void {
     if (this.#isFailed || this.#isStopped || event.data === '') return;
-    const data = JSON.parse(event.data) as Json;
+    const data = readJson(event.data);
     if (!isObject(data)) return;
     switch (data.type) {
       case 'content_block_delta': if (isObject(data.delta)) this.#delta(this.#blocks.get(data.index), data.delta, out); break;
@@ -133,7 +133,7 @@ class MessagesStage implements EventStage {
     switch (block.type) {
       case 'text': if (block.citations.length > 0) this.#cite(block, out); break;
       // A call without input has no pieces; what is to be parsed must not be empty.
-      case 'tool_use': if (block.json === '') this.#writer.toolArguments(out, block.toolIndex, JSON.stringify(block.begun.input ?? {})); break;
+      case 'tool_use': if (block.json === '') this.#writer.toolArguments(out, block.toolIndex, writeJson(block.begun.input ?? {})); break;
       case 'thinking': case 'redacted_thinking': break;
       default: if (!this.#call.isStrict) this.#writer.delta(out, { server_tool_blocks: [whole(block)] });
     }
@@ -169,7 +169,7 @@ class MessagesStage implements EventStage {
 function whole(block: OpenBlock): Json {
   if (block.json === '') return block.begun;
   try {
-    return { ...block.begun, input: JSON.parse(block.json) as Json };
+    return { ...block.begun, input: readJson(block.json) };
   } catch {
     return block.begun;
   }

@@ -1,5 +1,4 @@
-import type { ChatChoice, ContentBlock, FinishReason, Json, JsonObject, ProviderCall, ProviderFault, TokenUsage, ToolCall } from '@gateway/plugin-sdk';
-import { chatCompletion, isObject } from '@gateway/plugin-sdk';
+import { chatCompletion, isObject, writeJson, type ChatChoice, type ContentBlock, type FinishReason, type Json, type JsonObject, type ProviderCall, type ProviderFault, type TokenUsage, type ToolCall } from '@gateway/plugin-sdk';
 import { wavOf } from './sound.js';
 
 /** The answer of `generateContent` as a chat completion. */
@@ -105,7 +104,7 @@ export function toolCallOf(functionCall: JsonObject, signature: string | undefin
   return {
     id: typeof functionCall.id === 'string' && functionCall.id !== '' ? functionCall.id : call.newId('call_'),
     name: typeof functionCall.name === 'string' ? functionCall.name : '',
-    arguments: JSON.stringify(functionCall.args ?? {}),
+    arguments: writeJson(functionCall.args ?? {}),
     ...(signature === undefined ? {} : { thoughtSignature: signature }),
   };
 }

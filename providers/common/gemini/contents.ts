@@ -1,5 +1,4 @@
-import type { ContentBlock, JsonObject, Part, ProviderCall, Source, ToolCall, Turn } from '@gateway/plugin-sdk';
-import { argumentsOf, isObject, readTurns } from '@gateway/plugin-sdk';
+import { argumentsOf, isObject, readTurns, readJson, type ContentBlock, type JsonObject, type Part, type ProviderCall, type Source, type ToolCall, type Turn } from '@gateway/plugin-sdk';
 import { hasNoSystem, isGeminiThree } from './models.js';
 
 /** Where the two services that speak this format differ. */
@@ -193,7 +192,7 @@ const isYouTube = (url: string): boolean => /^https:\/\/(?:(?:www|m)\.)?(?:youtu
 function asObject(text: string): JsonObject {
   if (text.trimStart().startsWith('{')) {
     try {
-      const value: unknown = JSON.parse(text);
+      const value = readJson(text);
       if (isObject(value)) return value;
     } catch {
       // A text that only looks like JSON is a text.

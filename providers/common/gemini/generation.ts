@@ -1,5 +1,5 @@
 import type { Json, JsonObject, ProviderCall, ResponseFormat } from '@gateway/plugin-sdk';
-import { isObject, readMaxTokens, readResponseFormat, readStops } from '@gateway/plugin-sdk';
+import { isExactNumber, isObject, readMaxTokens, readResponseFormat, readStops } from '@gateway/plugin-sdk';
 import { thinkingConfig } from './thinking.js';
 
 /** Members of `generationConfig` that clients send beside OpenAI's fields, under either of Google's spellings. */
@@ -53,6 +53,10 @@ export function generationConfig(body: JsonObject, call: ProviderCall): JsonObje
 function number(config: Open, body: JsonObject, call: ProviderCall, name: string, own: string, min = -Infinity, max = Infinity): void {
   const value = body[name];
   if (value === undefined || value === null) return;
+  if (isExactNumber(value)) {
+    config[own] = value;
+    return;
+  }
   if (typeof value !== 'number') return call.refuse(name, 'must be a number');
   if (value < min || value > max) return call.omit(name, max === Infinity ? `must be ${min} or more` : `must be from ${min} to ${max}`);
   config[own] = value;

@@ -1,5 +1,4 @@
-import type { EventSink, EventStage, Json, JsonObject, ProviderCall, SseEvent } from '@gateway/plugin-sdk';
-import { ChatStreamWriter, ProviderError, isObject } from '@gateway/plugin-sdk';
+import { ChatStreamWriter, ProviderError, isObject, readJson, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
 import {
   annotationsOf, blockReasonOf, extraOf, finishOf, geminiError, imagePart, imageText, indexOf, inlineOf, listOf, logprobsOf, partsOf, textOf, toolCallOf, usageOf,
 } from './answer.js';
@@ -32,7 +31,7 @@ class GeminiStage implements EventStage {
 
   push(event: SseEvent, out: EventSink): void {
     if (this.#isFailed || event.data === '' || event.data === '[DONE]') return;
-    const answer: Json = JSON.parse(event.data);
+    const answer = readJson(event.data);
     const fault = geminiError(answer);
     if (fault !== undefined) {
       this.#isFailed = true;
