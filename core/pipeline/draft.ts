@@ -100,12 +100,12 @@ export class Draft implements EndpointDraft {
     let body = choice.body;
     if (spec.roles !== undefined && namesRole(body ?? this.client, spec.roles)) {
       bytes = replaceRoles(bytes ?? Buffer.from(writeJson(body ?? {})), spec.roles);
-      body = this.exchange.reader.parse(bytes) as JsonObject;
+      body = this.#parse(bytes, spec);
     }
     const edits = params === null ? noEdits : this.#paramEdits(params, body ?? this.client);
     if (edits.length > 0) {
       bytes = spliceObject(bytes ?? Buffer.from(writeJson(body ?? {})), edits);
-      body = spec.request === undefined ? body : this.exchange.reader.parse(bytes) as JsonObject;
+      body = spec.request === undefined ? body : this.#parse(bytes, spec);
     }
     if (spec.request === undefined) return [bytes ?? Buffer.from(writeJson(body ?? {}))];
     const { call } = this;
@@ -115,6 +115,12 @@ export class Draft implements EndpointDraft {
     if (!Array.isArray(made) || made.length === 0) throw fail('PLUGIN_FAILED', { plugin: `provider/${this.leaf.provider.id}`, reason: 'its request function gave no list of bodies' });
     if (made.length > fanOutMax) throw fail('BODY_INVALID', { param: 'input', reason: `${this.leaf.provider.id} would have to be asked ${made.length} times; at most ${fanOutMax}` });
     return made.map((part) => Buffer.from(writeJson(part)));
+  }
+
+  #parse(bytes: Uint8Array, spec: EndpointSpec): JsonObject {
+    const parsed = this.exchange.reader.parse(bytes);
+    // JSON.parse gives nothing but JSON.
+    return (spec.request === undefined ? parsed : parseExactObject(bytes, parsed)) as JsonObject;
   }
 
   /** The changes that the rules ask of this body. Throws BODY_INVALID where a rule says no. */

@@ -6,6 +6,9 @@ import { parentPath } from './credentials.js';
 import { geminiRequest } from './gemini.js';
 import { publisherPath, vertexModel } from './models.js';
 
+/** Open models know no `developer`: Mistral and many chat templates answer 400 to it. */
+const roles = { developer: 'system' };
+
 /** The model decides whose language is spoken. */
 export function chatCompletions(call: ProviderCall): EndpointSpec {
   const model = vertexModel(call);
@@ -31,16 +34,19 @@ export function chatCompletions(call: ProviderCall): EndpointSpec {
     case 'raw': return {
       path: publisherPath(call, model, 'rawPredict'),
       streamPath: publisherPath(call, model, 'streamRawPredict'),
+      roles,
       params: { max_completion_tokens: { rename: 'max_tokens' }, ...(model.publisher === 'mistralai' ? { seed: { rename: 'random_seed' } } : {}) },
       request: (body) => rawBody(body, call, model.name),
     };
     case 'openai': return {
       path: `${parentPath(call.credentials)}/endpoints/openapi/chat/completions`,
+      roles,
       params: { max_completion_tokens: { rename: 'max_tokens' } },
       request: (body) => withModel(body, model.name),
     };
     case 'endpoint': return {
       path: `${parentPath(call.credentials)}/endpoints/${pathSegment(model.name)}/chat/completions`,
+      roles,
       request: (body) => withModel(body, ''),
     };
   }

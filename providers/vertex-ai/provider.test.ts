@@ -126,6 +126,12 @@ describe('a model', () => {
     });
   }
 
+  test('that is open gets its instructions as system messages', () => {
+    for (const model of ['mistralai.codestral-2', 'meta.llama-3.3-70b-instruct-maas', 'endpoints.123']) {
+      assert.deepEqual(specOf(provider.endpoints.chatCompletions, fakeCall({ model, messages: [] }, { credentials: place }))?.roles, { developer: 'system' }, model);
+    }
+  });
+
   test('speaks the dialect of messages only when it is Claude', () => {
     const of = (model: string): EndpointSpec | undefined => specOf(provider.endpoints.messages, fakeCall({ model }, { endpoint: 'messages', credentials: place }));
     assert.equal(of('gemini-2.5-flash'), undefined);

@@ -17,7 +17,7 @@ export default defineProvider({ title: 'P', describe: 'P.', baseUrl: 'https://p.
   endpoints: { chatCompletions: '/chat/completions' }, ${members} });`;
 
 const folder = writePackage(temporaryFolder(), {
-  gateway: { namespace: 'acme', contract: { provider: 1 }, plugins: { provider: ['bearer', 'keyHeader', 'prefixed', 'query', 'none', 'signed', 'inPath', 'versioned', 'ruled', 'plain', 'shaped', 'placed'] } },
+  gateway: { namespace: 'acme', contract: { provider: 1 }, plugins: { provider: ['bearer', 'keyHeader', 'prefixed', 'query', 'none', 'signed', 'inPath', 'versioned', 'ruled', 'plain', 'mixed', 'shaped', 'placed'] } },
   files: {
     'provider/bearer.js': provider("auth: { type: 'bearer' }"),
     'provider/keyHeader.js': provider("auth: { type: 'header', name: 'X-Acme-Key' }"),
@@ -31,6 +31,8 @@ const folder = writePackage(temporaryFolder(), {
       temperature: { min: 0, max: 1 }, logit_bias: { refuse: 'it knows no tokens' }, max_completion_tokens: { rename: 'max_tokens' }, top_k: { default: 40 } } } }`),
     'provider/plain.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', roles: { developer: 'system' }, params: {
       logprobs: { without: [false], refuse: 'it tells none' }, logit_bias: { without: [{}, []] }, max_completion_tokens: { rename: 'max_tokens' } } } }`),
+    'provider/mixed.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } },
+      request: (body) => ({ sent: body }) } }`),
     'provider/placed.js': provider(`auth: { type: 'none' }, baseUrl: ({ cloud1_region: region = 'us-1' }) => 'https://' + region + '.models.example/v1',
       params: { type: 'object', properties: { cloud1_region: { type: 'string' }, cloud2_service_account_json: { type: 'object', properties: {} } } },
       endpoints: (() => { const chat = { path: '/c', streamPath: '/c/{cloud1_region}?alt=sse', headers: (call) => ({ 'x-region': String(call.credentials.cloud1_region) }) };
@@ -261,6 +263,14 @@ describe('the body', () => {
     assert.equal(sent, body.replace('"role" : "developer"', '"role" : "system"').replace('"d\\u0065veloper"', '"system"'));
     const untouched = unified({ body: '{"messages":[{"role":"user","content":"developer"}],"role":"developer"}' });
     assert.equal(prepare(untouched, leaf, null).request.body, untouched.bytes);
+  });
+
+  it('keeps the digits of its numbers through roles, rules and a function', async () => {
+    const leaf = await leafOf({ provider: 'acme.mixed' });
+    const body = '{"messages":[{"role":"developer","content":"a"}],"max_completion_tokens":5,"tools":[{"maximum":9223372036854775807}],"seed":9007199254740993}';
+    const sent = `{"sent":${body.replace('developer', 'system').replace('max_completion_tokens', 'max_tokens')}}`;
+    assert.equal(textOf(prepare(unified({ body }), leaf, null)), sent);
+    assert.equal(textOf(prepare(unified({ body: body.replace('developer', 'user').replace('max_completion_tokens', 'max_tokens') }), leaf, null)), sent.replace('system', 'user'));
   });
 
   it('loses values that change nothing where the provider refuses them', async () => {
