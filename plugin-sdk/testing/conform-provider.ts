@@ -5,7 +5,7 @@ import type { JsonObject } from '../src/chat/types.js';
 import type { AnswerEvent, EndpointSpec, EventSink, FrameDecoder, ProviderCall, ProviderPlugin, SseEvent } from '../src/kinds/provider.js';
 import type { Json } from '../src/shared.js';
 import { fakeCall, Refusal, type FakeCall } from './fake-call.js';
-import type { Fixture, FixtureEvent } from './fixtures.js';
+import type { Fixture, FixtureEvent, UpstreamRequestFixture } from './fixtures.js';
 import { checkChatChunks } from './grammar/chat.js';
 import { checkMessagesEvents } from './grammar/messages.js';
 import { SseReader } from './sse-reader.js';
@@ -19,6 +19,7 @@ const pieceSizes = [1, 7, 61];
 export function providerFaults(plugin: ProviderPlugin, fixture: Fixture): string[] {
   const faults: string[] = [];
   const { request, upstreamRequest, upstream } = fixture;
+  if (upstreamRequest === undefined) return ['upstream-request.json is missing; gateway-plugin fixtures writes it'];
   const frozen = deepFrozen(request.body);
   const { call, spec, body } = requested(plugin, fixture, frozen);
   const path = filledPath(spec, call);
@@ -32,6 +33,41 @@ export function providerFaults(plugin: ProviderPlugin, fixture: Fixture): string
   else if (upstream.status >= 200 && upstream.status < 300) faults.push(...answerFaults(fixture, spec, call));
   else faults.push(...errorFaults(plugin, fixture));
   return faults;
+}
+
+/** What the provider makes of the client's request and of its own answer: what `upstream-request.json` and `response*.json` should hold. */
+export interface FixtureResults {
+  readonly upstreamRequest: UpstreamRequestFixture;
+  readonly response: Fixture['response'];
+  readonly events: readonly FixtureEvent[] | undefined;
+}
+
+export function fixtureResults(plugin: ProviderPlugin, fixture: Fixture): FixtureResults {
+  const { upstream } = fixture;
+  const { call, spec, body } = requested(plugin, fixture, deepFrozen(fixture.request.body));
+  const headers = fixture.upstreamRequest?.headers;
+  // As it goes over the wire.
+  const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+  const upstreamRequest = { path: filledPath(spec, call), ...(headers === undefined ? {} : { headers }), body: plain(body) };
+  if (upstream.isStream) {
+    const events = plain(replay(requested(plugin, fixture, deepFrozen(fixture.request.body)).call, spec, [upstream.bytes]));
+    return { upstreamRequest, response: undefined, events: events.map((event, index) => (sameFailure(event, fixture.events?.[index] ?? null) ? fixture.events?.[index] ?? event : event)) };
+  }
+  const given: Json = JSON.parse(upstream.bytes.toString());
+  const isAnswer = upstream.status >= 200 && upstream.status < 300;
+  return { upstreamRequest, response: { status: upstream.status, body: isAnswer ? plain(answerOf(spec, call, given)) : errorOf(plugin, fixture, given) }, events: undefined };
+}
+
+function answerOf(spec: EndpointSpec, call: ProviderCall, given: Json): Json {
+  const made = spec.response === undefined ? given : spec.response(deepFrozen(given), call);
+  return isBinaryAnswer(made) ? { contentType: made.contentType, base64: Buffer.from(made.bytes).toString('base64') } : made;
+}
+
+/** In the shape of chat's errors; what is written already and tells the same stays. */
+function errorOf(plugin: ProviderPlugin, fixture: Fixture, given: Json): Json {
+  if (fixture.response !== undefined && errorFaults(plugin, fixture).length === 0) return fixture.response.body;
+  const fault = plugin.error?.(given, fixture.upstream.status, (name) => fixture.upstream.headers[name]);
+  return fault === undefined ? given : { error: { message: fault.message, type: fault.type ?? 'upstream_error', param: null, code: fault.code ?? null } };
 }
 
 function requested(plugin: ProviderPlugin, fixture: Fixture, body: JsonObject): { call: FakeCall; spec: EndpointSpec; body: Json } {
@@ -61,16 +97,15 @@ function filledPath(spec: EndpointSpec, call: ProviderCall): string {
 
 function answerFaults(fixture: Fixture, spec: EndpointSpec, call: ProviderCall): string[] {
   const given: Json = JSON.parse(fixture.upstream.bytes.toString());
-  const made = spec.response === undefined ? given : spec.response(deepFrozen(given), call);
-  const answer = isBinaryAnswer(made) ? { contentType: made.contentType, base64: Buffer.from(made.bytes).toString('base64') } : made;
-  if (fixture.response === undefined) return ['response.json is missing'];
+  const answer = answerOf(spec, call, given);
+  if (fixture.response === undefined) return ['response.json is missing; gateway-plugin fixtures writes it'];
   return difference('response', answer, fixture.response.body);
 }
 
 function errorFaults(plugin: ProviderPlugin, fixture: Fixture): string[] {
   const body: Json = JSON.parse(fixture.upstream.bytes.toString());
   const { response } = fixture;
-  if (response === undefined) return ['response.json is missing'];
+  if (response === undefined) return ['response.json is missing; gateway-plugin fixtures writes it'];
   if (response.status !== fixture.upstream.status) return [`the status of an error is the provider's, ${fixture.upstream.status}`];
   const expected = response.body;
   // Told in the provider's own words when the client's dialect is the provider's.
@@ -83,7 +118,7 @@ function errorFaults(plugin: ProviderPlugin, fixture: Fixture): string[] {
 
 function streamFaults(plugin: ProviderPlugin, fixture: Fixture, spec: EndpointSpec): string[] {
   const { bytes } = fixture.upstream;
-  if (fixture.events === undefined) return ['response.sse.json is missing'];
+  if (fixture.events === undefined) return ['response.sse.json is missing; gateway-plugin fixtures writes it'];
   const run = (chunks: readonly Uint8Array[]): FixtureEvent[] => replay(requested(plugin, fixture, deepFrozen(fixture.request.body)).call, spec, chunks);
   const whole = run([bytes]);
   const faults = difference('events', whole as unknown as Json, fixture.events as unknown as Json, sameFailure);
@@ -177,8 +212,8 @@ function parsedOrText(text: string): Json {
 }
 
 /** The fixture names a part of the message. */
-function sameFailure(actual: Json, expected: Json): boolean {
-  const messageOf = (value: Json): string | undefined =>
+function sameFailure(actual: FixtureEvent | Json, expected: FixtureEvent | Json): boolean {
+  const messageOf = (value: FixtureEvent | Json): string | undefined =>
     (typeof value === 'object' && value !== null && 'fail' in value && typeof value.fail === 'string' ? value.fail : undefined);
   const told = messageOf(actual);
   const wanted = messageOf(expected);

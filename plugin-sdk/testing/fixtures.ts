@@ -14,15 +14,24 @@ import { encodeFrame, type Frame } from './event-stream-frames.js';
  * - `response.json`: `{ status, body }`; for streams `response.sse.json`: a list of `{ event?, data }`, the last one `{ fail }` when the
  *   stream must fail with a message that holds that text.
  *
+ * `gateway-plugin fixtures` writes the files that say what the provider makes of the others.
+ *
  * The id of the exchange is `exchange`, its time 1700000000, and ids that the provider makes count up from 1.
  */
 export interface Fixture {
   readonly name: string;
   readonly request: FixtureRequest;
-  readonly upstreamRequest: { readonly path: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: Json };
+  /** Undefined until it is written. */
+  readonly upstreamRequest: UpstreamRequestFixture | undefined;
   readonly upstream: UpstreamAnswer;
   readonly response: { readonly status: number; readonly body: Json } | undefined;
   readonly events: readonly FixtureEvent[] | undefined;
+}
+
+export interface UpstreamRequestFixture {
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Json;
 }
 
 export interface FixtureRequest {
@@ -63,7 +72,7 @@ function readFixture(folder: string, name: string): Fixture {
   return {
     name,
     request: read('request.json'),
-    upstreamRequest: read('upstream-request.json'),
+    upstreamRequest: has('upstream-request.json') ? read('upstream-request.json') : undefined,
     upstream: readAnswer(folder, read, has),
     response: has('response.json') ? read('response.json') : undefined,
     events: has('response.sse.json') ? read('response.sse.json') : undefined,

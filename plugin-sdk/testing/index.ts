@@ -20,3 +20,4 @@ export * from './schema-defaults.js';
 export * from './schema-fault.js';
 export * from './split-chunks.js';
 export * from './sse-reader.js';
+export * from './write-fixtures.js';

@@ -2,9 +2,12 @@
 // by name, listed and called. Without a network.
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import type { ProviderPlugin } from '@gateway/plugin-sdk';
+import { providerFaults, readFixtures } from '@gateway/plugin-sdk/testing';
+import { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { before, describe, it } from 'node:test';
 import { runGateway, spawnGateway, temporaryFolder } from '../support/child-gateway.js';
 import { adminKey, apiKey } from '../support/gateway.js';
@@ -32,14 +35,21 @@ function linkTools(into: string): void {
   symlinkSync(tsc, join(into, 'node_modules/.bin/tsc'));
 }
 
+/** The command of the SDK, from the repository. */
+const command = (...argv: readonly string[]): Promise<string> => runProgram(process.execPath, [join(sdkFolder, 'bin/gateway-plugin.js'), ...argv], folder);
+const faultsOf = async (module: string, fixtures: string): Promise<readonly { readonly faults: readonly string[] }[]> => {
+  const { default: plugin }: { readonly default: ProviderPlugin } = await import(pathToFileURL(module).href);
+  return readFixtures(fixtures).map((fixture) => ({ faults: providerFaults(plugin, fixture) }));
+};
+
 let sdk: Packed;
 before(async () => { sdk = await pack(sdkFolder, tarballs); });
 
 describe('the SDK, packed', () => {
   it('holds its build, its readme, its licence and the template, and nothing else', () => {
-    const odd = sdk.files.filter((path) => !/^(?:package\.json|README\.md|LICENSE|dist\/(?:src|testing)\/[a-z/-]+\.(?:js|d\.ts)|template\/(?:package\.json|README\.md|tsconfig\.json|src\/[a-z/.-]+\.ts|fixtures\/[a-z/.-]+\.(?:json|sse)))$/.test(path));
+    const odd = sdk.files.filter((path) => !/^(?:package\.json|bin\/gateway-plugin\.js|README\.md|LICENSE|dist\/(?:src|testing)\/[a-z/-]+\.(?:js|d\.ts)|template\/(?:package\.json|README\.md|tsconfig\.json|src\/[a-z/.-]+\.ts|fixtures\/[a-z/.-]+\.(?:json|sse)))$/.test(path));
     assert.deepEqual(odd, []);
-    for (const path of ['LICENSE', 'README.md', 'package.json', 'dist/src/index.js', 'dist/src/index.d.ts', 'dist/testing/index.js', 'dist/testing/index.d.ts', 'template/package.json', 'template/README.md', 'template/src/provider/parrot.ts']) {
+    for (const path of ['LICENSE', 'README.md', 'package.json', 'dist/src/index.js', 'dist/src/index.d.ts', 'dist/testing/index.js', 'dist/testing/index.d.ts', 'bin/gateway-plugin.js', 'template/package.json', 'template/README.md', 'template/src/provider/parrot.ts']) {
       assert.ok(sdk.files.includes(path), path);
     }
   });
@@ -102,12 +112,15 @@ const upstream = await startUpstream((received, response) => {
 
 describe('the template', () => {
   it('passes its own tests when it is copied out', async () => {
-    cpSync(join(sdkFolder, 'template'), template, { recursive: true, filter: (path) => !/\/(?:node_modules|dist)$/.test(path) });
+    assert.match(await command('new', template), /^made .*my-plugin; next: cd there, npm install, npm test\n$/);
+    await assert.rejects(command('new', template), /is not empty; name a folder that is new/);
     const file = join(template, 'package.json');
     const manifest = JSON.parse(readFileSync(file, 'utf8'));
     assert.deepEqual(Object.keys(manifest.devDependencies).sort(), ['@gateway/plugin-sdk', '@types/node', 'typescript']);
-    // There is no registry here: the SDK is the packed one, the tools are those of the repository.
-    writeJson(file, { ...manifest, devDependencies: { '@gateway/plugin-sdk': `file:${sdk.tarball}` } });
+    // No registry has the SDK, so npm is told where it is. There is none here for the tools either, which are those of the repository.
+    assert.equal(realpathSync(join(template, manifest.devDependencies['@gateway/plugin-sdk'].replace(/^file:/, ''))), realpathSync(sdkFolder));
+    const { typescript: _, '@types/node': __, ...devDependencies } = manifest.devDependencies;
+    writeJson(file, { ...manifest, devDependencies });
     await install([], template);
     linkTools(template);
     const printed = await runProgram('npm', ['test'], template);
@@ -116,6 +129,25 @@ describe('the template', () => {
     assert.ok(Number(/^(?:#|ℹ) pass (\d+)$/m.exec(printed)?.[1]) > 20, printed);
     assert.match(printed, /^(?:#|ℹ) fail 0$/m);
     writeJson(file, manifest);
+  });
+
+  it('has a command that writes what its provider makes of a documented exchange', async () => {
+    const fixtures = join(template, 'fixtures');
+    assert.match(await runProgram('npm', ['run', 'fixtures'], template), /^error: as it was\nplain: as it was\nstream: as it was\nstream-broken: as it was\nstream-cut: as it was$/m);
+    for (const [from, to] of [['plain', 'plain-again'], ['stream', 'stream-again'], ['error', 'error-again']] as const) {
+      cpSync(join(fixtures, from), join(fixtures, to), { recursive: true });
+      for (const name of ['upstream-request.json', 'response.json', 'response.sse.json']) rmSync(join(fixtures, to, name), { force: true });
+    }
+    const module = join(template, 'dist/provider/parrot.js');
+    assert.match(await command('fixtures', module, fixtures), /^error-again: wrote upstream-request\.json, response\.json\n.*^plain-again: wrote upstream-request\.json, response\.json\n.*^stream-again: wrote upstream-request\.json, response\.sse\.json\n/ms);
+    const written = (name: string, of: string): unknown => JSON.parse(readFileSync(join(fixtures, name, of), 'utf8'));
+    for (const of of ['upstream-request.json', 'response.json']) assert.deepEqual(written('plain-again', of), written('plain', of));
+    for (const of of ['upstream-request.json', 'response.sse.json']) assert.deepEqual(written('stream-again', of), written('stream', of));
+    assert.deepEqual(written('error-again', 'response.json'), { status: 429, body: { error: { message: 'the parrot needs a rest', type: 'upstream_error', param: null, code: 'tired' } } });
+    for (const { faults } of await faultsOf(module, fixtures)) assert.deepEqual(faults, []);
+    await assert.rejects(command('fixtures', join(template, 'dist/provider/none.js'), fixtures), /there is no .*none\.js; build first/);
+    await assert.rejects(command('fixtures', join(template, 'dist/guardrail/topic-density.js'), fixtures), /is not a provider/);
+    for (const name of ['plain-again', 'stream-again', 'error-again']) rmSync(join(fixtures, name), { recursive: true });
   });
 
   it('is packed without its tests and installed into a fresh working directory by name', async () => {
