@@ -41,10 +41,39 @@ const none = (faults: readonly string[]): void => assert.deepEqual(faults, [], `
 /** The families whose wire format differs, and what each has to show at least. */
 const families = ['anthropic', 'azure-ai', 'azure-openai', 'bedrock', 'cohere', 'google', 'jina', 'mistral-ai', 'ollama', 'vertex-ai', 'voyage'];
 
+function missingCases(id: string, plugin: ProviderPlugin, fixtures: readonly Fixture[]): string[] {
+  const chat = plugin.endpoints.chatCompletions;
+  // One in process needs no provider's documentation.
+  if (chat === undefined || plugin.transport !== undefined) return [];
+  if (typeof chat !== 'function' && (typeof chat === 'string' || (chat.request === undefined && chat.response === undefined && chat.stream === undefined))) return [];
+  const own = fixtures.filter(({ request }) => request.endpoint === 'chatCompletions');
+  const kinds: readonly (readonly [kind: string, isIn: (fixture: Fixture) => boolean])[] = [
+    ['plain', ({ upstream }) => !upstream.isStream && upstream.status < 300], ['streamed', ({ upstream }) => upstream.isStream],
+    ['tool call', ({ request }) => request.body.tools !== undefined], ['error', ({ upstream }) => upstream.status >= 400],
+  ];
+  return kinds.filter(([, isIn]) => !own.some(isIn)).map(([kind]) => `providers/${id}/fixtures: no ${kind} case of chatCompletions, which has functions of its own; gateway-plugin fixtures writes the expected files`);
+}
+
 describe('fixtures', () => {
   test('are there for every family', () => {
     const found = new Set(cases.map(({ id }) => id));
     assert.deepEqual(families.filter((id) => !found.has(id)), []);
+  });
+
+  test('are there for every provider with functions of its own: plain, streamed, a tool call, an error', async () => {
+    const missing: string[] = [];
+    for (const id of readdirSync(sources, { withFileTypes: true }).filter((entry) => entry.isDirectory() && existsSync(join(sources, entry.name, 'provider.ts'))).map((entry) => entry.name)) {
+      const { default: plugin }: { readonly default: ProviderPlugin } = await import(pathToFileURL(join(built, id, 'provider.js')).href);
+      missing.push(...missingCases(id, plugin, cases.filter((each) => each.id === id).map(({ fixture }) => fixture)));
+    }
+    none(missing);
+  });
+
+  test('that are missing are told by name', () => {
+    const own = cases.find(({ id }) => id === 'anthropic')?.plugin;
+    assert.ok(own !== undefined);
+    assert.deepEqual(missingCases('acme', own, []), ['plain', 'streamed', 'tool call', 'error'].map((kind) => `providers/acme/fixtures: no ${kind} case of chatCompletions, which has functions of its own; gateway-plugin fixtures writes the expected files`));
+    assert.deepEqual(missingCases('acme', { ...own, endpoints: { chatCompletions: { path: '/chat' }, models: '/models' } }, []), []);
   });
 
   for (const each of cases) test(`${nameOf(each)} is as documented, however it is cut`, () => none(providerFaults(each.plugin, each.fixture)));

@@ -41,7 +41,11 @@ describe('the table of checks', () => {
   for (const [folder, plugin] of plugins) {
     it(`has cases of ${folder}, with and without objection on each of its sides`, () => {
       const list = listOf(folder);
-      assert.ok(list.length > 0, `plugins/guardrails/${folder} has no case here; add a passing and a failing one to test/matrix/check-cases`);
+      const missing = [
+        ...(list.length > 0 ? [] : [`test/matrix/check-cases/*.ts: a case that passes and one that does not, for each stage (${plugin.stages.join(', ')}), under the name ${folder}`]),
+        ...(folder in workloads ? [] : [`bench/micro/check-workloads.ts: parameters that keep it busy, under the name ${folder}`]),
+      ];
+      assert.deepEqual(missing, [], `plugins/guardrails/${folder} also needs\n  ${missing.join('\n  ')}\n`);
       assert.equal(groups.filter((group) => folder in group).length, 1, `${folder} is in two groups of cases`);
       for (const side of plugin.stages) {
         const outcomes = list.filter((one) => sidesOf(plugin, one).includes(side)).map(({ outcome }) => outcome);
@@ -49,7 +53,6 @@ describe('the table of checks', () => {
         assert.ok(outcomes.some((outcome) => outcome !== 'pass'), `${folder} has no failing, changing or erring case on the ${side}`);
       }
       assert.equal(new Set(list.map(({ name }) => name)).size, list.length, 'names of cases differ');
-      assert.ok(folder in workloads, `${folder} has no work in bench/micro/check-workloads.ts`);
     });
   }
 
@@ -203,7 +206,10 @@ describe('the readme of the plugins', () => {
     });
   }
 
-  it('has no row of a check that does not exist', () => assert.equal(rows.length, plugins.size));
+  it('has no row of a check that does not exist, and none twice', () => {
+    const told = rows.map((line) => /\]\(guardrails\/([^/]+)\/README\.md\)/.exec(line)?.[1] ?? line);
+    assert.deepEqual(told.filter((folder, index) => !plugins.has(folder) || told.indexOf(folder) !== index), []);
+  });
 });
 
 interface Figures { readonly checks: Readonly<Record<string, { readonly short: number; readonly long: number; readonly pooled: number | null; readonly event: number | null }>> }
