@@ -1,5 +1,5 @@
 import { ParameterError, type Json } from '@gateway/plugin-sdk';
-import { isSame, type Members } from '../common/request/json-members.js';
+import { canonicalText, type Members } from '../common/request/json-members.js';
 import { refuseOverlap } from '../common/request/names.js';
 
 interface ValueRules {
@@ -20,14 +20,15 @@ export type BlockedParameter = { readonly param: string; readonly value?: Json; 
 export function compileParameterRules(rules: ParameterRules): ((body: Members) => BlockedParameter[]) | undefined {
   const { allowedKeys = [], blockedKeys = [], values = {} } = rules;
   refuseOverlap(allowedKeys, blockedKeys, 'params.blockedKeys', 'params.allowedKeys');
-  const byName = new Map<string, { readonly allowed: readonly Json[]; readonly blocked: readonly Json[] }>();
+  const byName = new Map<string, { readonly allowed: ReadonlySet<string>; readonly blocked: ReadonlySet<string> }>();
   for (const [name, { allowedValues = [], blockedValues = [] }] of Object.entries(values)) {
     // Parsed from the JSON of a config.
-    const [allowed, blocked] = [allowedValues as readonly Json[], blockedValues as readonly Json[]];
-    if (blocked.some((value) => allowed.some((other) => isSame(value, other)))) {
+    const textsOf = (values: readonly unknown[]): ReadonlySet<string> => new Set((values as readonly Json[]).map(canonicalText));
+    const [allowed, blocked] = [textsOf(allowedValues), textsOf(blockedValues)];
+    if ([...blocked].some((value) => allowed.has(value))) {
       throw new ParameterError(`params.values.${name}.blockedValues`, 'has a value that is in allowedValues as well; keep it in one of the two');
     }
-    if (allowed.length + blocked.length > 0) byName.set(name, { allowed, blocked });
+    if (allowed.size + blocked.size > 0) byName.set(name, { allowed, blocked });
   }
   if (allowedKeys.length === 0 && blockedKeys.length === 0 && byName.size === 0) return undefined;
   const [allowedSet, blockedSet] = [new Set(allowedKeys), new Set(blockedKeys)];
@@ -38,11 +39,12 @@ export function compileParameterRules(rules: ParameterRules): ((body: Members) =
       if (blockedSet.has(param)) reasons.push('key_blocked');
       if (allowedSet.size > 0 && !allowedSet.has(param)) reasons.push('key_not_allowed');
       const rule = byName.get(param);
-      const items: readonly Json[] = rule === undefined ? [] : itemsOf(value);
+      // Each value is written once and looked up: a list of the body may be as long as one of the config.
+      const whole = rule === undefined ? '' : canonicalText(value);
+      const items = rule === undefined ? [] : itemsOf(value).map(canonicalText);
       // A value that is a list may be listed as a whole, too.
-      const isBlocked = rule !== undefined && [value, ...items].some((item) => rule.blocked.some((blocked) => isSame(item, blocked)));
-      const isAllowed = rule === undefined || rule.allowed.length === 0 || rule.allowed.some((allowed) => isSame(value, allowed))
-        || (Array.isArray(value) && items.every((item) => rule.allowed.some((allowed) => isSame(item, allowed))));
+      const isBlocked = rule !== undefined && (rule.blocked.has(whole) || items.some((item) => rule.blocked.has(item)));
+      const isAllowed = rule === undefined || rule.allowed.size === 0 || rule.allowed.has(whole) || (Array.isArray(value) && items.every((item) => rule.allowed.has(item)));
       if (isBlocked) reasons.push('value_blocked');
       if (!isAllowed) reasons.push('value_not_allowed');
       if (reasons.length > 0) found.push({ param, ...(isShown(value, isBlocked || !isAllowed) ? { value } : {}), reasons });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EndpointName, Json } from '@gateway/plugin-sdk';
 import { conformGuardrail, fakeCheckInput, fakeHost } from '@gateway/plugin-sdk/testing';
+import { compileParameterRules } from './parameter-rules.js';
 import plugin from './plugin.js';
 
 const chat = { model: 'm', messages: [], tools: [{ type: 'function', function: { name: 'search' } }, { type: 'custom', custom: { name: 'shell' } }] };
@@ -87,4 +88,15 @@ test('what somebody wrote is not shown', async () => {
   assert.deepEqual(blockedParamsFound, [
     { param: 'prompt', reasons: ['key_blocked'] }, { param: 'messages', reasons: ['key_blocked'] }, { param: 'user', value: 'u', reasons: ['key_blocked', 'value_blocked'] },
   ]);
+});
+
+test('values are looked up, not compared each with each', async () => {
+  const count = 3000;
+  let reads = 0;
+  /** A value that says when it is looked at. */
+  const counted = (index: number): Json => ({ get value() { reads += 1; return index; }, other: [index, { b: 1, a: 2 }] });
+  const rules = compileParameterRules({ values: { stop: { blockedValues: Array.from({ length: count }, (_, index) => ({ other: [index + count, { a: 2, b: 1 }], value: index + count })) } } });
+  assert.deepEqual(rules?.({ stop: Array.from({ length: count }, (_, index) => counted(index)) }), []);
+  assert.ok(reads <= count * 4, `${reads} reads of ${count} values`);
+  assert.deepEqual(rules?.({ stop: [counted(count)] }).map(({ reasons }) => reasons), [['value_blocked']]);
 });

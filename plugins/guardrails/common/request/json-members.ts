@@ -8,11 +8,9 @@ export const isMembers = (value: unknown): value is Members => typeof value === 
 export const scalarText = (value: Json | undefined): string | undefined =>
   (typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined);
 
-/** The same value, whatever the order of members. */
-export function isSame(left: Json | undefined, right: Json | undefined): boolean {
-  if (left === right) return true;
-  if (Array.isArray(left)) return Array.isArray(right) && left.length === right.length && left.every((item: Json, index) => isSame(item, right[index]));
-  if (!isMembers(left) || !isMembers(right)) return false;
-  const names = Object.keys(left);
-  return names.length === Object.keys(right).length && names.every((name) => Object.hasOwn(right, name) && isSame(left[name], right[name]));
+/** One text for the same value, whatever the order of members. */
+export function canonicalText(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalText(item)).join(',')}]`;
+  if (!isMembers(value)) return JSON.stringify(value);
+  return `{${Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${canonicalText(value[name] ?? null)}`).join(',')}}`;
 }
