@@ -33,6 +33,9 @@ const code = await runCommandLine(process.argv.slice(2), {
   loadApp: () => import('./app.js'),
   onSignal: (listener) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => listener(signal));
+    // Many a process manager sends it to have settings read again, and a terminal when it closes. Nobody reads what is printed then.
+    process.on('SIGHUP', () => { process.stderr.write('gateway: SIGHUP is ignored; settings are read at the start, plugins given by path when their files change\n'); });
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   },
   exit: endProcess,
   endWithin,

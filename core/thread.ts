@@ -233,6 +233,7 @@ export class DataThread {
       spinMs: settings.spinUs / 1000,
       connections: connectionLimits(settings, descriptorsMax),
       descriptorsMax,
+      corsOrigins: settings.corsOrigins,
     }, pipeline, bodyReader, {
       refused: (reason, count) => {
         ground.metrics.add('connections.refused', count);

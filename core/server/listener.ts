@@ -11,6 +11,7 @@ import { checkPath, matchRoute } from '../router/match.js';
 import { BusyPoll } from './busy-poll.js';
 import { checkHead } from './check-head.js';
 import { ClientConnections, type ConnectionLimits, type ConnectionReport } from './client-connections.js';
+import { Cors } from './cors.js';
 import { isDescriptorFree } from './descriptors.js';
 import { RequestBody, type BodyLimits } from './request-body.js';
 import { ResponseWriter, type WriterOwner } from './response-writer.js';
@@ -30,6 +31,8 @@ export interface ListenerSettings {
   readonly connections: ConnectionLimits;
   /** Of the process; undefined: not known. */
   readonly descriptorsMax: number | undefined;
+  /** Web pages that may call; none: no answer speaks of it. */
+  readonly corsOrigins: readonly string[];
 }
 
 export interface ListenerReport extends ConnectionReport {
@@ -50,6 +53,7 @@ export class Listener {
   onIdle: (() => void) | null = null;
   readonly busyPoll: BusyPoll;
   readonly connections: ClientConnections;
+  readonly cors: Cors | null;
   readonly #app: UwsApp;
   #socket: UwsListenSocket | null = null;
   #place: { readonly host: string; readonly port: number } | null = null;
@@ -59,6 +63,7 @@ export class Listener {
     const { tls } = settings;
     this.busyPoll = new BusyPoll(settings.spinMs);
     this.#app = tls === undefined ? uws.App() : uws.SSLApp({ key_file_name: tls.keyFile, cert_file_name: tls.certFile });
+    this.cors = settings.corsOrigins.length === 0 ? null : new Cors(settings.corsOrigins);
     this.connections = new ClientConnections(settings.connections, report);
     this.#app.filter((connection, change) => {
       if (change < 0) this.connections.onClosed();
@@ -152,11 +157,20 @@ class ServedCall implements WriterOwner {
 
   begin(): void {
     const { listener, head } = this;
+    if (listener.cors !== null) this.writer.ownHeaders = listener.cors.headersFor(head);
     const fault = checkHead(head, listener.settings.limits.bodyBytesMax);
     if (fault !== undefined) {
       // A body that is too long is framed well: its client should see the answer.
       this.#isFramingBroken = fault.code !== 'BODY_TOO_LARGE';
       this.#refuse(fault);
+      return;
+    }
+    const preflight = listener.cors === null ? undefined : listener.cors.preflight(head);
+    if (preflight !== undefined) {
+      this.body.discard();
+      this.writer.ownHeaders = [...this.writer.ownHeaders ?? [], ...preflight];
+      this.writer.start(204, [], -1);
+      this.writer.end();
       return;
     }
     const route = matchRoute(head.method, head.path);

@@ -3,6 +3,7 @@
 // end of the running task. A write that finds no room says so, and the relay pauses the upstream; what is held here stays below two reads.
 
 import type { HeaderList, Responder } from '../exchange/responder.js';
+import { isCorsHeader } from './cors.js';
 import { statusLine } from './status-line.js';
 import type { UwsResponse } from './uws.js';
 
@@ -31,6 +32,8 @@ export class ResponseWriter implements Responder {
   /** Counted when taken: the log record is made before the bytes have left. */
   bytesSent = 0;
   onDrain: (() => void) | null = null;
+  /** Of the edge, beside those of the answer; null: it has none to add. */
+  ownHeaders: HeaderList | null = null;
 
   /** Bytes of body in the library's hands. */
   #written = 0;
@@ -225,11 +228,14 @@ export class ResponseWriter implements Responder {
     const headers = this.#headers;
     this.#isHeadSent = true;
     response.writeStatus(statusLine(this.#status));
+    const { ownHeaders } = this;
     for (let index = 0; index < headers.length; index += 2) {
       const value = headers[index + 1] as string;
+      if (ownHeaders !== null && isCorsHeader(headers[index] as string)) continue;
       // Values are bytes, one for each character; the library would write a string as UTF-8.
       response.writeHeader(headers[index] as string, beyondAscii.test(value) ? Buffer.from(value, 'latin1') : value);
     }
+    if (ownHeaders !== null) for (let index = 0; index < ownHeaders.length; index += 2) response.writeHeader(ownHeaders[index] as string, ownHeaders[index + 1] as string);
     // For a whole answer end() writes it.
     if (!isWhole && this.owner.mustClose) response.writeHeader('connection', 'close');
   }

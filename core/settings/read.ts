@@ -33,6 +33,7 @@ export interface Settings {
   /** As given; loadMasterKey() decodes it. */
   readonly masterKey: string | undefined;
   readonly trustedHosts: readonly string[];
+  readonly corsOrigins: readonly string[];
   readonly logLevel: LogLevel;
   readonly tls: TlsFiles | undefined;
   /** Package names, or absolute paths of package folders. */
@@ -158,6 +159,7 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note
     apiKey: given.api_key,
     masterKey: given.master_key,
     trustedHosts: Object.freeze(given.trusted_hosts),
+    corsOrigins: Object.freeze(given.cors_origins),
     logLevel: given.log_level,
     tls: checkTls(given.tls_key_file, given.tls_cert_file, cwd, note),
     plugins: Object.freeze(given.plugins.map((named) => (/^\.{1,2}(?:[/\\]|$)/.test(named) ? resolve(pluginsFolder, named) : named))),

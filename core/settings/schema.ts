@@ -56,6 +56,10 @@ export const settingProperties = {
     type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^(?!.*://)[^\\s,/]+(?:/\\d{1,3})?$' }, defaultText: 'none', expected: 'a list of hosts, host:port pairs or CIDR ranges, without a scheme or path',
     description: 'Hosts, host:port pairs or CIDR ranges that upstreams named in a request may have though they are private.',
   },
+  cors_origins: {
+    type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^(?:\\*|[a-z][a-z0-9+.-]*://[^\\s,/]+)$' }, defaultText: 'none', expected: 'a list of origins such as https://app.example.com, or *',
+    description: 'Origins of web pages whose scripts may call the gateway (CORS), such as `https://app.example.com`; `*` for all. Whoever can read the page can read the key in it.',
+  },
   log_level: { type: 'string', default: 'info', enum: logLevels, description: 'Least severe log line that is written: `error`, `warn`, `info` or `debug`.' },
   tls_key_file: path('PEM file of the private key; serves HTTPS together with the certificate.'),
   tls_cert_file: path('PEM file of the certificate chain.'),
@@ -132,6 +136,7 @@ export interface CheckedSettings {
   api_key?: string;
   master_key?: string;
   trusted_hosts: string[];
+  cors_origins: string[];
   log_level: LogLevel;
   tls_key_file?: string;
   tls_cert_file?: string;

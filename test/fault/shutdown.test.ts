@@ -132,6 +132,15 @@ describe('a signal', { concurrency: 2 }, () => {
     assert.ok(performance.now() - at < 2000, `took ${performance.now() - at} ms`);
   });
 
+  it('goes on after SIGHUP, and says why nothing changes', async () => {
+    const gateway = await startChildGateway();
+    gateway.kill('SIGHUP');
+    await gateway.until((text) => text.includes('SIGHUP is ignored'));
+    assert.equal((await fetch(`${gateway.url}/health`)).status, 200);
+    gateway.kill('SIGTERM');
+    assert.deepEqual(await gateway.ended, clean);
+  });
+
   it('ends at once, with the code of the signal, when it comes a second time', async () => {
     const upstream = await startUpstream();
     const gateway = await startChildGateway({ GATEWAY_THREADS: '2' });

@@ -35,7 +35,7 @@ describe('defaults', () => {
     const cwd = folder();
     assert.deepEqual({ ...readSettings({ PATH: '/bin' }, cwd) }, {
       host: '127.0.0.1', port: 8787, dataDir: join(cwd, 'data'), threads: availableParallelism(), adminKey: undefined, apiKey: undefined, masterKey: undefined,
-      trustedHosts: [], logLevel: 'info', tls: undefined, plugins: [], pluginsReload: true, storage: 'lmdb', exporters: [{ id: 'store', params: { bytesMax: 1_073_741_824, ageDaysMax: 30 } }],
+      trustedHosts: [], corsOrigins: [], logLevel: 'info', tls: undefined, plugins: [], pluginsReload: true, storage: 'lmdb', exporters: [{ id: 'store', params: { bytesMax: 1_073_741_824, ageDaysMax: 30 } }],
       headerBytesMax: 65_536, bodyBytesMax: 104_857_600, collectedBytesMax: 67_108_864, connectTimeoutMs: 10_000, firstByteTimeoutMs: 300_000,
       idleTimeoutMs: 300_000, bodyTimeoutMs: 8_000, bodyDeadlineMs: 60_000, bodyRateMin: 4_096, shutdownDeadlineMs: 30_000, retryDelayMs: 500, connectionsMax: 10_000, requestsMax: 20_000, clientConnectionsMax: 20_000, clientConnectionsPerAddressMax: 5_000, trustedProxies: [], spinUs: 200, responsesDays: 30, cacheMemoryBytes: 67_108_864, cacheDiskBytes: 1_073_741_824,
       logStoreBytesMax: 1_073_741_824, logStoreDays: 30,
@@ -231,5 +231,16 @@ describe('paths of plugins', () => {
     const etc = folder({ 'gateway.yaml': 'plugins: [./mine, ../shared, by-name, /opt/p]\n' });
     assert.deepEqual(readSettings({ GATEWAY_SETTINGS: join(etc, 'gateway.yaml') }, cwd).plugins, [join(etc, 'mine'), join(etc, '../shared'), 'by-name', '/opt/p']);
     assert.deepEqual(readSettings({ GATEWAY_SETTINGS: join(etc, 'gateway.yaml'), GATEWAY_PLUGINS: './mine' }, cwd).plugins, [join(cwd, 'mine')]);
+  });
+});
+
+describe('lists of origins and addresses', () => {
+  test('take origins and ranges, and nothing else', () => {
+    const settings = readSettings({ GATEWAY_CORS_ORIGINS: 'https://a.example, http://localhost:3000', GATEWAY_TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8, 192.168.1.9' }, folder());
+    assert.deepEqual(settings.corsOrigins, ['https://a.example', 'http://localhost:3000']);
+    assert.deepEqual(settings.trustedProxies, ['10.0.0.0/8', 'fd00::/8', '192.168.1.9']);
+    for (const [name, value] of [['GATEWAY_CORS_ORIGINS', 'a.example'], ['GATEWAY_CORS_ORIGINS', 'https://a.example/'], ['GATEWAY_TRUSTED_PROXIES', '10.0.0.0/33'], ['GATEWAY_TRUSTED_PROXIES', '1.2.3'], ['GATEWAY_TRUSTED_PROXIES', 'proxy']] as const) {
+      assert.throws(() => readSettings({ [name]: value }, folder()), /GATEWAY_CORS_ORIGINS|trusted_proxies|GATEWAY_TRUSTED_PROXIES/i, value);
+    }
   });
 });
