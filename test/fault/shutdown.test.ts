@@ -228,7 +228,29 @@ describe('an error that nothing expected', { concurrency: 2 }, () => {
   });
 });
 
-describe('an end that cannot come by itself', () => {
+describe('an end that cannot come by itself', { concurrency: 2 }, () => {
+  it('comes in good order when a plugin cannot be closed, and keeps nothing else from closing', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({
+      name: 'acme-stubborn', version: '1.0.0', type: 'module', exports: { './exporter/stubborn': './plugin.js' },
+      gateway: { namespace: 'acme', contract: { exporter: 1 }, plugins: { exporter: ['stubborn'] } },
+    }));
+    writeFileSync(join(folder, 'plugin.js'), `export default {
+  kind: 'exporter', contract: 1, title: 'Stubborn', describe: 'Cannot be closed.', params: { type: 'object', properties: {} },
+  create: () => ({ export: () => { throw new Error('refused'); }, close: () => Promise.reject(new Error('stays open')) }),
+};
+`);
+    const upstream = await startUpstream(answerChat);
+    const gateway = await startChildGateway({ GATEWAY_PLUGINS: folder, GATEWAY_EXPORTERS: 'acme.stubborn,store' });
+    const wire = await openWire(gateway.port);
+    wire.write(request(upstream));
+    await wire.until((text) => text.endsWith('}}'));
+    gateway.kill('SIGTERM');
+    assert.deepEqual(await gateway.ended, clean, gateway.stderr());
+    assert.match(gateway.stderr(), /"message":"could not be closed","what":"an exporter","reason":"stays open"/);
+    assert.equal((await storedRecords(gateway.dataDir)).length, 1);
+  });
+
   it('comes by force, with the port free, when a thread does not turn any more', async () => {
     const folder = strategyPackage("process.on('SIGINT', () => { for (;;); });");
     const upstream = await startUpstream(answerChat);
