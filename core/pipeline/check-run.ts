@@ -1,7 +1,8 @@
 // Runs one check on a body: on this thread, or in the worker pool when the body is too long for it. The only place that calls a check's code,
 // with the deadline around it. A check that throws, is late, or says nonsense gives an errored result, never a broken call.
 
-import { answerPieces, requestPieces, type CheckInput, type CheckResult, type Json, type Maybe, type TextPiece, type Verdict } from '@gateway/plugin-sdk';
+import { answerPieces, requestPieces, tokensPlace, type CheckInput, type CheckResult, type Json, type Maybe, type TextPiece, type Verdict } from '@gateway/plugin-sdk';
+import { fail, type GatewayError } from '../errors/gateway-error.js';
 import { guardSignal } from '../errors/guard-signal.js';
 import { UnmadeChange } from '../errors/unmade-change.js';
 import type { Exchange, Running } from '../exchange/exchange.js';
@@ -13,6 +14,8 @@ export class Subject {
   #pieces: readonly TextPiece[] | null = null;
   #texts: readonly string[] | null = null;
   #length = -1;
+  /** Why nobody can judge the texts of this body; set when somebody asked for them. */
+  refusal: GatewayError | null = null;
   /** What checks are given to call. */
   readonly readPieces = (): readonly TextPiece[] => this.pieces();
   readonly readTexts = (): readonly string[] => this.texts();
@@ -21,7 +24,15 @@ export class Subject {
   constructor(readonly stage: HookStage, readonly exchange: Exchange, readonly body: Json, readonly status: number) {}
 
   pieces(): readonly TextPiece[] {
-    return this.#pieces ??= this.stage === 'before' ? requestPieces(this.exchange.endpoint, this.body) : answerPieces(this.exchange.endpoint, this.body);
+    return this.#pieces ??= this.stage === 'before' ? this.#requestPieces() : answerPieces(this.exchange.endpoint, this.body);
+  }
+
+  #requestPieces(): readonly TextPiece[] {
+    const { endpoint } = this.exchange;
+    const param = tokensPlace(endpoint, this.body);
+    if (param === undefined) return requestPieces(endpoint, this.body);
+    this.refusal = fail('BODY_INVALID', { param, reason: 'is a list of token ids, which the hooks of this route cannot judge; send the text instead' });
+    throw this.refusal;
   }
 
   texts(): readonly string[] {

@@ -101,7 +101,10 @@ export class HookRun {
     }
   }
 
+  /** Throws what says that the body cannot be judged: no verdict about it would be one. */
   #decide(hook: CompiledHook, results: readonly CheckResult[], startedAt: number): void {
+    const { refusal } = this.subject;
+    if (refusal !== null && !this.isBackground) throw refusal;
     const decision = decide(hook, results, this.subject.exchange);
     this.hasFailed ||= !decision.pass;
     this.isDenied ||= decision.deny && !this.isBackground;

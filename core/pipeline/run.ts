@@ -6,6 +6,7 @@ import type { JsonObject, LogRecord } from '@gateway/plugin-sdk';
 import { requireScope } from '../auth/scopes.js';
 import { parseJsonObject } from '../body/parse.js';
 import { multipartBoundary } from '../body/multipart.js';
+import { refuseTwoReadings } from '../body/one-reading.js';
 import { fail, reasonOf, type GatewayError } from '../errors/gateway-error.js';
 import { errorBody } from '../errors/to-response.js';
 import type { BodyFault, EndpointDefinition } from '../exchange/endpoint.js';
@@ -164,6 +165,7 @@ export class Pipeline implements AttemptsEnd {
     if (!exchange.isJson) throw fail('CONTENT_TYPE_INVALID', { expected: 'application/json', param: 'content-type' });
     const body = parseJsonObject(exchange.bytes);
     exchange.parsed = body;
+    if (plan.judgesRequest) refuseTwoReadings(exchange.bytes);
     const fault = route.validate === null ? undefined : faultOf(route.validate, body, plan.root);
     if (fault !== undefined) throw fail('BODY_INVALID', { param: fault.param, reason: fault.reason });
     // By header or on every target: a target that hides thinking would drop what the client asked for.

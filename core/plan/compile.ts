@@ -61,6 +61,7 @@ export async function compilePlan(config: Config, context: CompileContext, servi
     leafCount: compiler.leafCount,
     canRepeat: compiler.canRepeat,
     needsBytes: compiler.needsBytes,
+    judgesRequest: compiler.judgesRequest,
     instances: compiler.instances,
     weightBytes: compiler.weight.bytes,
     open: 0,
@@ -85,6 +86,7 @@ class Compiler {
   leafCount = 0;
   canRepeat = false;
   needsBytes = false;
+  judgesRequest = false;
   readonly weight = new PlanWeight();
   readonly #strategies: Strategy[] = [];
   readonly #hooks: HookCompiler;
@@ -157,6 +159,7 @@ class Compiler {
     const hooks = await this.#hooks.lists(inherited);
     const cache = inherited.cache === undefined ? null : await cachePlan(inherited.cache, `${path}.cache`, services);
     this.leafCount += 1;
+    if (hooks.before !== null) this.judgesRequest = true;
     return Object.freeze({
       kind: 'leaf',
       path,

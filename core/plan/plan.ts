@@ -135,6 +135,8 @@ export interface Plan {
   readonly canRepeat: boolean;
   /** Something on the plan changes or reads the body: it has to be collected. */
   readonly needsBytes: boolean;
+  /** Hooks before the request are on it: what they are shown must be what every reader of the body sees. */
+  readonly judgesRequest: boolean;
   /** Made for this plan; closed when it is dropped. */
   readonly instances: readonly Closable[];
   /** What it holds in memory, about. */

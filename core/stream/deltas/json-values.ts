@@ -1,6 +1,6 @@
 // Hot: runs for each piece of a tool call's arguments that a check reads.
-// Arguments that arrive as JSON text, cut anywhere. As in a plain answer each string and each number in them is a text of its own, judged
-// without its escapes; brackets, blanks, words and names of members go on as they are. Of a value that is not edited every byte stays, an
+// Arguments that arrive as JSON text, cut anywhere. As in a plain answer each string, each number and each name of a member in them is a text
+// of its own, judged without its escapes; brackets, blanks and words go on as they are. Of a value that is not edited every byte stays, an
 // edit is escaped, and an edited number becomes a string, so that JSON stays JSON. Strings are read leniently: a line break or an unknown
 // escape in one does not end it. Where the text is no JSON, the reader stops: what went before was judged value by value, and the gate judges
 // the rest as one plain text. That is also what becomes of a text that begins with neither brace nor bracket.
@@ -33,8 +33,7 @@ export interface ValueJudge {
 }
 
 const structure = 0;
-const inName = 1;
-const inString = 2;
+const inString = 1;
 
 const start = 0;
 const value = 1;
@@ -49,6 +48,8 @@ export class JsonValues implements ValueSource {
   readonly #judge: ValueJudge;
   readonly #key: string;
   #place = structure;
+  /** The open string is the name of a member. */
+  #isName = false;
   #next = start;
   /** True for an object, false for a list. */
   readonly #open: boolean[] = [];
@@ -115,7 +116,7 @@ export class JsonValues implements ValueSource {
       this.#place = structure;
       return this.#string(text, true);
     }
-    if (text === '' || this.#place === inName) return text;
+    if (text === '') return text;
     if (isNumber(text)) return this.#number(text);
     this.rest = text;
     return '';
@@ -146,14 +147,12 @@ export class JsonValues implements ValueSource {
         const end = stringEnd(text, at);
         const isClosed = text.charCodeAt(end) === 0x22;
         if (!isClosed && end < length) this.#pending = text.slice(end);
-        if (this.#place === inString) {
-          out += text.slice(run, at) + this.#string(text.slice(at, end), isClosed);
-          if (this.#judge.isDenied) return '';
-          run = end;
-          if (this.#judge.isOver) return out + this.#leave(text, end);
-        }
-        if (!isClosed) return run < end ? out + text.slice(run, end) : out;
-        this.#next = this.#place === inName ? colon : commaOrClose;
+        out += text.slice(run, at) + this.#string(text.slice(at, end), isClosed);
+        if (this.#judge.isDenied) return '';
+        run = end;
+        if (this.#judge.isOver) return out + this.#leave(text, end);
+        if (!isClosed) return out;
+        this.#next = this.#isName ? colon : commaOrClose;
         this.#place = structure;
         at = end + 1;
         continue;
@@ -213,10 +212,10 @@ export class JsonValues implements ValueSource {
     const open = this.#open;
     switch (code) {
       case 0x22:
-        if (next === name || next === nameOrClose) this.#place = inName;
-        else if (next === value || next === valueOrClose) this.#openValue();
-        else return -1;
-        if (this.#place === structure) this.#place = inString;
+        if (next !== name && next !== nameOrClose && next !== value && next !== valueOrClose) return -1;
+        this.#isName = next === name || next === nameOrClose;
+        this.#openValue();
+        this.#place = inString;
         return at + 1;
       case 0x7b: case 0x5b:
         if ((next !== start && next !== value && next !== valueOrClose) || open.length === nestingMax) return -1;

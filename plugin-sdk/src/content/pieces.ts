@@ -1,57 +1,123 @@
 import type { TextEdit } from '../kinds/guardrail.js';
 import type { EndpointName, Json } from '../shared.js';
+import { echoedNames, isHarmless, memberNames, openNames, schemaHolders } from './places.js';
+import { nameFault } from './repeated-names.js';
 
 /** One text of a body: what somebody wrote, or will read. */
 export interface TextPiece {
   /** Place in the body, name by name: `['messages', 2, 'content', 0, 'text']`. Behind a text that is JSON the place goes on inside of it. */
   readonly at: readonly (string | number)[];
-  /** `arguments`: one value in the arguments of a tool call. `thinking`: the model's reasoning. */
-  readonly kind: 'text' | 'arguments' | 'thinking';
+  /**
+   * `text`: what is said. `arguments`: one value, or the name of one, in the arguments of a tool call. `thinking`: the model's reasoning. `field`:
+   * any other text of the body: names, descriptions, metadata, citations, and whatever no list of harmless places knows.
+   */
+  readonly kind: 'text' | 'arguments' | 'thinking' | 'field';
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   /** What belongs together: the index of the message or list item, of an answer the choice. */
   readonly group: number;
   readonly text: string;
+  /** From here on the names in `at` are not the dialect's but were chosen by whoever wrote the body. */
+  readonly ownFrom?: number;
+  /** The text is the name of the member at this place, not its value; an edit renames it. */
+  readonly isName?: true;
+  /** The text is told by a list of parts, which an edit takes out as a whole: `logprobs`. */
+  readonly isList?: true;
 }
 
 type Members = Readonly<Record<string, Json>>;
 type Place = readonly (string | number)[];
 type Role = TextPiece['role'];
+type Kind = TextPiece['kind'];
 
 /** Places deeper than this are not told apart any more. */
 const depthMax = 32;
 
-/** `messages[2].content[0].text` */
-export const placeOf = (piece: TextPiece): string =>
-  piece.at.reduce<string>((path, name) => (typeof name === 'number' ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`), '');
+/** `messages[2].content[0].text`. A name that the writer of the body chose is a part of what is judged; it is shown as `*`. */
+export const placeOf = ({ at, ownFrom = at.length }: TextPiece): string =>
+  at.reduce<string>((path, name, index) => (typeof name === 'number' ? `${path}[${name}]` : `${path}${path === '' ? '' : '.'}${index < ownFrom ? name : '*'}`), '');
 
-/** Every text of a request that somebody wrote, in order. Tool definitions are the application's own and not among them. */
+const names = (...list: string[]): ReadonlySet<string> => new Set(list);
+const none = names();
+const chatRequestNames = names('messages');
+const messagesRequestNames = names('system', 'messages');
+const responsesRequestNames = names('instructions', 'input');
+const completionsRequestNames = names('prompt', 'suffix');
+const inputNames = names('input');
+const rerankNames = names('query', 'documents');
+const imageNames = names('prompt');
+const speechNames = names('input', 'instructions');
+const messageNames = names('reasoning_content', 'reasoning', 'reasoning_details', 'content', 'content_blocks', 'refusal', 'tool_calls', 'function_call', 'audio');
+const detailNames = names('text', 'summary');
+const callNames = names('function', 'custom');
+const functionNames = names('arguments');
+const customNames = names('input');
+const transcriptNames = names('transcript');
+const blockNames = names('thinking', 'text');
+const partNames = names('text', 'refusal', 'thinking', 'title', 'context', 'logprobs');
+const toolUseNames = names(...partNames, 'input');
+const toolResultNames = names(...partNames, 'content');
+const documentNames = names(...partNames, 'source');
+const dataNames = names('data');
+const contentNames = names('content');
+const answerNames = names('choices');
+const messagesAnswerNames = names('content');
+const responsesAnswerNames = names('output', 'output_text', ...echoedNames);
+const choiceNames = names('message', 'logprobs');
+const textChoiceNames = names('text', 'logprobs');
+const itemNames: Readonly<Record<string, ReadonlySet<string>>> = {
+  function_call: names('arguments'), mcp_call: names('arguments', 'output'), mcp_approval_request: names('arguments'), custom_tool_call: names('input'),
+  function_call_output: names('output'), custom_tool_call_output: names('output'), local_shell_call_output: names('output'),
+  code_interpreter_call: names('code'), reasoning: names('summary', 'content'),
+};
+/** Whose words the other members of a request are; the rest is the user's. */
+const requestRoles: Readonly<Record<string, Role>> = {
+  tools: 'system', functions: 'system', response_format: 'system', text: 'system', tool_choice: 'system', output_config: 'system', output_format: 'system', prediction: 'assistant',
+};
+/** Members of an item that come from a tool. */
+const toolMembers = names('output', 'outputs', 'results', 'result', 'tools', 'error');
+
+/** Every text of a request, in order: what somebody wrote first, then whatever else there is that is not known to be harmless. */
 export function requestPieces(endpoint: EndpointName, body: Json): TextPiece[] {
-  const pieces = new Pieces();
+  const pieces = new Pieces(true);
   if (!isMembers(body)) return pieces.list;
   switch (endpoint) {
-    case 'chatCompletions': pieces.chatMessages(body.messages); break;
+    case 'chatCompletions':
+      pieces.chatMessages(body.messages);
+      pieces.request(body, chatRequestNames);
+      break;
     case 'messages': case 'countTokens':
       pieces.content(body.system, ['system'], 'system', -1);
       pieces.chatMessages(body.messages);
+      pieces.request(body, messagesRequestNames);
       break;
     case 'responses':
       pieces.text(body.instructions, ['instructions'], 'system', -1);
       pieces.responseItems(body.input, ['input'], 'user');
+      pieces.request(body, responsesRequestNames);
       break;
     case 'completions':
       pieces.texts(body.prompt, ['prompt'], 'user');
       pieces.text(body.suffix, ['suffix'], 'user', 0);
+      pieces.request(body, completionsRequestNames);
       break;
-    case 'embeddings': pieces.inputs(body.input, ['input']); break;
-    case 'moderations': pieces.inputs(body.input, ['input']); break;
+    case 'embeddings': case 'moderations':
+      pieces.inputs(body.input, ['input']);
+      pieces.request(body, inputNames);
+      break;
     case 'rerank':
       pieces.content(body.query, ['query'], 'user', -1);
       each(body.documents, (document, index) => pieces.content(document, ['documents', index], 'user', index));
+      if (!Array.isArray(body.documents)) pieces.field(body.documents, 'documents', 'documents', ['documents'], 'user', -1);
+      pieces.request(body, rerankNames);
       break;
-    case 'imageGenerations': pieces.text(body.prompt, ['prompt'], 'user', 0); break;
+    case 'imageGenerations':
+      pieces.text(body.prompt, ['prompt'], 'user', 0);
+      pieces.request(body, imageNames);
+      break;
     case 'speech':
       pieces.text(body.input, ['input'], 'user', 0);
       pieces.text(body.instructions, ['instructions'], 'system', 0);
+      pieces.request(body, speechNames);
       break;
     default:
   }
@@ -60,77 +126,153 @@ export function requestPieces(endpoint: EndpointName, body: Json): TextPiece[] {
 
 /** Every text of a plain answer, in order; all choices. */
 export function answerPieces(endpoint: EndpointName, body: Json): TextPiece[] {
-  const pieces = new Pieces();
+  const pieces = new Pieces(false);
   if (!isMembers(body)) return pieces.list;
   switch (endpoint) {
     case 'chatCompletions':
-      each(body.choices, (choice, index) => {
-        if (isMembers(choice)) pieces.message(choice.message, ['choices', index, 'message'], 'assistant', index);
+      pieces.choices(body.choices, (choice, at, index) => {
+        pieces.message(choice.message, [...at, 'message'], 'assistant', index);
+        pieces.logprobs(choice.logprobs, [...at, 'logprobs'], index, spokenBy(choice.message));
+        pieces.rest(choice, at, 'assistant', index, choiceNames);
       });
+      pieces.rest(body, [], 'assistant', 0, answerNames);
       break;
     case 'completions':
-      each(body.choices, (choice, index) => {
-        if (isMembers(choice)) pieces.text(choice.text, ['choices', index, 'text'], 'assistant', index);
+      pieces.choices(body.choices, (choice, at, index) => {
+        pieces.text(choice.text, [...at, 'text'], 'assistant', index);
+        pieces.logprobs(choice.logprobs, [...at, 'logprobs'], index, choice.text);
+        pieces.rest(choice, at, 'assistant', index, textChoiceNames);
       });
+      pieces.rest(body, [], 'assistant', 0, answerNames);
       break;
-    case 'messages': pieces.content(body.content, ['content'], 'assistant', 0); break;
-    case 'responses': pieces.responseItems(body.output, ['output'], 'assistant'); break;
+    case 'messages':
+      pieces.content(body.content, ['content'], 'assistant', 0);
+      pieces.rest(body, [], 'assistant', 0, messagesAnswerNames);
+      break;
+    case 'responses':
+      pieces.responseItems(body.output, ['output'], 'assistant');
+      pieces.text(body.output_text, ['output_text'], 'assistant', 0, 'field');
+      pieces.rest(body, [], 'assistant', 0, responsesAnswerNames);
+      break;
     default:
   }
   return pieces.list;
 }
 
+/** Texts of one object of an answer, without the members that `known` names; for a stream, of which each event is such an object. */
+export function otherPieces(object: Json, known: ReadonlySet<string>, group: number): TextPiece[] {
+  const pieces = new Pieces(false);
+  if (isMembers(object)) pieces.rest(object, [], 'assistant', group, known);
+  return pieces.list;
+}
+
+/** Where a request holds token ids in place of a text, which nobody can judge; undefined when it does not. */
+export function tokensPlace(endpoint: EndpointName, body: Json): string | undefined {
+  const name = endpoint === 'completions' ? 'prompt' : endpoint === 'embeddings' ? 'input' : undefined;
+  const list = name === undefined || !isMembers(body) ? undefined : body[name];
+  if (!Array.isArray(list)) return undefined;
+  if (list.some((item: Json) => typeof item === 'number')) return name;
+  const index = list.findIndex((item: Json) => Array.isArray(item) && item.some((token: Json) => typeof token === 'number'));
+  return index === -1 ? undefined : `${name}[${index}]`;
+}
+
 class Pieces {
   readonly list: TextPiece[] = [];
+  /** As of `TextPiece`. */
+  #ownFrom = Infinity;
 
-  text(value: Json | undefined, at: Place, role: Role, group: number, kind: TextPiece['kind'] = 'text'): void {
-    if (typeof value === 'string' && value !== '') this.list.push({ at, kind, role, group, text: value });
+  /** `namesToo`: names that the API does not have are texts of the writer. */
+  constructor(readonly namesToo: boolean) {}
+
+  text(value: Json | undefined, at: Place, role: Role, group: number, kind: Kind = 'text'): void {
+    if (typeof value === 'string') {
+      if (value !== '') this.#push({ at, kind, role, group, text: value });
+    } else if (typeof value === 'object' && value !== null) {
+      const name = at.at(-1);
+      this.field(value, typeof name === 'string' ? name : '', '', at, role, group);
+    }
   }
 
   /** A text, or a list of texts, each a group of its own. */
   texts(value: Json | undefined, at: Place, role: Role): void {
-    this.text(value, at, role, 0);
-    each(value, (item, index) => this.text(item, [...at, index], role, index));
+    if (Array.isArray(value)) value.forEach((item: Json, index) => this.text(item, [...at, index], role, index));
+    else this.text(value, at, role, 0);
   }
 
   /** Texts, or lists of content parts, as embeddings and moderations take them. */
   inputs(value: Json | undefined, at: Place): void {
-    this.text(value, at, 'user', 0);
-    each(value, (item, index) => this.content(item, [...at, index], 'user', index));
+    if (Array.isArray(value)) value.forEach((item: Json, index) => this.content(item, [...at, index], 'user', index));
+    else this.content(value, at, 'user', 0);
   }
 
   chatMessages(value: Json | undefined): void {
-    each(value, (message, index) => {
+    if (!Array.isArray(value)) return this.field(value, 'messages', '', ['messages'], 'user', 0);
+    value.forEach((message: Json, index) => {
       if (isMembers(message)) this.message(message, ['messages', index], roleOf(message.role), index);
+      else this.field(message, '', 'messages', ['messages', index], 'user', index);
+    });
+  }
+
+  choices(value: Json | undefined, visit: (choice: Members, at: Place, index: number) => void): void {
+    if (!Array.isArray(value)) return this.field(value, 'choices', '', ['choices'], 'assistant', 0);
+    value.forEach((choice: Json, index) => {
+      if (isMembers(choice)) visit(choice, ['choices', index], index);
+      else this.field(choice, '', 'choices', ['choices', index], 'assistant', index);
     });
   }
 
   message(value: Json | undefined, at: Place, role: Role, group: number): void {
-    if (!isMembers(value)) return;
+    if (!isMembers(value)) return this.field(value, 'message', '', at, role, group);
     // Compatible providers are not of one mind about its name.
     this.text(value.reasoning_content, [...at, 'reasoning_content'], role, group, 'thinking');
     this.text(value.reasoning, [...at, 'reasoning'], role, group, 'thinking');
-    each(value.reasoning_details, (detail, index) => {
-      if (!isMembers(detail)) return;
-      this.text(detail.text, [...at, 'reasoning_details', index, 'text'], role, group, 'thinking');
-      this.text(detail.summary, [...at, 'reasoning_details', index, 'summary'], role, group, 'thinking');
+    this.#list(value.reasoning_details, [...at, 'reasoning_details'], role, group, (detail, place) => {
+      this.text(detail.text, [...place, 'text'], role, group, 'thinking');
+      this.text(detail.summary, [...place, 'summary'], role, group, 'thinking');
+      this.rest(detail, place, role, group, detailNames);
     });
     this.content(value.content, [...at, 'content'], role, group);
     // Blocks beside the content, as the chat pivot carries them. Where their text is the content once more, it is read once and changed in both.
     const isCopy = blocksText(value.content_blocks) === value.content;
-    each(value.content_blocks, (block, index) => {
-      if (!isMembers(block)) return;
-      if (block.type === 'thinking') this.text(block.thinking, [...at, 'content_blocks', index, 'thinking'], role, group, 'thinking');
-      else if (block.type === 'text' && !isCopy) this.text(block.text, [...at, 'content_blocks', index, 'text'], role, group);
+    this.#list(value.content_blocks, [...at, 'content_blocks'], role, group, (block, place) => {
+      if (block.type === 'thinking') this.text(block.thinking, [...place, 'thinking'], role, group, 'thinking');
+      else this.text(block.thinking, [...place, 'thinking'], role, group, 'field');
+      if (block.type !== 'text' || !isCopy) this.text(block.text, [...place, 'text'], role, group);
+      this.rest(block, place, role, group, blockNames);
     });
     this.text(value.refusal, [...at, 'refusal'], role, group);
-    each(value.tool_calls, (call, index) => {
-      if (!isMembers(call)) return;
-      if (isMembers(call.function)) this.jsonText(call.function.arguments, [...at, 'tool_calls', index, 'function', 'arguments'], role, group);
-      if (isMembers(call.custom)) this.text(call.custom.input, [...at, 'tool_calls', index, 'custom', 'input'], role, group, 'arguments');
+    this.#list(value.tool_calls, [...at, 'tool_calls'], role, group, (call, place) => {
+      this.#called(call.function, [...place, 'function'], role, group);
+      if (isMembers(call.custom)) {
+        this.text(call.custom.input, [...place, 'custom', 'input'], role, group, 'arguments');
+        this.rest(call.custom, [...place, 'custom'], role, group, customNames);
+      } else {
+        this.field(call.custom, 'custom', '', [...place, 'custom'], role, group);
+      }
+      this.rest(call, place, role, group, callNames);
     });
-    if (isMembers(value.function_call)) this.jsonText(value.function_call.arguments, [...at, 'function_call', 'arguments'], role, group);
-    if (isMembers(value.audio)) this.text(value.audio.transcript, [...at, 'audio', 'transcript'], role, group);
+    this.#called(value.function_call, [...at, 'function_call'], role, group);
+    if (isMembers(value.audio)) {
+      this.text(value.audio.transcript, [...at, 'audio', 'transcript'], role, group);
+      this.rest(value.audio, [...at, 'audio'], role, group, transcriptNames);
+    } else {
+      this.field(value.audio, 'audio', '', [...at, 'audio'], role, group);
+    }
+    this.rest(value, at, role, group, messageNames);
+  }
+
+  #called(value: Json | undefined, at: Place, role: Role, group: number): void {
+    if (!isMembers(value)) return this.field(value, 'function', '', at, role, group);
+    this.jsonText(value.arguments, [...at, 'arguments'], role, group);
+    this.rest(value, at, role, group, functionNames);
+  }
+
+  #list(value: Json | undefined, at: Place, role: Role, group: number, visit: (entry: Members, at: Place) => void): void {
+    if (!Array.isArray(value)) return this.field(value, '', '', at, role, group);
+    value.forEach((entry: Json, index) => {
+      if (isMembers(entry)) visit(entry, [...at, index]);
+      else this.field(entry, '', '', [...at, index], role, group);
+    });
   }
 
   /** A text, a part, or a list of parts in any of the dialects. */
@@ -147,49 +289,85 @@ class Pieces {
     this.text(part.thinking, [...at, 'thinking'], role, group, 'thinking');
     this.text(part.title, [...at, 'title'], role, group);
     this.text(part.context, [...at, 'context'], role, group);
+    this.logprobs(part.logprobs, [...at, 'logprobs'], group, part.text);
     switch (part.type) {
-      case 'tool_use': case 'server_tool_use': case 'mcp_tool_use': this.values(part.input, [...at, 'input'], role, group, 0); break;
-      case 'tool_result': case 'mcp_tool_result': case 'search_result': this.content(part.content, [...at, 'content'], part.type === 'search_result' ? role : 'tool', group); break;
-      case 'document':
-        if (!isMembers(part.source)) break;
-        if (part.source.type === 'text') this.text(part.source.data, [...at, 'source', 'data'], role, group);
-        else this.content(part.source.content, [...at, 'source', 'content'], role, group);
+      case 'tool_use': case 'server_tool_use': case 'mcp_tool_use':
+        this.values(part.input, [...at, 'input'], role, group);
+        this.rest(part, at, role, group, toolUseNames);
         break;
-      default:
+      case 'tool_result': case 'mcp_tool_result': case 'search_result':
+        this.content(part.content, [...at, 'content'], part.type === 'search_result' ? role : 'tool', group);
+        this.rest(part, at, role, group, toolResultNames);
+        break;
+      case 'document': {
+        const { source } = part;
+        if (isMembers(source)) {
+          const isText = source.type === 'text';
+          if (isText) this.text(source.data, [...at, 'source', 'data'], role, group);
+          else this.content(source.content, [...at, 'source', 'content'], role, group);
+          this.rest(source, [...at, 'source'], role, group, isText ? dataNames : contentNames, 'source');
+        } else {
+          this.field(source, 'source', '', [...at, 'source'], role, group);
+        }
+        this.rest(part, at, role, group, documentNames);
+        break;
+      }
+      default: this.rest(part, at, typeof part.type === 'string' && part.type.endsWith('_tool_result') ? 'tool' : role, group, partNames);
     }
   }
 
   responseItems(value: Json | undefined, at: Place, byDefault: Role): void {
-    if (typeof value === 'string') {
-      this.text(value, at, byDefault, 0);
-      return;
-    }
-    each(value, (item, index) => {
-      if (!isMembers(item)) return;
+    if (!Array.isArray(value)) return this.text(value, at, byDefault, 0);
+    value.forEach((item: Json, index) => {
       const place = [...at, index];
       // Of an answer everything is one choice.
       const group = byDefault === 'assistant' ? 0 : index;
-      switch (item.type) {
-        case 'function_call': this.jsonText(item.arguments, [...place, 'arguments'], 'assistant', group); break;
-        case 'mcp_call':
-          this.jsonText(item.arguments, [...place, 'arguments'], 'assistant', group);
-          this.text(item.output, [...place, 'output'], 'tool', group);
-          break;
-        case 'custom_tool_call': this.text(item.input, [...place, 'input'], 'assistant', group, 'arguments'); break;
-        case 'function_call_output': case 'custom_tool_call_output': case 'local_shell_call_output': this.content(item.output, [...place, 'output'], 'tool', group); break;
-        case 'code_interpreter_call': this.text(item.code, [...place, 'code'], 'assistant', group, 'arguments'); break;
-        case 'reasoning':
-          each(item.summary, (part, at2) => isMembers(part) && this.text(part.text, [...place, 'summary', at2, 'text'], 'assistant', group, 'thinking'));
-          each(item.content, (part, at2) => isMembers(part) && this.text(part.text, [...place, 'content', at2, 'text'], 'assistant', group, 'thinking'));
-          break;
-        default: this.content(item.content, [...place, 'content'], typeof item.role === 'string' ? roleOf(item.role) : byDefault, group);
-      }
+      if (isMembers(item)) this.#item(item, place, byDefault, group);
+      else this.text(item, place, byDefault, group);
     });
   }
 
-  /** Arguments that travel as JSON text: each value in them, or the text itself when it is no JSON. */
+  #item(item: Members, place: Place, byDefault: Role, group: number): void {
+    const { type } = item;
+    switch (type) {
+      case 'function_call': case 'mcp_approval_request': this.jsonText(item.arguments, [...place, 'arguments'], 'assistant', group); break;
+      case 'mcp_call':
+        this.jsonText(item.arguments, [...place, 'arguments'], 'assistant', group);
+        this.text(item.output, [...place, 'output'], 'tool', group);
+        break;
+      case 'custom_tool_call': this.text(item.input, [...place, 'input'], 'assistant', group, 'arguments'); break;
+      case 'function_call_output': case 'custom_tool_call_output': case 'local_shell_call_output': this.content(item.output, [...place, 'output'], 'tool', group); break;
+      case 'code_interpreter_call': this.text(item.code, [...place, 'code'], 'assistant', group, 'arguments'); break;
+      case 'reasoning':
+        for (const name of ['summary', 'content'] as const) {
+          this.#list(item[name], [...place, name], 'assistant', group, (part, at) => {
+            this.text(part.text, [...at, 'text'], 'assistant', group, 'thinking');
+            this.rest(part, at, 'assistant', group, detailNames);
+          });
+        }
+        break;
+      // A picture.
+      case 'image_generation_call':
+        if (typeof item.result === 'string' && isHarmless('data', '', item.result)) return this.rest(item, place, 'assistant', group, toolMembers);
+        break;
+      default: {
+        const role = typeof item.role === 'string' ? roleOf(item.role) : byDefault;
+        this.content(item.content, [...place, 'content'], role, group);
+        if (type === undefined || type === 'message') return this.rest(item, place, role, group, contentNames);
+        this.#tooled(item, place, group, contentNames);
+        return;
+      }
+    }
+    this.#tooled(item, place, group, (typeof type === 'string' ? itemNames[type] : undefined) ?? none);
+  }
+
+  #tooled(item: Members, place: Place, group: number, known: ReadonlySet<string>): void {
+    for (const name of Object.keys(item)) if (!known.has(name)) this.#member(item, name, place, toolMembers.has(name) ? 'tool' : 'assistant', group, '');
+  }
+
+  /** Arguments that travel as JSON text: each value in them and its name, or the text itself when it is not JSON. */
   jsonText(value: Json | undefined, at: Place, role: Role, group: number): void {
-    if (typeof value !== 'string') return;
+    if (typeof value !== 'string') return this.values(value, at, role, group);
     let parsed: Json;
     try {
       parsed = JSON.parse(value);
@@ -197,18 +375,126 @@ class Pieces {
       this.text(value, at, role, group, 'arguments');
       return;
     }
-    if (typeof parsed === 'object' && parsed !== null) this.values(parsed, at, role, group, 0);
+    // Of a name that is given twice each reader takes another value: what is judged then is what is written.
+    if (typeof parsed === 'object' && parsed !== null && nameFault(value, true) === undefined) this.values(parsed, at, role, group);
     else this.text(value, at, role, group, 'arguments');
   }
 
-  values(value: Json | undefined, at: Place, role: Role, group: number, depth: number): void {
-    if (typeof value === 'string') this.text(value, at, role, group, 'arguments');
-    else if (typeof value === 'number') this.text(String(value), at, role, group, 'arguments');
-    else if (typeof value !== 'object' || value === null) return;
-    else if (depth === depthMax) this.text(deepText(value), at, role, group, 'arguments');
-    else if (Array.isArray(value)) value.forEach((item: Json, index) => this.values(item, [...at, index], role, group, depth + 1));
-    else for (const [name, item] of Object.entries(value)) this.values(item, [...at, name], role, group, depth + 1);
+  /** What is the writer's own altogether. */
+  values(value: Json | undefined, at: Place, role: Role, group: number, kind: Kind = 'arguments'): void {
+    const before = this.#ownFrom;
+    this.#ownFrom = Math.min(before, at.length);
+    this.#values(value, at, role, group, 0, kind);
+    this.#ownFrom = before;
   }
+
+  #values(value: Json | undefined, at: Place, role: Role, group: number, depth: number, kind: Kind): void {
+    if (typeof value === 'string') this.text(value, at, role, group, kind);
+    else if (typeof value === 'number') this.text(String(value), at, role, group, kind);
+    else if (typeof value !== 'object' || value === null) return;
+    else if (depth === depthMax) this.text(deepText(value), at, role, group, kind);
+    else if (Array.isArray(value)) value.forEach((item: Json, index) => this.#values(item, [...at, index], role, group, depth + 1, kind));
+    else {
+      for (const [name, item] of Object.entries(value)) {
+        const place = [...at, name];
+        this.#name(name, place, role, group, kind);
+        this.#values(item, place, role, group, depth + 1, kind);
+      }
+    }
+  }
+
+  /** The members of a request that were not read yet. */
+  request(body: Members, known: ReadonlySet<string>): void {
+    for (const name of Object.keys(body)) if (!known.has(name)) this.#member(body, name, [], requestRoles[name] ?? 'user', -1, '');
+  }
+
+  /** The members of an object that were not read yet: whatever is not known to be harmless. `holder`: its own name. */
+  rest(object: Members, at: Place, role: Role, group: number, known: ReadonlySet<string>, holder = ''): void {
+    for (const name of Object.keys(object)) if (!known.has(name)) this.#member(object, name, at, role, group, holder);
+  }
+
+  #member(object: Members, name: string, at: Place, role: Role, group: number, holder: string): void {
+    const value = object[name];
+    // Of a source that is a text, whatever it looks like.
+    if (name === 'data' && object.type === 'text') return this.text(value, [...at, name], role, group);
+    const isKnown = memberNames.has(name);
+    if ((isKnown || !this.namesToo) && (typeof value !== 'object' || value === null)) {
+      if (typeof value === 'string' && value !== '' && !isHarmless(name, holder, value)) this.text(value, [...at, name], role, group, 'field');
+      return;
+    }
+    const place = [...at, name];
+    const before = this.#ownFrom;
+    if (!isKnown) {
+      this.#ownFrom = Math.min(before, at.length);
+      // Ids of tokens and the like.
+      if (this.namesToo && !/^\d{1,7}$/.test(name)) this.#name(name, place, role, group, 'field');
+    }
+    this.field(value, name, holder, place, role, group);
+    this.#ownFrom = before;
+  }
+
+  /** A value of which no more is known than the name of its member and of what that is in. */
+  field(value: Json | undefined, name: string, holder: string, at: Place, role: Role, group: number): void {
+    if (typeof value === 'string') {
+      if (!isHarmless(name, holder, value)) this.text(value, at, role, group, 'field');
+    } else if (typeof value !== 'object' || value === null) {
+      return;
+    } else if (at.length > depthMax) {
+      this.text(deepText(value), at, role, group, 'field');
+    } else if (Array.isArray(value)) {
+      value.forEach((item: Json, index) => this.field(item, name, holder, [...at, index], role, group));
+    } else if (openNames.has(name)) {
+      this.values(value, at, role, group, 'field');
+    } else if (schemaHolders.has(name)) {
+      const before = this.#ownFrom;
+      this.#ownFrom = Math.min(before, at.length);
+      for (const [own, inner] of Object.entries(value)) {
+        const place = [...at, own];
+        this.#name(own, place, role, group, 'field');
+        this.field(inner as Json, '', name, place, role, group);
+      }
+      this.#ownFrom = before;
+    } else {
+      const members = value as Members;
+      for (const inner of Object.keys(members)) this.#member(members, inner, at, role, group, name);
+    }
+  }
+
+  /** The words that a list of probabilities spells, beside those that are in the text already. */
+  logprobs(value: Json | undefined, at: Place, group: number, said: Json | undefined): void {
+    if (typeof value !== 'object' || value === null) return;
+    const text = spelledText(value, said);
+    if (text !== '') this.#push({ at, kind: 'field', role: 'assistant', group, text, isList: true });
+  }
+
+  #name(name: string, at: Place, role: Role, group: number, kind: Kind): void {
+    if (name !== '') this.#push({ at, kind, role, group, text: name, isName: true });
+  }
+
+  #push(piece: TextPiece): void {
+    this.list.push(this.#ownFrom === Infinity ? piece : { ...piece, ownFrom: this.#ownFrom });
+  }
+}
+
+/** The content of a message, where it is one text. */
+const spokenBy = (message: Json | undefined): Json | undefined => (isMembers(message) ? message.content ?? message.refusal : undefined);
+
+/** All tokens of a list of probabilities, joined, unless they are what was `said`; and each that could have stood there instead. */
+export function spelledText(value: Json, said: Json | undefined): string {
+  const lists = Array.isArray(value) ? [value] : isMembers(value) ? [value.content, value.refusal, value.tokens, value.top_logprobs] : [];
+  const others: string[] = [];
+  let spelled = '';
+  for (const list of lists) {
+    each(list, (entry) => {
+      if (typeof entry === 'string') spelled += entry;
+      else if (isMembers(entry) && (entry.token !== undefined || entry.top_logprobs !== undefined)) {
+        if (typeof entry.token === 'string') spelled += entry.token;
+        each(entry.top_logprobs, (other) => { if (isMembers(other) && typeof other.token === 'string') others.push(other.token); });
+      } else if (isMembers(entry)) others.push(...Object.keys(entry));
+    });
+  }
+  if (spelled !== '' && spelled !== said) others.unshift(spelled);
+  return others.join('\n');
 }
 
 /**
@@ -223,11 +509,24 @@ export function applyEdits(body: Json, pieces: readonly TextPiece[], edits: read
     else list.push(edit);
   }
   const copy = new BodyCopy(body);
+  const renamed = new Map<string, { readonly at: Place; readonly names: Map<string, string> }>();
   for (const [index, list] of byPiece) {
     const piece = pieces[index];
     if (piece === undefined) throw new RangeError(`there is no piece ${index}`);
     const text = editText(piece.text, list);
     if (text === piece.text) continue;
+    if (piece.isName === true) {
+      const at = piece.at.slice(0, -1);
+      const key = JSON.stringify(at);
+      const object = renamed.get(key) ?? { at, names: new Map<string, string>() };
+      renamed.set(key, object);
+      object.names.set(String(piece.at.at(-1)), text);
+      continue;
+    }
+    if (piece.isList === true) {
+      copy.set(piece.at, Array.isArray(copy.at(piece.at)) ? [] : null);
+      continue;
+    }
     copy.set(piece.at, text);
     const part = piece.at.slice(0, -1);
     if (piece.at.at(-1) === 'content') joinBlocks(copy, part, piece.text, text);
@@ -235,6 +534,8 @@ export function applyEdits(body: Json, pieces: readonly TextPiece[], edits: read
     if (piece.kind === 'thinking') copy.replace([...part, 'signature'], '');
     if (piece.kind === 'text') copy.replace([...part, 'logprobs'], []);
   }
+  // Places are those of the old names: what is inside goes first.
+  for (const { at, names: given } of [...renamed.values()].sort((left, right) => right.at.length - left.at.length)) copy.rename(at, given);
   return copy.body();
 }
 
@@ -273,6 +574,39 @@ class BodyCopy {
     const name = at[last] as string | number;
     if (Array.isArray(container) && !(typeof name === 'number' && name < container.length)) throw new RangeError('the body has no such place');
     write(container, name, value);
+  }
+
+  /** Members of an object get other names, and stay where they are among the others. Of two that would have the same name, the second has a number behind it. */
+  rename(at: Place, given: ReadonlyMap<string, string>, from = 0): void {
+    let container = this.#root = this.#copyOf(this.#root);
+    for (let depth = from; depth < at.length; depth += 1) {
+      const name = at[depth] as string | number;
+      const inner: Json | undefined = memberOf(container, name);
+      if (typeof inner === 'string') {
+        this.#openedAt(container, name, inner).rename(at, given, depth + 1);
+        return;
+      }
+      const copy = this.#copyOf(inner ?? null);
+      if (copy !== inner) write(container, name, copy);
+      container = copy;
+    }
+    const members = Object.entries(container);
+    const taken = new Set(members.map(([name]) => name).filter((name) => !given.has(name)));
+    const counts = new Map<string, number>();
+    for (const [name] of members) Reflect.deleteProperty(container, name);
+    for (const [name, value] of members) {
+      const wanted = given.get(name);
+      let to = wanted ?? name;
+      if (wanted !== undefined) {
+        for (let count = (counts.get(wanted) ?? 0) + 1; ; count += 1) {
+          to = count === 1 ? wanted : `${wanted}_${count}`;
+          counts.set(wanted, count);
+          if (!taken.has(to)) break;
+        }
+        taken.add(to);
+      }
+      write(container, to, value);
+    }
   }
 
   /** Only where the body has something else already. */
@@ -332,13 +666,14 @@ export function editText(text: string, edits: readonly { readonly from: number; 
   return result + text.slice(at);
 }
 
-/** All texts below a place that is too deep to go on from, as one. Without recursion: clients nest as deep as they like. */
+/** All texts and names below a place that is too deep to go on from, as one. Without recursion: clients nest as deep as they like. */
 function deepText(value: Json | undefined): string {
   const texts: string[] = [];
   const open: Json[] = value === undefined ? [] : [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next === 'string' || typeof next === 'number') texts.push(String(next));
-    else if (typeof next === 'object' && next !== null) for (const inner of Object.values(next)) open.push(inner as Json);
+    else if (Array.isArray(next)) for (const inner of next as readonly Json[]) open.push(inner);
+    else if (typeof next === 'object' && next !== null) for (const [name, inner] of Object.entries(next)) open.push(name, inner as Json);
   }
   return texts.reverse().join('\n');
 }

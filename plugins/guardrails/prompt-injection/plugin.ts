@@ -44,6 +44,7 @@ export default defineGuardrail({
         for (const piece of input.pieces()) {
           if (!judged.has(piece.role)) continue;
           look(piece, piece.text);
+          if (piece.kind === 'field') continue;
           if (first?.group === piece.group && first.role === piece.role) {
             parts += 1;
             if (joined.length <= joinedLengthMax) joined += ` ${piece.text}`;

@@ -89,5 +89,5 @@ class RegexMatchStream implements StreamCheck {
   }
 }
 
-const kindNames = { text: 'the text', thinking: 'the thinking', arguments: 'the tool arguments' } as const;
+const kindNames = { text: 'the text', thinking: 'the thinking', arguments: 'the tool arguments', field: 'a field' } as const;
 const placeOfWindow = ({ kind, group }: TextWindow): string => `${kindNames[kind]} of choice ${group}`;

@@ -38,7 +38,7 @@ conformGuardrail(plugin, {
     {
       params: { rule: 'secret' }, stage: 'output',
       answer: { choices: [{ message: { content: 'secret', tool_calls: [{ function: { name: 'f', arguments: '{"secret":"my secret","n":1}' } }] } }, { message: { content: 'secret' } }] },
-      changed: { choices: [{ message: { content: R, tool_calls: [{ function: { name: 'f', arguments: `{"secret":"my ${R}","n":1}` } }] } }, { message: { content: R } }] },
+      changed: { choices: [{ message: { content: R, tool_calls: [{ function: { name: 'f', arguments: `{"${R}":"my ${R}","n":1}` } }] } }, { message: { content: R } }] },
     },
     { params: { rule: 'secret' }, endpoint: 'embeddings', body: { input: ['a secret', 'b'] }, changed: { input: [`a ${R}`, 'b'] } },
     { params: { rule: 'secret' }, endpoint: 'completions', body: { prompt: 'secret' }, changed: { prompt: R } },

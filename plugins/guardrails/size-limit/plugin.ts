@@ -39,7 +39,7 @@ export default defineGuardrail({
         compare('maxTools', maxTools, () => toolsOf(input.json()), 'tools');
         compare('maxCharactersPerMessage', maxCharactersPerMessage, () => {
           const characters = new Map<number, number>();
-          for (const { group, text } of input.pieces()) characters.set(group, (characters.get(group) ?? 0) + text.length);
+          for (const { group, kind, isName, text } of input.pieces()) if (kind !== 'field' && isName !== true) characters.set(group, (characters.get(group) ?? 0) + text.length);
           return Math.max(0, ...characters.values());
         }, 'characters in one message');
         if (reasons.length === 0) return { pass: true, data: { reasons, explanation: 'the request is within its limits' } };

@@ -1,4 +1,4 @@
-import { defineGuardrail, ParameterError, type CheckInput, type Json, type StreamCheck, type Verdict } from '@gateway/plugin-sdk';
+import { defineGuardrail, ParameterError, type CheckInput, type Json, type StreamCheck, type TextPiece, type Verdict } from '@gateway/plugin-sdk';
 import { encodingNames, tokenBytesMax, TokenCounter } from '../common/detectors/token-counter.js';
 import { StreamedTokens } from './streamed-tokens.js';
 
@@ -60,13 +60,13 @@ export default defineGuardrail({
     return {
       evaluate(input) {
         if (input.stage === 'input') {
-          const pieces = input.pieces();
+          const pieces = input.pieces().filter(isCounted);
           const last = pieces.at(-1)?.group;
           const texts = (scope === 'last' ? pieces.filter(({ group }) => group === last) : pieces).map(({ text }) => text);
           return verdictOf([measure(texts, tokensPerMessage * (scope === 'last' ? Math.min(1, messagesOf(input)) : messagesOf(input)))]);
         }
         const choices = new Map<number, string[]>();
-        for (const { group, text } of input.pieces()) {
+        for (const { group, text } of input.pieces().filter(isCounted)) {
           const texts = choices.get(group);
           if (texts === undefined) choices.set(group, [text]);
           else texts.push(text);
@@ -76,7 +76,8 @@ export default defineGuardrail({
       stream(): StreamCheck {
         const streamed = new StreamedTokens(counter, max);
         return {
-          push({ channel, group, text }) {
+          push({ channel, kind, group, text }) {
+            if (kind === 'field') return { release: text.length };
             const isOver = streamed.add(channel, group, text);
             return isOver && !not ? { release: text.length, fails: true } : { release: text.length };
           },
@@ -86,6 +87,9 @@ export default defineGuardrail({
     };
   },
 });
+
+/** What is said, thought, or called with; the fields beside it are not measured. */
+const isCounted = ({ kind }: TextPiece): boolean => kind !== 'field';
 
 /** Of a request, or of one choice. Bounds stand in for the count where it did not have to be known. */
 interface Measure {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ParameterError, type Json } from '@gateway/plugin-sdk';
+import { ParameterError, requestPieces, type Json } from '@gateway/plugin-sdk';
 import { bodyWithText, conformGuardrail, fakeCheckInput, fakeHost, type FakeAnswer } from '@gateway/plugin-sdk/testing';
 import plugin from './plugin.js';
 
@@ -108,7 +108,7 @@ test('a call that nobody waits for any more is given up', async () => {
 test('the service is told that an earlier check changed the request', async () => {
   const host = fakeHost(answering({ verdict: true }));
   const changed = bodyWithText('chatCompletions', 'changed');
-  await (await plugin.create({ webhookURL, timeout: 3000 }, host)).evaluate({ ...fakeCheckInput({ body }), json: () => changed, text: () => ['changed'] });
+  await (await plugin.create({ webhookURL, timeout: 3000 }, host)).evaluate({ ...fakeCheckInput({ body }), json: () => changed, pieces: () => requestPieces('chatCompletions', changed) });
   const { request } = JSON.parse(String(host.requests[0]?.body)) as { request: unknown };
   assert.deepEqual(request, { json: changed, text: 'changed', isStreamingRequest: false, isTransformed: true });
 });

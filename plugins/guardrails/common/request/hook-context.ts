@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { requestPieces, type CheckInput, type Host, type Json, type OutboundResponse } from '@gateway/plugin-sdk';
+import { requestPieces, type CheckInput, type Host, type Json, type OutboundResponse, type TextPiece } from '@gateway/plugin-sdk';
 import { isMembers } from './json-members.js';
 import { requestTypeOf } from './request-type.js';
 
@@ -11,13 +11,13 @@ export function hookContext(input: CheckInput): Json {
   return {
     request: {
       json: request,
-      text: isOutput ? requestPieces(exchange.endpoint, request).map((piece) => piece.text).join('\n') : input.text().join('\n'),
+      text: textOf(isOutput ? requestPieces(exchange.endpoint, request) : input.pieces()),
       isStreamingRequest: isMembers(request) && request.stream === true,
       // Before this check another one may have changed the client's body.
       isTransformed: !isOutput && request !== exchange.request.json(),
     },
     response: isOutput
-      ? { json: input.json(), text: input.text().join('\n'), statusCode: input.status, isTransformed: false }
+      ? { json: input.json(), text: textOf(input.pieces()), statusCode: input.status, isTransformed: false }
       : { json: {}, text: '', statusCode: null, isTransformed: false },
     provider: exchange.target.provider,
     requestType: requestTypeOf(exchange),
@@ -25,6 +25,9 @@ export function hookContext(input: CheckInput): Json {
     eventType: isOutput ? 'afterRequestHook' : 'beforeRequestHook',
   };
 }
+
+/** What is said; the fields beside it are in the JSON. */
+const textOf = (pieces: readonly TextPiece[]): string => pieces.filter(({ kind, isName }) => kind !== 'field' && isName !== true).map(({ text }) => text).join('\n');
 
 interface Post {
   readonly url: URL;

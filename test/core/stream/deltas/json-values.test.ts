@@ -20,7 +20,7 @@ function plain(args: string): string {
 }
 
 const piecesOf = (args: string): string[] =>
-  answerPieces('chatCompletions', { choices: [{ message: { tool_calls: [{ function: { name: 'f', arguments: args } }] } }] }).map(({ text }) => text);
+  answerPieces('chatCompletions', { choices: [{ message: { tool_calls: [{ function: { arguments: args } }] } }] }).map(({ text }) => text);
 
 function cut(text: string, places: readonly number[]): string[] {
   const all = [0, ...places.map((place) => place % (text.length + 1)).sort((left, right) => left - right), text.length];
@@ -77,6 +77,8 @@ describe(`values of streamed arguments (seed ${seed})`, () => {
   for (const endpoint of dialects) {
     test(`come out as those of a plain answer in ${endpoint}`, () => {
       fc.assert(fc.property(written, places, (args, cuts) => {
+        // A name that is changed into one that is there already cannot be told apart from it in a stream.
+        fc.pre(args.replaceAll(pattern, '').length === args.length || !/"[^"]*(?:\d{3}-\d{2}-\d{4}|\d{9})[^"]*":/.test(JSON.stringify(JSON.parse(args))));
         const steps = cut(args, cuts).map((piece) => ({ tool: 0, args: piece }));
         const events = eventsOf(endpoint, steps);
         const result = run(endpoint, events, check());
@@ -118,7 +120,7 @@ describe(`values of streamed arguments (seed ${seed})`, () => {
     fc.assert(fc.property(written, fc.nat({ max: 200 }), fc.constantFrom('}', '"', "'", 'x', '\\', ',', '', '\n', 'NaN'), places, (args, at, junk, cuts) => {
       const broken = args.slice(0, at % args.length) + junk;
       const { text: out } = passed(cut(broken + secret, cuts));
-      assert.ok(!out.endsWith(secret) || /\d$|\d-$|\d-\d\d-$/.test(broken) || isName(broken) || isInEscape(broken), JSON.stringify(broken));
+      assert.ok(!out.endsWith(secret) || /\d$|\d-$|\d-\d\d-$/.test(broken) || isInEscape(broken), JSON.stringify(broken));
     }), { numRuns: 300, seed });
   });
 });
@@ -126,16 +128,11 @@ describe(`values of streamed arguments (seed ${seed})`, () => {
 /** The first digits of the secret become a part of an escape that was cut off: what is decoded is no secret. */
 const isInEscape = (broken: string): boolean => /\\u[0-9a-fA-F]{0,3}$/.test(broken);
 
-/** The text ends in the name of a member, which nobody judges. */
-function isName(broken: string): boolean {
-  return judged(`${broken}mark`, []).every((value) => !value.includes('mark'));
-}
-
 const fixed = `{"a":"x \\u0031\\u00323-45-6789 \\ud83d\\ude00\\n\u{1f600}","${secret}":[123456789,-2.5e3,"",{"b":"\\"q\\" 1"}],"t":[true,false,null]}`;
 
 test('a fixed example is the same at every two places where it may be cut', () => {
   const expected: unknown = JSON.parse(plain(fixed));
-  assert.deepEqual(expected, { a: `x ${replacement} \u{1f600}\n\u{1f600}`, [secret]: [replacement, -2500, '', { b: '"q" 1' }], t: [true, false, null] });
+  assert.deepEqual(expected, { a: `x ${replacement} \u{1f600}\n\u{1f600}`, [replacement]: [replacement, -2500, '', { b: '"q" 1' }], t: [true, false, null] });
   for (let first = 0; first <= fixed.length; first += 1) {
     for (const second of [first, Math.min(fixed.length, first + 1), Math.min(fixed.length, first + 4), fixed.length]) {
       const { text: out, parts } = passed(cut(fixed, [first, second]));
@@ -149,14 +146,14 @@ test('a fixed example is the same at every two places where it may be cut', () =
 test('each value is a channel of its own, that begins without context and ends with its quote', () => {
   const { windows } = passed(['{"a":"on', 'e","b":[2', '0.50,"th', 'ree"]', '}']);
   assert.deepEqual(windows.map(({ channel, kind, before, text: given, isLast }) => [channel, kind, before, given, isLast]), [
-    ['c/0', 'arguments', '', 'on', false], ['c/0', 'arguments', 'on', 'e', true], ['c/1', 'arguments', '', '20.5', true],
-    ['c/2', 'arguments', '', 'th', false], ['c/2', 'arguments', 'th', 'ree', true],
+    ['c/0', 'arguments', '', 'a', true], ['c/1', 'arguments', '', 'on', false], ['c/1', 'arguments', 'on', 'e', true], ['c/2', 'arguments', '', 'b', true],
+    ['c/3', 'arguments', '', '20.5', true], ['c/4', 'arguments', '', 'th', false], ['c/4', 'arguments', 'th', 'ree', true],
   ]);
 });
 
 test('arguments that are cut off end their last value', () => {
   const { windows, text } = passed(['{"a":"on', 'e\\']);
-  assert.deepEqual(windows.map(({ text: given, isLast }) => [given, isLast]), [['on', false], ['e', false], ['\\', true]]);
+  assert.deepEqual(windows.map(({ text: given, isLast }) => [given, isLast]), [['a', true], ['on', false], ['e', false], ['\\', true]]);
   assert.equal(text, '{"a":"one\\');
   assert.equal(passed(['[12345', '6789']).text, `[${JSON.stringify(replacement)}`);
 });

@@ -1,0 +1,117 @@
+// What hooks judge is what goes: no place of a body, no second reading of it and no list of tokens is a way around them, in any dialect, plain or
+// streamed. test/conformance/string-places.test.ts goes through every place; here they are tried through the gateway.
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { apiKey, startTestGateway } from '../support/gateway.js';
+import { sendJson, startUpstream, type Answer } from '../support/upstream.js';
+
+const upstream = await startUpstream();
+const gateway = await startTestGateway();
+
+const judge = { 'default.regexMatch': { rule: 'needle', not: true } };
+const denies = { deny: true, ...judge };
+const redacts = { 'default.regexReplace': { rule: 'needle', redactText: 'straw', lookBack: 16 } };
+
+interface Called { readonly status: number; readonly text: string; readonly json: any }
+
+async function call(config: object, path: string, body: object | string): Promise<Called> {
+  const response = await fetch(gateway.url + path, {
+    method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: {
+      'content-type': 'application/json', 'x-gateway-api-key': apiKey, 'anthropic-version': '2023-06-01',
+      'x-gateway-config': JSON.stringify({ provider: path === '/v1/messages' ? 'anthropic' : 'openai', api_key: 'sk', custom_host: `${upstream.url}/v1`, ...config }),
+    },
+  });
+  const text = await response.text();
+  let json: any;
+  try { json = JSON.parse(text); } catch { json = undefined; }
+  return { status: response.status, text, json };
+}
+
+const completion = (choice: object, more: object = {}): object => ({ id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, finish_reason: 'stop', ...choice }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }, ...more });
+const message = (content: readonly object[]): object => ({ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content, stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } });
+const response = (output: readonly object[]): object => ({ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', output });
+const fine: Readonly<Record<string, object>> = {
+  '/v1/chat/completions': completion({ message: { role: 'assistant', content: 'fine' } }), '/v1/messages': message([{ type: 'text', text: 'fine' }]),
+  '/v1/responses': response([{ type: 'message', id: 'm', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'fine', annotations: [] }] }]),
+};
+const answers = (body: object): Answer => (_, out) => sendJson(out, 200, body);
+
+const hi = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
+const assistant = (more: object): object => ({ model: 'm', messages: [{ role: 'assistant', content: 'x', ...more }] });
+const requests: readonly (readonly [string, object])[] = [
+  ['/v1/chat/completions', { ...hi, user: 'a needle' }],
+  ['/v1/chat/completions', { ...hi, metadata: { key: 'a needle' } }],
+  ['/v1/chat/completions', { ...hi, metadata: { 'a needle': 'x' } }],
+  ['/v1/chat/completions', { ...hi, prediction: { type: 'content', content: 'a needle' } }],
+  ['/v1/chat/completions', { ...hi, messages: [{ role: 'user', content: 'x', name: 'needle' }] }],
+  ['/v1/chat/completions', { ...hi, tools: [{ type: 'function', function: { name: 'f', description: 'a needle' } }] }],
+  ['/v1/chat/completions', { ...hi, tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: { needle: { type: 'string' } } } } }] }],
+  ['/v1/chat/completions', { ...hi, response_format: { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object', description: 'a needle' } } } }],
+  ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"needle":1}' } }] })],
+  ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: { a: 'needle' } } }] })],
+  ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"a":"needle","a":1}' } }] })],
+  ['/v1/chat/completions', assistant({ vendor_thought: 'a needle' })],
+  ['/v1/messages', { ...hi, max_tokens: 5, metadata: { user_id: 'a needle' } }],
+  ['/v1/messages', { ...hi, max_tokens: 5, tools: [{ name: 'f', description: 'a needle', input_schema: { type: 'object' } }] }],
+  ['/v1/messages', { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: [{ type: 'code_execution_tool_result', tool_use_id: 't', content: { type: 'code_execution_result', stdout: 'a needle', stderr: '', return_code: 0, content: [] } }] }] }],
+  ['/v1/responses', { model: 'm', prompt: { id: 'p', variables: { a: 'a needle' } } }],
+  ['/v1/responses', { model: 'm', input: [{ type: 'shell_call_output', call_id: 'c', output: [{ stdout: 'a needle', stderr: '', outcome: { type: 'exit', exit_code: 0 } }] }] }],
+  ['/v1/responses', { model: 'm', input: [{ type: 'web_search_call', id: 'w', status: 'completed', action: { type: 'search', query: 'a needle' } }] }],
+];
+
+describe('a text of a request', () => {
+  for (const [path, body] of requests) {
+    it(`is judged and changed, wherever it stands: ${path} ${JSON.stringify(body).slice(14, 120)}`, async () => {
+      upstream.answer = answers(fine[path] as object);
+      const before = upstream.received.length;
+      const denied = await call({ input_guardrails: [denies] }, path, body);
+      assert.deepEqual([denied.status, upstream.received.length - before], [446, 0], denied.text);
+      const changed = await call({ input_mutators: [redacts] }, path, body);
+      assert.equal(changed.status, 200, changed.text);
+      const sent = upstream.received.at(-1)?.body.toString() ?? '';
+      assert.doesNotMatch(sent, /needle/);
+      assert.match(sent, /straw/);
+    });
+  }
+
+  const twice: Readonly<Record<string, RegExp>> = {
+    '{"model":"m","messages":[{"role":"user","content":"a needle"}],"messages":[{"role":"user","content":"hi"}]}': /^messages: is given twice/,
+    '{"model":"m","messages":[{"role":"user","content":"a needle","content":"hi"}]}': /^messages\[0\]\.content: is given twice/,
+    '{"model":"m","messages":[{"role":"user","content":"a needle","\\u0063ontent":"hi"}]}': /^messages\[0\]\.content: is given twice/,
+    '{"model":"m","messages":[{"role":"user","content":"hi"}],"Messages":[{"role":"user","content":"a needle"}]}': /^Messages: differs from messages in upper and lower case only/,
+    '{"model":"m","messages":[{"role":"user","content":"hi","Content":"a needle"}]}': /^messages\[0\]\.Content: differs from content/,
+  };
+  it('that can be read in two ways is refused with its place, and only where hooks judge it', async () => {
+    upstream.answer = answers(fine['/v1/chat/completions'] as object);
+    for (const [body, expected] of Object.entries(twice)) {
+      const before = upstream.received.length;
+      for (const config of [{ input_guardrails: [denies] }, { input_mutators: [redacts] }]) {
+        const { status, json } = await call(config, '/v1/chat/completions', body);
+        assert.equal(status, 400, body);
+        assert.match(json.error.message, expected);
+      }
+      assert.equal(upstream.received.length, before);
+      assert.equal((await call({}, '/v1/chat/completions', body)).status, 200, body);
+      assert.equal((await call({ output_guardrails: [denies] }, '/v1/chat/completions', body)).status, 200, body);
+    }
+    const own = JSON.stringify({ ...hi, metadata: { Name: 'a', name: 'b' } });
+    assert.equal((await call({ input_guardrails: [denies] }, '/v1/chat/completions', own)).status, 200);
+  });
+
+  it('that is a list of token ids is refused where a check reads texts, and only there', async () => {
+    upstream.answer = answers({ object: 'list', data: [], model: 'm', choices: [] });
+    for (const [path, body, place] of [
+      ['/v1/embeddings', { model: 'm', input: [17, 4] }, 'input'], ['/v1/embeddings', { model: 'm', input: ['a', [17, 4]] }, 'input[1]'], ['/v1/completions', { model: 'm', prompt: [[17, 4]] }, 'prompt[0]'],
+    ] as const) {
+      for (const config of [{ input_guardrails: [denies] }, { input_guardrails: [judge] }, { input_mutators: [redacts] }, { input_guardrails: [{ 'default.pii': {} }] }]) {
+        const before = upstream.received.length;
+        const { status, json } = await call(config, path, body);
+        assert.deepEqual([status, json.error.param, upstream.received.length - before], [400, place, 0], JSON.stringify([config, body]));
+        assert.match(json.error.message, /is a list of token ids, which the hooks of this route cannot judge; send the text instead/);
+      }
+      for (const config of [{}, { input_guardrails: [{ deny: true, 'default.modelWhitelist': { models: ['m'] } }] }]) assert.equal((await call(config, path, body)).status, 200);
+    }
+  });
+});
