@@ -95,7 +95,7 @@ function prepareProxy(exchange: Exchange, leaf: Leaf, upload: Readable | null, c
   leafHeaders(leaf, headers, true);
   if (credentials !== leaf.credentials) templateHeaders(leaf, credentials, headers);
   const base = baseOf(leaf, null, credentials);
-  let path = base.path + exchange.suffix;
+  let path = base.path + withoutVersion(base.path, exchange.suffix);
   if (head.query !== '') path += `?${checkedQuery(head.query)}`;
   path = authorise(exchange, leaf, headers, path);
   return {
@@ -103,6 +103,16 @@ function prepareProxy(exchange: Exchange, leaf: Leaf, upload: Readable | null, c
     keys: signingKeys(exchange, leaf, credentials), ownAnswer: null, cacheBody: null, cachePath: null,
   };
 }
+
+/** Clients of other APIs begin with the version that the base URL ends in, or with its whole path: it is meant once. */
+function withoutVersion(basePath: string, suffix: string): string {
+  const version = basePath.slice(basePath.lastIndexOf('/'));
+  if (!/^\/v\d/.test(version)) return suffix;
+  if (beginsWith(suffix, basePath)) return suffix.slice(basePath.length);
+  return beginsWith(suffix, version) ? suffix.slice(version.length) : suffix;
+}
+
+const beginsWith = (path: string, segments: string): boolean => path.startsWith(segments) && (path.length === segments.length || path.charCodeAt(segments.length) === 0x2f);
 
 /** Credentials of the request may complete the address, or change it. */
 const baseOf = (leaf: Leaf, template: string | null, credentials: Readonly<Record<string, unknown>>): Base =>

@@ -141,7 +141,7 @@ class Compiler {
     const credentials = credentialsOf(config, provider);
     const customHost = context.customHost || inherited.custom_host || undefined;
     this.#refuseOwnKeys(config, credentials, customHost, path);
-    const baseOf = this.#bases(provider, customHost, path);
+    const baseOf = this.#bases(provider, customHost, path, config.api_key);
     const base = baseIfKnown(baseOf, credentials, provider);
     const retry = retryPolicy(inherited);
     if (retry.attempts > 0) this.canRepeat = true;
@@ -168,7 +168,7 @@ class Compiler {
       baseOf,
       credentials,
       apiKey: config.api_key ?? null,
-      needsApiKey: customHost === undefined,
+      needsApiKey: customHost === undefined && !(auth.type === 'bearer' && auth.isOptional === true),
       headers: headersOf(provider, credentials, services.userAgent),
       retry,
       requestTimeoutMs: inherited.request_timeout ?? 0,
@@ -245,7 +245,7 @@ class Compiler {
     return paths;
   }
 
-  #bases(provider: LoadedProvider, customHost: string | undefined, path: string): Leaf['baseOf'] {
+  #bases(provider: LoadedProvider, customHost: string | undefined, path: string, apiKey: string | undefined): Leaf['baseOf'] {
     const { upstream } = this.services;
     const known = new Map<string, Base>();
     const make = (url: URL, trust: Trust): Base => {
@@ -265,7 +265,7 @@ class Compiler {
       return () => base;
     }
     return (template, credentials) => {
-      const text = baseText(provider, template, credentials);
+      const text = baseText(provider, template, credentials, apiKey);
       if (!URL.canParse(text)) throw fail('CONFIG_INVALID', { path, param: path, reason: `the address of ${provider.id} that its credentials make is no URL` });
       // A host name that a credential completes was written by the request, too.
       return make(new URL(text), text === (template ?? provider.plugin.baseUrl) ? 'operator' : 'request');
@@ -348,11 +348,11 @@ function baseIfKnown(baseOf: Leaf['baseOf'], credentials: Readonly<Record<string
   }
 }
 
-function baseText(provider: LoadedProvider, template: string | null, credentials: Readonly<Record<string, unknown>>): string {
+function baseText(provider: LoadedProvider, template: string | null, credentials: Readonly<Record<string, unknown>>, apiKey: string | undefined): string {
   const given = template ?? provider.plugin.baseUrl;
   if (typeof given !== 'string') {
     try {
-      const text = given(credentials);
+      const text = given(apiKey === undefined ? credentials : { ...credentials, api_key: apiKey });
       // As in a template: what becomes part of the address can neither end nor extend a host name.
       for (const [name, value] of Object.entries(credentials)) {
         if (typeof value === 'string' && /[^\w.-]/.test(value) && text.includes(value)) throw new ParameterError(name, 'becomes part of an address: letters, digits, dots and dashes only');

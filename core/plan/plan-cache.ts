@@ -1,6 +1,7 @@
 // Hot: runs for each call.
 // Finds the plan of a call: what routes it (config text, provider, custom host) and the workspace make the name. A hit is synchronous.
 
+import type { Auth } from '@gateway/plugin-sdk';
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/config.js';
@@ -105,11 +106,13 @@ export class PlanCache {
     for (const name of new Set([...config.matchAll(/"provider"\s*:\s*"([^"\\@]{1,64})"/g)].map((match) => match[1] ?? ''))) {
       if (this.services.registry.moduleOf('provider', name) === undefined) continue;
       const loaded = await loadProvider(this.services.registry, name).catch(() => undefined);
-      if (loaded !== undefined && loaded.plugin.auth.type === 'none') keyless.add(name);
+      if (loaded !== undefined && isKeyless(loaded.plugin.auth)) keyless.add(name);
     }
     return parseConfig(config, { isKeyless: (name) => keyless.has(name) });
   }
 }
+
+const isKeyless = (auth: Auth): boolean => auth.type === 'none' || (auth.type === 'bearer' && auth.isOptional === true);
 
 function closeIfUnused(plan: Plan): void {
   if (!plan.isRetired || plan.open > 0) return;

@@ -12,10 +12,11 @@ export default defineProvider({
   describe: "Models on one's own machine, or on Ollama's cloud, by Ollama's own API: chat with thinking, tools and images, completions and embeddings.",
   params: {
     type: 'object',
-    properties: { api_key: { type: 'string', secret: true, description: "API key of Ollama's cloud; a server of one's own needs none." } },
+    properties: { api_key: { type: 'string', secret: true, description: "API key of Ollama's cloud; without one the calls go to the server on the gateway's own machine." } },
   },
-  baseUrl: 'https://ollama.com',
-  auth: { type: 'bearer' },
+  // The cloud knows its callers by a key; a server of one's own asks for none.
+  baseUrl: ({ api_key: key }) => (key === undefined || key === '' ? 'http://127.0.0.1:11434' : 'https://ollama.com'),
+  auth: { type: 'bearer', isOptional: true },
   endpoints: {
     chatCompletions: {
       path: '/api/chat',

@@ -69,7 +69,7 @@ function authFaults(plugin: ProviderPlugin): string[] {
   const { auth } = plugin;
   const faults: string[] = [];
   if (!authTypes.includes(auth.type)) return [`auth type ${String(auth.type)} is unknown`];
-  const known = auth.type === 'header' ? ['type', 'name', 'prefix'] : auth.type === 'query' ? ['type', 'name'] : auth.type === 'signed' ? ['type', 'covers'] : ['type'];
+  const known = auth.type === 'header' ? ['type', 'name', 'prefix'] : auth.type === 'query' ? ['type', 'name'] : auth.type === 'signed' ? ['type', 'covers'] : auth.type === 'bearer' ? ['type', 'isOptional'] : ['type'];
   for (const name of Object.keys(auth)) if (!known.includes(name)) faults.push(`auth of type ${auth.type} has no ${name}`);
   if ((auth.type === 'header' && !headerName.test(auth.name)) || (auth.type === 'query' && auth.name === '')) faults.push('auth has no usable name');
   if ((auth.type === 'signed') !== (plugin.sign !== undefined)) faults.push('auth type signed and sign() go together');

@@ -8,6 +8,8 @@ import { sendJson, startUpstream } from '../support/upstream.js';
 
 const upstream = await startUpstream((_, response) => sendJson(response, 200, {}));
 const gateway = await startTestGateway();
+/** Trusts another port of the same machine. */
+const strict = await startTestGateway({ GATEWAY_TRUSTED_HOSTS: '127.0.0.1:9' });
 
 type Members = Readonly<Record<string, unknown>>;
 const aws = { cloud1_access_key_id: 'AKIA', cloud1_secret_access_key: 's', cloud1_region: 'us-east-1' };
@@ -83,5 +85,18 @@ describe('pathSegment', () => {
       assert.throws(() => pathSegment(text, 'deployment_id'), (thrown) => thrown instanceof ParameterError && thrown.path === 'deployment_id');
     }
     for (const text of ['/a', 'a/', 'a//b', 'a/../b', './a']) assert.throws(() => pathSegments(text), ParameterError);
+  });
+});
+
+describe('a provider on the gateway\'s own machine', () => {
+  it('is reached without host and key, but like an address of the request: only where the operator trusts it', async () => {
+    for (const headers of [{ 'x-gateway-provider': 'ollama' }, { 'x-gateway-config': '{"provider":"ollama"}' }]) {
+      const response = await fetch(`${strict.url}/v1/chat/completions`, {
+        method: 'POST', headers: { 'content-type': 'application/json', 'x-gateway-api-key': apiKey, ...headers }, body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }] }),
+      });
+      const { error } = JSON.parse(await response.text());
+      assert.deepEqual([response.status, error.code], [403, 'egress_refused'], error.message);
+      assert.match(error.message, /127\.0\.0\.1:11434: it is a loopback address; the operator can allow it in GATEWAY_TRUSTED_HOSTS/);
+    }
   });
 });

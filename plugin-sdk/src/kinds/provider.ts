@@ -13,7 +13,8 @@ export interface ProviderPlugin<S extends ObjectSchema = any> extends Common<'pr
   /**
    * Absolute URL without a trailing slash, up to and including the version segment. `{name}` stands for a credential of that name:
    * `https://{region}.example.com/v1`. Empty when the provider has no address of its own and a custom host is required.
-   * A function may throw `ParameterError` to name the credential that is missing.
+   * A function gets the config's `api_key` among the credentials, and may throw `ParameterError` to name the one that is missing. What it
+   * gives is judged like an address of a request: private ones only where the operator trusts them.
    */
   readonly baseUrl: string | ((credentials: FromSchema<S>) => string);
   readonly auth: Auth;
@@ -36,7 +37,8 @@ export interface ProviderPlugin<S extends ObjectSchema = any> extends Common<'pr
 export type Endpoint<C = any> = string | EndpointSpec<C> | ((call: ProviderCall<C>) => EndpointSpec<C> | string | undefined);
 
 export type Auth =
-  | { readonly type: 'bearer' }
+  /** `isOptional`: the provider may do without, as a server on one's own machine does. */
+  | { readonly type: 'bearer'; readonly isOptional?: boolean }
   | { readonly type: 'none' }
   /** `covers` `body`: the signature is over the body too, which is therefore collected on every route. */
   | { readonly type: 'signed'; readonly covers?: 'head' | 'body' }

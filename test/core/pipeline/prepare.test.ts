@@ -201,6 +201,26 @@ describe('the path', () => {
     assert.equal(spec?.path, '/files');
   });
 
+  it('on the proxy route has the version of the base URL once, also when the client writes it too', async () => {
+    const cases: readonly (readonly [host: string, suffix: string, path: string])[] = [
+      ['https://api.example.com/v1', '/v1/chat/completions', '/v1/chat/completions'],
+      ['https://api.example.com/v1', '/chat/completions', '/v1/chat/completions'],
+      ['https://api.example.com/openai/v1', '/openai/v1/chat/completions', '/openai/v1/chat/completions'],
+      ['https://api.example.com/openai/v1', '/v1/chat/completions', '/openai/v1/chat/completions'],
+      ['https://api.example.com/v1beta', '/v1beta/models/m:generateContent', '/v1beta/models/m:generateContent'],
+      ['https://api.example.com/v1', '/v1', '/v1'],
+      ['https://api.example.com/v1', '/v1/v1/x', '/v1/v1/x'],
+      ['https://api.example.com/v1', '/v10/x', '/v1/v10/x'],
+      ['https://api.example.com/v1', '/v2/x', '/v1/v2/x'],
+      ['https://api.example.com/models', '/models/x', '/models/models/x'],
+      ['https://api.example.com', '/v1/x', '/v1/x'],
+    ];
+    for (const [host, suffix, path] of cases) {
+      const leaf = await leafOf({ provider: 'acme.none', custom_host: host });
+      assert.equal(prepare(proxied({ suffix }), leaf, null).request.path, path, `${host} ${suffix}`);
+    }
+  });
+
   it('on the proxy route is what the client wrote below the base path', async () => {
     const leaf = await leafOf({ provider: 'acme.none', custom_host: 'http://h.example' });
     assert.equal(prepare(proxied({ suffix: '/a//b%2e?' }), leaf, null).request.path, '/a//b%2e?');

@@ -294,6 +294,17 @@ describe('a group', () => {
   });
 });
 
+describe('a provider that may do without a key', () => {
+  it('is at home where its base URL says, by the key or without, and its address is judged as a request\'s', async () => {
+    const local = await leafOf({ provider: 'ollama' });
+    assert.deepEqual([local.needsApiKey, local.base?.originUrl, local.base?.path], [false, 'http://127.0.0.1:11434', '']);
+    assert.ok(services.upstream.origins.has('request http://127.0.0.1:11434'));
+    assert.ok(!services.upstream.origins.has('operator http://127.0.0.1:11434'));
+    assert.equal((await leafOf({ provider: 'ollama', api_key: 'k' })).base?.originUrl, 'https://ollama.com');
+    assert.equal((await leafOf({ provider: 'ollama', custom_host: 'http://ollama:11434' })).base?.originUrl, 'http://ollama:11434');
+  });
+});
+
 describe('a config that cannot work', () => {
   it('is refused by what it names', async () => {
     for (const [config, code, message] of [
