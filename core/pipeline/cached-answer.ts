@@ -1,7 +1,7 @@
 // An answer out of a cache, on its way to the client, and one on its way into it. A plain answer serves a streamed request and the reverse.
 
 import type { AnswerEvent, CacheHit, CacheQuestion, JsonObject, Maybe } from '@gateway/plugin-sdk';
-import { parseJsonObject } from '../body/parse.js';
+import { parseExactObject, parseJsonObject } from '../body/parse.js';
 import { replay } from '../dialect/replay/replay.js';
 import { reasonOf } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
@@ -115,7 +115,7 @@ export function answerFromCache(exchange: Exchange, hit: CacheHit): void {
 
 function streamOf(exchange: Exchange, body: Uint8Array, endpoint: StreamedEndpoint): string {
   // What was parsed is JSON: a change of name, not of type.
-  const answer = parseJsonObject(body) as JsonObject;
+  const answer = parseExactObject(body, parseJsonObject(body)) as JsonObject;
   const events: readonly AnswerEvent[] = [...replay(endpoint, answer, { includesUsage: includesUsage(exchange) })];
   let text = '';
   for (const event of withResults(events, exchange, endpoint)) text += writeEvent(event);

@@ -96,6 +96,21 @@ describe('chat that is relayed', () => {
   });
 });
 
+describe('a kept answer', () => {
+  it('is replayed with the digits', async () => {
+    play(anthropicAnswer);
+    const headers = { ...headersFor('anthropic'), 'x-gateway-config': JSON.stringify({ ...JSON.parse(config('anthropic')), cache: { mode: 'simple' } }) };
+    const ask = async (isStream: boolean): Promise<Response> => fetch(`${gateway.url}/v1/messages`, {
+      method: 'POST', headers, body: JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 50, messages: [{ role: 'user', content: 'Get' }], ...(isStream ? { stream: true } : {}) }),
+    });
+    assert.ok((await (await ask(false)).text()).includes(input));
+    const hit = await ask(true);
+    assert.equal(hit.headers.get('x-gateway-cache-status'), 'HIT');
+    const events = (await hit.text()).split('\n').filter((line) => line.startsWith('data: {')).map((line) => JSON.parse(line.slice(6)));
+    assert.equal(events.map((event) => event.delta?.partial_json ?? '').join(''), input);
+  });
+});
+
 describe('a seed', () => {
   for (const [provider, sent] of [['google', `"seed":${id}`], ['ollama', `"seed":${id}`], ['cohere', `"seed":${id}`]] as const) {
     it(`keeps its digits at ${provider}, and a limit is still a number`, async () => {

@@ -1,6 +1,6 @@
 // A stored message as the events of a streamed one.
 
-import { isObject, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, writeJson, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { slices } from './slices.js';
 
 /** Members of usage that message_delta tells; the API knows them only at the end. The others are told in message_start. */
@@ -78,5 +78,5 @@ function startOf(block: JsonObject): JsonObject {
 function* inputEvents(input: Json | undefined, deltaOf: (delta: JsonObject) => AnswerEvent): Generator<AnswerEvent> {
   yield deltaOf({ type: 'input_json_delta', partial_json: '' });
   if (input === undefined || (isObject(input) && Object.keys(input).length === 0)) return;
-  for (const json of slices(JSON.stringify(input))) yield deltaOf({ type: 'input_json_delta', partial_json: json });
+  for (const json of slices(writeJson(input))) yield deltaOf({ type: 'input_json_delta', partial_json: json });
 }
