@@ -73,7 +73,7 @@ async function call(use?: Use): Promise<Answered> {
 }
 
 const ordinary: Use = { check: 'default.regexMatch', parameters: { rule: 'goodbye', not: true } };
-const politeOnes: readonly Use[] = [{ check: 'hostile.politePool' }, { check: 'hostile.politeWorker', parameters: { waitMs: 30_000 } }];
+const politeOnes: readonly Use[] = [{ check: 'hostile.politePool', parameters: { timeout: 30_000 } }, { check: 'hostile.politeWorker', parameters: { waitMs: 30_000, timeout: 30_000 } }];
 
 const pause = (timeMs: number): Promise<void> => new Promise((resolve) => { setTimeout(resolve, timeMs); });
 
@@ -135,9 +135,9 @@ const attacks: Readonly<Record<string, Attack>> = {
     use: { check: 'hostile.bomb', parameters: { timeout: 400 }, text: `${'a'.repeat(40)}!` }, withinMs: 400, error: /^(timed out after|gave no verdict within) 400 ms$/,
   },
   'a worker that loops for ever': { use: { check: 'hostile.spin', parameters: { waitMs: 400 } }, withinMs: 400, error: /^timed out after 400 ms$/ },
-  'a worker that fills its heap': { use: { check: 'hostile.hog', parameters: { waitMs: 20_000 } }, withinMs: 20_000, atOnce: 2, error: /^out of memory: the worker's heap of 256 MB was full$/ },
-  'a worker that ends itself': { use: { check: 'hostile.exit', parameters: { waitMs: 20_000 } }, withinMs: 20_000, error: /^the worker ended: / },
-  'a worker with a rejection that nobody handles': { use: { check: 'hostile.reject', parameters: { waitMs: 20_000 } }, withinMs: 20_000, error: /^the worker ended: nobody listens$/ },
+  'a worker that fills its heap': { use: { check: 'hostile.hog', parameters: { waitMs: 20_000, timeout: 30_000 } }, withinMs: 30_000, atOnce: 2, error: /^out of memory: the worker's heap of 256 MB was full$/ },
+  'a worker that ends itself': { use: { check: 'hostile.exit', parameters: { waitMs: 20_000, timeout: 30_000 } }, withinMs: 30_000, error: /^the worker ended: / },
+  'a worker with a rejection that nobody handles': { use: { check: 'hostile.reject', parameters: { waitMs: 20_000, timeout: 30_000 } }, withinMs: 30_000, error: /^the worker ended: nobody listens$/ },
   'a check whose promise never settles': { use: { check: 'hostile.hang', parameters: { timeout: 400 } }, withinMs: 400, error: /^gave no verdict within 400 ms$/ },
   'a check that throws': { use: { check: 'hostile.throws' }, withinMs: 0, error: /^it is broken$/ },
   'a webhook that never answers': {

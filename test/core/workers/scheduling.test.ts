@@ -10,6 +10,8 @@ type Tasks = typeof import('./task-module.js');
 const module = new URL('./broken-module.js', import.meta.url);
 const taskModule = new URL('./task-module.js', import.meta.url);
 const longMs = 30_000;
+/** How long a call waits until another worker is started for it. */
+const patienceMs = 10;
 /** Long enough for a busy machine to begin a call in it. */
 const shortMs = 200;
 
@@ -43,8 +45,14 @@ describe('the number of workers', () => {
     await withPool({ workersMax: 3 }, async (pool, calls) => {
       await calls.whereAmI();
       const { workers } = pool.state();
-      for (let count = 0; count < 50; count += 1) await calls.whereAmI();
-      assert.equal(pool.state().workers, workers);
+      let slow = 0;
+      for (let count = 0; count < 50; count += 1) {
+        const startedAtMs = performance.now();
+        await calls.whereAmI();
+        if (performance.now() - startedAtMs >= patienceMs) slow += 1;
+      }
+      // What took long on a busy machine may have brought another one each.
+      assert.ok(pool.state().workers <= workers + slow, `${pool.state().workers} workers, ${slow} slow calls`);
     });
   });
 
@@ -64,7 +72,7 @@ describe('the number of workers', () => {
       const gate = closedGate();
       const blocked = [calls.block(gate), calls.block(gate)];
       await arrivals(gate, 2);
-      assert.equal(pool.state().workers, 2);
+      assert.ok(pool.state().workers >= 2);
       open(gate);
       await Promise.all(blocked);
       await until(() => pool.state().workers === 1);
