@@ -135,7 +135,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     use: { check: 'hostile.bomb', parameters: { timeout: 400 }, text: `${'a'.repeat(40)}!` }, withinMs: 400, error: /^(timed out after|gave no verdict within) 400 ms$/,
   },
   'a worker that loops for ever': { use: { check: 'hostile.spin', parameters: { waitMs: 400 } }, withinMs: 400, error: /^timed out after 400 ms$/ },
-  'a worker that fills its heap': { use: { check: 'hostile.hog', parameters: { waitMs: 20_000, timeout: 30_000 } }, withinMs: 30_000, atOnce: 2, error: /^out of memory: the worker's heap of 256 MB was full$/ },
+  'a worker that fills its heap': { use: { check: 'hostile.hog', parameters: { waitMs: 60_000, timeout: 60_000 } }, withinMs: 60_000, atOnce: 2, error: /^out of memory: the worker's heap of 256 MB was full$/ },
   'a worker that ends itself': { use: { check: 'hostile.exit', parameters: { waitMs: 20_000, timeout: 30_000 } }, withinMs: 30_000, error: /^the worker ended: / },
   'a worker with a rejection that nobody handles': { use: { check: 'hostile.reject', parameters: { waitMs: 20_000, timeout: 30_000 } }, withinMs: 30_000, error: /^the worker ended: nobody listens$/ },
   'a check whose promise never settles': { use: { check: 'hostile.hang', parameters: { timeout: 400 } }, withinMs: 400, error: /^gave no verdict within 400 ms$/ },
@@ -196,9 +196,10 @@ describe('hostile checks', () => {
   }
 
   it('one whose module has ended too many workers is refused at once, and the pool is left to the others', async () => {
-    const use: Use = { check: 'hostile.spin', parameters: { waitMs: 200 } };
+    // Where no worker is free in time, none is ended.
+    const use: Use = { check: 'hostile.spin', parameters: { waitMs: 1000 } };
     let refused: Answered | undefined;
-    for (let count = 0; count < 10 && refused === undefined; count += 1) {
+    for (let count = 0; count < 60 && refused === undefined; count += 1) {
       const each = await call(use);
       if (/ended too many workers; it is refused for another \d+ s/.test(each.check?.error?.message ?? '')) refused = each;
     }
@@ -210,8 +211,8 @@ describe('hostile checks', () => {
   it('ours take any text in linear time and keep nobody waiting', async () => {
     const personal = 'Write to jane.doe@example.com or call +1 202 555 0143. ';
     const heavy: readonly (readonly [use: Use, status: number])[] = [
-      [{ check: 'default.regexMatch', parameters: { rule: '(a+)+$', not: true }, text: `${'a'.repeat(50_000)}!` }, 200],
-      [{ check: 'default.pii', parameters: {}, text: personal.repeat(Math.ceil(100_000 / personal.length)) }, 246],
+      [{ check: 'default.regexMatch', parameters: { rule: '(a+)+$', not: true, timeout: lostMs }, text: `${'a'.repeat(50_000)}!` }, 200],
+      [{ check: 'default.pii', parameters: { timeout: lostMs }, text: personal.repeat(Math.ceil(100_000 / personal.length)) }, 246],
     ];
     for (const [use] of heavy) await call(use);
     const before = processorMs();
