@@ -304,11 +304,11 @@ describe('a request time-out', { concurrency: true }, () => {
       tries += 1;
       if (tries > 1) answerChat(received, response, request);
     };
-    const listed = await call(target(hung, { request_timeout: 80, retry: { attempts: 1, on_status_codes: [408] } }));
+    const listed = await call(target(hung, { request_timeout: 400, retry: { attempts: 1, on_status_codes: [408] } }));
     assert.equal(listed.status, 200);
     assert.equal(listed.count, '1');
     tries = 0;
-    const unlisted = await call(target(hung, { request_timeout: 80, retry: { attempts: 1 } }));
+    const unlisted = await call(target(hung, { request_timeout: 400, retry: { attempts: 1 } }));
     assert.equal(unlisted.status, 408);
     assert.equal(tries, 1);
   });
@@ -318,9 +318,9 @@ describe('a request time-out', { concurrency: true }, () => {
     slow.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"n":1}\n\n');
-      setTimeout(() => { response.end('data: {"n":2}\n\ndata: [DONE]\n\n'); }, 300);
+      setTimeout(() => { response.end('data: {"n":2}\n\ndata: [DONE]\n\n'); }, 600);
     };
-    const result = await call(target(slow, { request_timeout: 120 }));
+    const result = await call(target(slow, { request_timeout: 400 }));
     assert.equal(result.status, 200);
     assert.equal(result.body, 'data: {"n":1}\n\ndata: {"n":2}\n\ndata: [DONE]\n\n');
   });
