@@ -2,7 +2,7 @@
 // An answer that is collected before the client gets any of it: because the provider's format has to be turned into the client's, because hooks
 // judge it or add their results, because a cache wants it, or because it is an error.
 
-import { ByteCollector, exactNumbersRead, isBinaryAnswer, isProviderError, writeJson, type BinaryAnswer, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { ByteCollector, exactNumbersRead, isBinaryAnswer, isProviderError, nameFault, writeJson, type BinaryAnswer, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { asBuffer } from '../body/cursor.js';
 import { isStackOverflow, isTooDeep, levelsMax } from '../body/depth.js';
 import { answerValuesMax, parseAnswer } from '../body/parse.js';
@@ -68,7 +68,9 @@ export class PlainAnswer {
       if (answer.status === 200 && answer.attempt.attempts.question !== null) answer.remember(null, bytes);
       this.#send(bytes, answer.contentType);
     } else {
-      this.#judge(this.#parse(bytes), bytes);
+      const parsed = this.#parse(bytes);
+      // Of a name that is given twice the client may read the other value: what goes is what was judged.
+      this.#judge(parsed, nameFault(bytes.toString('utf8'), true) === undefined ? bytes : null);
     }
   }
 

@@ -3,7 +3,7 @@
 // edits made; what it keeps waits. An event in which nothing changes goes on as the same bytes. Nothing of a text may go that the check has
 // not seen, and nothing at all once the call is denied.
 
-import { isObject, type AnswerEvent, type EventSink, type EventStage, type JsonObject, type Verdict } from '@gateway/plugin-sdk';
+import { isObject, nameFault, type AnswerEvent, type EventSink, type EventStage, type JsonObject, type Verdict } from '@gateway/plugin-sdk';
 import { ChatDeltas } from './deltas/chat.js';
 import { ParsedEvent, type Deltas } from './deltas/deltas.js';
 import { MessagesDeltas } from './deltas/messages.js';
@@ -74,7 +74,8 @@ export class CheckStage implements EventStage<AnswerEvent> {
           if (data.trim() === done) deltas.end();
           read = event;
         } else {
-          read = deltas.read(new ParsedEvent(event.event, data, parsed), parsed);
+          // Of a name that is given twice the client may read the other value: what goes is what was judged.
+          read = deltas.read(nameFault(data, true) === undefined ? new ParsedEvent(event.event, data, parsed) : { event: event.event, data: parsed }, parsed);
         }
       }
     } catch (thrown) {

@@ -6,6 +6,7 @@ export * from './chat/read.js';
 export type * from './chat/types.js';
 export * from './chat/write.js';
 export * from './content/pieces.js';
+export { echoedNames, isHarmless } from './content/places.js';
 export { nameFault, type NameFault } from './content/repeated-names.js';
 export * from './define.js';
 export * from './errors.js';

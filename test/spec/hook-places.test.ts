@@ -115,3 +115,42 @@ describe('a text of a request', () => {
     }
   });
 });
+
+const repeated = JSON.stringify(completion({ message: { role: 'assistant', content: 'fine' } })).replace('"content":', '"content":"a needle","content":');
+const answered: readonly (readonly [string, object])[] = [
+  ['/v1/chat/completions', completion({ message: { role: 'assistant', content: 'x', annotations: [{ type: 'url_citation', url_citation: { title: 'a needle', url: 'https://x.example' } }] } })],
+  ['/v1/chat/completions', completion({ message: { role: 'assistant', content: 'x' }, logprobs: { content: [{ token: 'x', logprob: 0, bytes: null, top_logprobs: [{ token: 'needle', logprob: -1, bytes: null }] }], refusal: null } })],
+  ['/v1/chat/completions', completion({ message: { role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"needle":1}' } }] } })],
+  ['/v1/chat/completions', completion({ message: { role: 'assistant', content: 'x', vendor_thought: 'a needle' } })],
+  ['/v1/messages', message([{ type: 'text', text: 'x', citations: [{ type: 'char_location', cited_text: 'a needle', document_index: 0, document_title: null, start_char_index: 0, end_char_index: 1 }] }])],
+  ['/v1/messages', message([{ type: 'web_search_tool_result', tool_use_id: 't', content: [{ type: 'web_search_result', title: 'a needle', url: 'https://x.example', encrypted_content: 'AA' }] }])],
+  ['/v1/responses', response([{ type: 'code_interpreter_call', id: 'c', code: '', container_id: 'c', outputs: [{ type: 'logs', logs: 'a needle' }] }])],
+  ['/v1/responses', response([{ type: 'file_search_call', id: 'f', status: 'completed', queries: ['a needle'], results: null }])],
+];
+
+describe('a text of an answer', () => {
+  for (const [path, body] of answered) {
+    it(`is judged and changed, wherever it stands: ${path} ${JSON.stringify(body).slice(60, 200)}`, async () => {
+      upstream.answer = answers(body);
+      const asked = path === '/v1/responses' ? { model: 'm', input: 'hi' } : { ...hi, max_tokens: 5 };
+      const denied = await call({ output_guardrails: [denies] }, path, asked);
+      assert.equal(denied.status, 446, denied.text);
+      assert.doesNotMatch(denied.text, /a needle/);
+      const changed = await call({ output_mutators: [redacts] }, path, asked);
+      assert.equal(changed.status, 200, changed.text);
+      assert.doesNotMatch(changed.text, /needle/);
+    });
+  }
+
+  it('that can be read in two ways goes as it was judged, plain and streamed', async () => {
+    upstream.answer = (_, out) => { out.writeHead(200, { 'content-type': 'application/json' }); out.end(repeated); };
+    const plain = await call({ output_guardrails: [denies] }, '/v1/chat/completions', hi);
+    assert.equal(plain.status, 200);
+    assert.doesNotMatch(plain.text, /a needle/);
+    const chunk = '{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"a needle","content":"fine"},"finish_reason":null}]}';
+    upstream.answer = (_, out) => { out.writeHead(200, { 'content-type': 'text/event-stream' }); out.end(`data: ${chunk}\n\ndata: ${chunk.replace(/"delta":{[^}]*}/, '"delta":{}').replace('null', '"stop"')}\n\ndata: [DONE]\n\n`); };
+    const streamed = await call({ output_guardrails: [denies] }, '/v1/chat/completions', { ...hi, stream: true });
+    assert.match(streamed.text, /"content":"fine"/);
+    assert.doesNotMatch(streamed.text, /a needle/);
+  });
+});

@@ -2,10 +2,22 @@
 // The texts in the chunks of chat completions, and of legacy completions. Each choice has its content, its refusal, its reasoning under the
 // names that providers gave it, and the arguments of each tool call. A chunk of which nothing is left is not written.
 
-import { isObject, type AnswerEvent, type Json, type JsonObject, type TextPiece } from '@gateway/plugin-sdk';
+import { isHarmless, isObject, type AnswerEvent, type Json, type JsonObject, type TextPiece } from '@gateway/plugin-sdk';
 import { blockOf, hasMore, isChoiceShape, isEmptyCall, isEmptyDelta, isNothing, isShape, textOfBlocks } from './chunk-shape.js';
 import { isList, without, type Deltas, type Open } from './deltas.js';
 import type { Channel, TextGate } from './text-gate.js';
+import { editOthers, mayGo } from './whole-texts.js';
+
+/** What is read as a text of its own, or holds such. */
+const chunkNames: ReadonlySet<string> = new Set(['choices']);
+const choiceNames: ReadonlySet<string> = new Set(['delta', 'message', 'text', 'logprobs']);
+const callNames: ReadonlySet<string> = new Set(['function', 'custom']);
+const functionNames: ReadonlySet<string> = new Set(['arguments']);
+const customNames: ReadonlySet<string> = new Set(['input']);
+const audioNames: ReadonlySet<string> = new Set(['transcript']);
+const pieceNames: ReadonlySet<string> = new Set(['text', 'thinking']);
+const detailNames: ReadonlySet<string> = new Set(['text', 'summary']);
+const noNames: ReadonlySet<string> = new Set();
 
 /** One text of a choice. */
 interface Slot {
@@ -44,7 +56,10 @@ export class ChatDeltas implements Deltas {
 
   constructor(readonly gate: TextGate, readonly isLegacy: boolean) {}
 
-  read(event: AnswerEvent, data: JsonObject): AnswerEvent | null {
+  read(given: AnswerEvent, parsed: JsonObject): AnswerEvent | null {
+    const data = editOthers(this.gate, 'chunk', parsed, chunkNames, 0);
+    if (this.gate.isDenied) return null;
+    const event = data === parsed ? given : { event: given.event, data };
     const { choices } = data;
     if (!isList(choices)) {
       // What a provider tells of an error ends the answer.
@@ -93,9 +108,10 @@ export class ChatDeltas implements Deltas {
     const member = this.isLegacy ? 'text' : choice.delta === undefined || choice.delta === null ? 'message' : 'delta';
     const given = choice[member];
     const left = this.#given(state, given);
-    let next = left === given || left === undefined ? choice : { ...choice, [member]: left };
-    // They show the words that were there.
-    if ((this.gate.changes || left !== given) && choice.logprobs !== undefined && choice.logprobs !== null) next = { ...next, logprobs: null };
+    let next = editOthers(this.gate, `choices.${index}`, left === given || left === undefined ? choice : { ...choice, [member]: left }, choiceNames, index);
+    // They show the words that were there, and those that could have been.
+    const { logprobs } = choice;
+    if (logprobs !== undefined && logprobs !== null && (this.gate.changes || left !== given || !mayGo(this.gate, `choices.${index}`, logprobs, isObject(given) ? given.content ?? given.refusal : given, index))) next = { ...next, logprobs: null };
     if (isLast) return this.#lastChunk(state, next, member, left);
     return left !== given && isEmptyDelta(left) && !hasMore(next, isChoiceShape) ? null : next;
   }
@@ -140,23 +156,32 @@ export class ChatDeltas implements Deltas {
   #member(state: Choice, name: string, value: Json, copied: Copied | null): Json | undefined {
     switch (name) {
       case 'role': return value;
-      case 'refusal': return typeof value === 'string' ? this.#plain(state, name, 'text', value) : value;
-      case 'reasoning_content': case 'reasoning': return typeof value === 'string' ? this.#plain(state, name, 'thinking', value) : value;
-      case 'tool_calls': return isList(value) ? this.#list(value, (entry, place) => this.#toolCall(state, entry, place)) : value;
-      case 'content_blocks': return isList(value) ? this.#blocks(state, value, copied) : value;
-      case 'reasoning_details': return isList(value) ? this.#list(value, (entry, place) => this.#detail(state, entry, place)) : value;
+      case 'refusal': return typeof value === 'string' ? this.#plain(state, name, 'text', value) : this.#other(state, name, value);
+      case 'reasoning_content': case 'reasoning': return typeof value === 'string' ? this.#plain(state, name, 'thinking', value) : this.#other(state, name, value);
+      case 'tool_calls': return isList(value) ? this.#list(value, (entry, place) => this.#toolCall(state, entry, place)) : this.#other(state, name, value);
+      case 'content_blocks': return isList(value) ? this.#blocks(state, value, copied) : this.#other(state, name, value);
+      case 'reasoning_details': return isList(value) ? this.#list(value, (entry, place) => this.#detail(state, entry, place)) : this.#other(state, name, value);
       case 'function_call': {
-        if (!isObject(value)) return value;
+        if (!isObject(value)) return this.#other(state, name, value);
         const left = this.#arguments(state, name, value.arguments, true, (text) => ({ function_call: { arguments: text } }));
-        return left === value.arguments ? value : left === '' && value.name === undefined ? undefined : { ...value, arguments: left ?? '' };
+        const named = editOthers(this.gate, `choices.${state.index}.function_call`, value, functionNames, state.index);
+        return left === value.arguments ? named : left === '' && value.name === undefined ? undefined : { ...named, arguments: left ?? '' };
       }
       case 'audio': {
-        if (!isObject(value) || typeof value.transcript !== 'string') return value;
+        if (!isObject(value)) return this.#other(state, name, value);
+        const told = editOthers(this.gate, `choices.${state.index}.audio`, value, audioNames, state.index);
+        if (typeof value.transcript !== 'string') return told;
         const left = this.gate.pass(this.#slot(state, name, 'text', false, (text) => ({ audio: { transcript: text } })).channel, value.transcript);
-        return left === value.transcript ? value : { ...value, transcript: left };
+        return left === value.transcript ? told : { ...told, transcript: left };
       }
-      default: return value;
+      default: return this.#other(state, name, value);
     }
+  }
+
+  /** A member that no dialect has a place for: a text goes on from delta to delta. */
+  #other(state: Choice, name: string, value: Json): Json | undefined {
+    if (typeof value !== 'string') return editOthers(this.gate, `choices.${state.index}.delta`, { [name]: value }, noNames, state.index)[name];
+    return isHarmless(name, '', value) ? value : this.#plain(state, name, 'field', value);
   }
 
   #content(state: Choice, text: string): string {
@@ -175,9 +200,9 @@ export class ChatDeltas implements Deltas {
 
   /** Content as a list of parts, as some providers stream it. */
   #parts(state: Choice, value: Json): Json | undefined {
-    if (!isList(value)) return value;
+    if (!isList(value)) return this.#other(state, 'content', value);
     return this.#list(value, (part) => {
-      let left = part;
+      let left = editOthers(this.gate, `choices.${state.index}.content`, part, pieceNames, state.index);
       if (typeof part.text === 'string') {
         const text = this.#content(state, part.text);
         if (text !== part.text) left = { ...left, text };
@@ -207,15 +232,20 @@ export class ChatDeltas implements Deltas {
     const tool = call.index ?? call.id ?? (typeof state.lastTool === 'string' ? state.lastTool : place);
     state.lastTool = tool;
     const at: Open = call.index === undefined && typeof tool === 'string' ? { id: tool } : { index: tool };
-    let left = call;
+    const key = `choices.${state.index}.tool_calls.${String(tool)}`;
+    let left = editOthers(this.gate, key, call, callNames, state.index);
     const { function: called, custom } = call;
     if (isObject(called)) {
+      const named = editOthers(this.gate, key, called, functionNames, state.index);
+      if (named !== called) left = { ...left, function: named };
       const given = this.#arguments(state, `tool_calls.${String(tool)}`, called.arguments, true, (text) => ({ tool_calls: [{ ...at, function: { arguments: text } }] }));
-      if (given !== called.arguments) left = { ...left, function: { ...called, arguments: given ?? '' } };
+      if (given !== called.arguments) left = { ...left, function: { ...named, arguments: given ?? '' } };
     }
     if (isObject(custom)) {
+      const named = editOthers(this.gate, key, custom, customNames, state.index);
+      if (named !== custom) left = { ...left, custom: named };
       const given = this.#arguments(state, `tool_calls.${String(tool)}.custom`, custom.input, false, (text) => ({ tool_calls: [{ ...at, custom: { input: text } }] }));
-      if (given !== custom.input) left = { ...left, custom: { ...custom, input: given ?? '' } };
+      if (given !== custom.input) left = { ...left, custom: { ...named, input: given ?? '' } };
     }
     return left !== call && isEmptyCall(left) ? null : left;
   }
@@ -243,7 +273,7 @@ export class ChatDeltas implements Deltas {
         result.push(entry);
         continue;
       }
-      let left = piece;
+      let left = editOthers(gate, `choices.${state.index}.content_blocks.${String(entry.index ?? 0)}`, piece, pieceNames, state.index);
       if (!isCopied && typeof piece.text === 'string' && piece.text !== '') {
         let text: string;
         if (copy === null) {
@@ -291,7 +321,7 @@ export class ChatDeltas implements Deltas {
     const { gate } = this;
     const index = String(detail.index ?? place);
     const shape = without(without(detail, 'signature'), 'id');
-    let left = detail;
+    let left = editOthers(gate, `choices.${state.index}.reasoning_details.${index}`, detail, detailNames, state.index);
     const { text, summary } = detail;
     if (typeof summary === 'string') {
       const slot = this.#slot(state, `reasoning_details.${index}.summary`, 'thinking', false, (held) => ({ reasoning_details: [{ ...shape, summary: held }] }));

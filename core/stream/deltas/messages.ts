@@ -5,13 +5,24 @@
 import { answerPieces, isObject, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { isList, type Deltas } from './deltas.js';
 import type { Channel, TextGate } from './text-gate.js';
-import { editWhole } from './whole-texts.js';
+import { editOthers, editWhole } from './whole-texts.js';
 
 interface Block {
   readonly channel: Channel;
   readonly index: Json;
   readonly type: 'text_delta' | 'thinking_delta' | 'input_json_delta';
 }
+
+/** What is read as a text of its own, or holds such: of an event, of a delta and of a block, by their types. */
+const eventNames: ReadonlyMap<Json | undefined, ReadonlySet<string>> = new Map([
+  ['content_block_delta', new Set(['delta'])], ['content_block_start', new Set(['content_block'])], ['message_start', new Set(['message'])],
+]);
+const deltaNames: ReadonlyMap<Json | undefined, ReadonlySet<string>> = new Map([
+  ['text_delta', new Set(['text'])], ['thinking_delta', new Set(['thinking'])], ['input_json_delta', new Set(['partial_json'])],
+]);
+const blockNames: ReadonlyMap<Json, ReadonlySet<string>> = new Map([['text', new Set(['text'])], ['thinking', new Set(['thinking'])]]);
+const messageNames: ReadonlySet<string> = new Set(['content']);
+const noNames: ReadonlySet<string> = new Set();
 
 /** The member of a delta, or of a block, that holds the text. */
 const memberOf = { text_delta: 'text', thinking_delta: 'thinking', input_json_delta: 'partial_json' } as const;
@@ -27,7 +38,11 @@ export class MessagesDeltas implements Deltas {
 
   constructor(readonly gate: TextGate) {}
 
-  read(event: AnswerEvent, data: JsonObject): AnswerEvent | null {
+  read(given: AnswerEvent, parsed: JsonObject): AnswerEvent | null {
+    const { gate } = this;
+    const data = editOthers(gate, 'event', parsed, eventNames.get(parsed.type) ?? noNames, 0);
+    if (gate.isDenied) return null;
+    const event = data === parsed ? given : { event: given.event, data };
     switch (data.type) {
       case 'content_block_delta': return this.#delta(event, data);
       case 'content_block_start': return this.#start(event, data);
@@ -51,40 +66,50 @@ export class MessagesDeltas implements Deltas {
   }
 
   #delta(event: AnswerEvent, data: JsonObject): AnswerEvent | null {
-    const { delta } = data;
-    if (!isObject(delta)) return event;
+    const told = data.delta;
+    if (!isObject(told)) return this.#bare(event, data);
+    const delta = editOthers(this.gate, `content.${String(data.index ?? 0)}.delta`, told, deltaNames.get(told.type) ?? noNames, 0);
+    if (this.gate.isDenied) return null;
     const { type } = delta;
+    const same = delta === told ? event : { event: event.event, data: { ...data, delta } };
     this.#isNamed = event.event !== undefined;
     if (type === 'signature_delta') {
       const block = this.#open.get(data.index ?? 0);
-      if (block === undefined) return event;
+      if (block === undefined) return same;
       this.#flush(block);
-      return block.channel.isEdited ? null : event;
+      return block.channel.isEdited ? null : same;
     }
-    if (type !== 'text_delta' && type !== 'thinking_delta' && type !== 'input_json_delta') return event;
+    if (type !== 'text_delta' && type !== 'thinking_delta' && type !== 'input_json_delta') return same;
     const member = memberOf[type];
     const text = delta[member];
-    if (typeof text !== 'string' || text === '') return event;
+    if (typeof text !== 'string' || text === '') return same;
     const released = this.gate.pass(this.#block(data.index ?? 0, type).channel, text);
-    if (released === text) return event;
+    if (released === text) return same;
     return released === '' ? null : { event: event.event, data: { ...data, delta: { ...delta, [member]: released } } };
+  }
+
+  /** What is no object where one should be. */
+  #bare(event: AnswerEvent, data: JsonObject): AnswerEvent {
+    const left = editOthers(this.gate, 'event', data, noNames, 0);
+    return left === data ? event : { event: event.event, data: left };
   }
 
   /** A block may begin with text, and those without deltas come whole. */
   #start(event: AnswerEvent, data: JsonObject): AnswerEvent {
     const block = data.content_block;
-    if (!isObject(block)) return event;
+    if (!isObject(block)) return this.#bare(event, data);
     this.#isNamed = event.event !== undefined;
     const index = data.index ?? 0;
     let left: Json = block;
     if (block.type === 'text' || block.type === 'thinking') {
+      left = editOthers(this.gate, `content.${String(index)}`, block, blockNames.get(block.type) ?? noNames, 0);
       const type = block.type === 'text' ? 'text_delta' : 'thinking_delta';
       const text = block[block.type];
       if (typeof text === 'string' && text !== '') {
         const { channel } = this.#block(index, type);
         const isSigned = typeof block.signature === 'string' && block.signature !== '';
         const released = this.gate.pass(channel, text) + (isSigned ? this.gate.flush(channel) : '');
-        if (released !== text) left = { ...block, [block.type]: released };
+        if (released !== text) left = { ...left, [block.type]: released };
         if (isSigned && channel.isEdited && isObject(left)) left = { ...left, signature: '' };
       }
     } else {
@@ -95,15 +120,16 @@ export class MessagesDeltas implements Deltas {
 
   /** Some begin with a message that has content already. */
   #message(event: AnswerEvent, data: JsonObject): AnswerEvent {
-    const { message } = data;
-    if (!isObject(message) || !isList(message.content) || message.content.length === 0) return event;
-    let isChanged = false;
-    const content = message.content.map((block, index) => {
+    if (!isObject(data.message)) return this.#bare(event, data);
+    const message = editOthers(this.gate, 'message', data.message, messageNames, 0);
+    let isChanged = message !== data.message;
+    const told = isList(message.content) ? message.content : [];
+    const content = told.map((block, index) => {
       const left = this.#whole(block, `start.${index}`);
       if (left !== block) isChanged = true;
       return left;
     });
-    return isChanged ? { event: event.event, data: { ...data, message: { ...message, content } } } : event;
+    return isChanged ? { event: event.event, data: { ...data, message: told.length === 0 ? message : { ...message, content } } } : event;
   }
 
   #whole(block: Json, index: Json): Json {

@@ -13,7 +13,7 @@ export interface Kind {
   readonly kind: TextPiece['kind'];
   readonly isJson: boolean;
   /** The member of the done event that has all of it; the same in the part or item. */
-  readonly copy: 'text' | 'refusal' | 'arguments' | 'input' | 'code' | 'transcript';
+  readonly copy: 'text' | 'refusal' | 'arguments' | 'input' | 'code' | 'transcript' | 'command';
 }
 
 const kindNamed = (name: string, index: Kind['index'], kind: TextPiece['kind'], copy: Kind['copy'], isJson = false): Kind =>
@@ -27,8 +27,9 @@ export const mcpArguments = kindNamed('mcp_call_arguments', '', 'arguments', 'ar
 const customInput = kindNamed('custom_tool_call_input', '', 'arguments', 'input');
 const code = kindNamed('code_interpreter_call_code', '', 'arguments', 'code');
 const transcript = kindNamed('audio.transcript', '', 'text', 'transcript');
+const command = kindNamed('shell_call_command', '', 'arguments', 'command');
 
-const kinds = [outputText, refusal, summaryText, reasoningText, functionArguments, mcpArguments, customInput, code, transcript];
+const kinds = [outputText, refusal, summaryText, reasoningText, functionArguments, mcpArguments, customInput, code, transcript, command];
 export const deltaKinds: ReadonlyMap<Json | undefined, Kind> = new Map(kinds.map((kind) => [kind.delta, kind]));
 export const doneKinds: ReadonlyMap<Json | undefined, Kind> = new Map(kinds.map((kind) => [`response.${kind.name}.done`, kind]));
 export const partKinds: ReadonlyMap<Json | undefined, Kind> = new Map([

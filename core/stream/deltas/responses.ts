@@ -2,12 +2,29 @@
 // The texts in the events of OpenAI's Responses API: parts of messages, reasoning, what tools are called with. Each text is told again when
 // it is done, in its part, its item and the whole response; these copies show what went. Numbers of events stay without a gap.
 
-import { answerPieces, isObject, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { answerPieces, echoedNames, isObject, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { unseal } from '../../dialect/responses/reasoning.js';
 import { isList, without, type Deltas, type Open } from './deltas.js';
 import { deltaKinds, doneKinds, isFilled, itemKinds, keyOf, likenessOf, mcpArguments, partKinds, textOfOutput, type Kind } from './response-texts.js';
 import type { Channel, TextGate } from './text-gate.js';
-import { editWhole } from './whole-texts.js';
+import { editOthers, editWhole, mayGo } from './whole-texts.js';
+
+/** What is read as a text of its own, or holds such. */
+const deltaNames: ReadonlySet<string> = new Set(['delta', 'logprobs']);
+const partEventNames: ReadonlySet<string> = new Set(['part']);
+const itemEventNames: ReadonlySet<string> = new Set(['item']);
+const responseEventNames: ReadonlySet<string> = new Set(['response']);
+const untoldNames: ReadonlySet<string> = new Set(['output', ...echoedNames]);
+/** Where the text of the response is that of its output. */
+const responseNames: ReadonlySet<string> = new Set(['output_text', ...untoldNames]);
+const noNames: ReadonlySet<string> = new Set();
+const messageNames: ReadonlySet<string> = new Set(['content']);
+const reasoningNames: ReadonlySet<string> = new Set(['content', 'summary']);
+/** What is read as the text of a kind, and need not be read as another. */
+const namesOf = (list: readonly string[]): ReadonlyMap<Kind, ReadonlySet<string>> => new Map([...deltaKinds.values()].map((kind) => [kind, new Set([...list, kind.copy])]));
+const copyNames = namesOf([]);
+const partNames = namesOf(['logprobs']);
+const mcpNames: ReadonlySet<string> = new Set(['arguments', 'output']);
 
 interface Slot {
   readonly channel: Channel;
@@ -75,7 +92,7 @@ export class ResponsesDeltas implements Deltas {
     const kind = deltaKinds.get(type);
     if (kind !== undefined) {
       this.#isNamed = event.event !== undefined;
-      return this.#delta(kind, data);
+      return this.#delta(kind, editOthers(this.gate, 'event', data, typeof data.delta === 'string' ? deltaNames : noNames, 0));
     }
     switch (type) {
       case 'response.content_part.added': case 'response.reasoning_summary_part.added': return this.#part(data, false);
@@ -85,10 +102,13 @@ export class ResponsesDeltas implements Deltas {
       case 'response.completed': case 'response.incomplete': case 'response.failed': case 'response.cancelled':
         this.#flush(null);
         return this.#response(data);
-      case 'error': this.#flush(null); return data;
+      case 'error':
+        this.#flush(null);
+        return editOthers(this.gate, 'event', data, noNames, 0);
       default: {
         const done = doneKinds.get(type);
-        return done === undefined ? data : this.#done(done, data);
+        if (done !== undefined) return this.#done(done, editOthers(this.gate, 'event', data, copyNames.get(done) ?? noNames, 0));
+        return this.#response(data);
       }
     }
   }
@@ -100,7 +120,8 @@ export class ResponsesDeltas implements Deltas {
     slot.like = data;
     const released = this.gate.pass(slot.channel, delta);
     if (released === '' && delta !== '') return null;
-    const hasLogprobs = (this.gate.changes || released !== delta) && isFilled(data.logprobs);
+    const { logprobs } = data;
+    const hasLogprobs = isFilled(logprobs) && (this.gate.changes || released !== delta || !mayGo(this.gate, slot.channel.key, logprobs ?? null, delta, 0));
     if (released === delta && !hasLogprobs) return data;
     // They show the words that were there.
     return hasLogprobs ? { ...data, delta: released, logprobs: [] } : { ...data, delta: released };
@@ -114,12 +135,21 @@ export class ResponsesDeltas implements Deltas {
     return this.#told(data, kind.copy, given, left);
   }
 
-  #part(data: JsonObject, isDone: boolean): JsonObject {
+  #part(given: JsonObject, isDone: boolean): JsonObject {
+    const data = editOthers(this.gate, 'event', given, partEventNames, 0);
     const { part } = data;
-    const kind = isObject(part) ? partKinds.get(part.type) : undefined;
-    if (!isObject(part) || kind === undefined) return data;
-    const left = this.#partOf(kind, part, data, isDone);
+    if (!isObject(part)) return editOthers(this.gate, 'event', data, noNames, 0);
+    const left = this.#anyPart(part, data, isDone);
     return left === part ? data : { ...data, part: left };
+  }
+
+  #anyPart(part: JsonObject, place: JsonObject, isDone: boolean): JsonObject {
+    const kind = partKinds.get(part.type);
+    const key = `output.${String(place.output_index ?? place.item_id ?? 0)}.part`;
+    if (kind === undefined) return editOthers(this.gate, key, part, noNames, 0);
+    const left = this.#partOf(kind, editOthers(this.gate, key, part, partNames.get(kind) ?? noNames, 0), place, isDone);
+    const { logprobs } = left;
+    return isFilled(logprobs) && !mayGo(this.gate, key, logprobs ?? null, left[kind.copy], 0) ? { ...left, logprobs: [] } : left;
   }
 
   /** The part with its text as it went; one that begins may have the first piece of it. */
@@ -133,19 +163,22 @@ export class ResponsesDeltas implements Deltas {
     return this.#told(part, kind.copy, given, this.#copy(slot, given));
   }
 
-  #itemEvent(data: JsonObject, isDone: boolean): JsonObject {
+  #itemEvent(given: JsonObject, isDone: boolean): JsonObject {
+    const data = editOthers(this.gate, 'event', given, itemEventNames, 0);
     const { item } = data;
-    if (!isObject(item)) return data;
+    if (!isObject(item)) return editOthers(this.gate, 'event', data, noNames, 0);
     const output = data.output_index ?? item.id ?? 0;
     if (isDone) this.#flush(output);
     const left = this.#item(item, output, isDone);
     return left === item ? data : { ...data, item: left };
   }
 
-  #response(data: JsonObject): JsonObject {
-    const { response } = data;
-    if (!isObject(response) || !isList(response.output)) return data;
-    const { output } = response;
+  #response(given: JsonObject): JsonObject {
+    const told = given.response;
+    const data = editOthers(this.gate, 'event', given, isObject(told) ? responseEventNames : noNames, 0);
+    if (!isObject(told)) return data;
+    const output = isList(told.output) ? told.output : [];
+    const response = editOthers(this.gate, 'response', told, told.output_text === textOfOutput(output) ? responseNames : untoldNames, 0);
     let changed: Json[] | null = null;
     for (let index = 0; index < output.length; index += 1) {
       const item = output[index];
@@ -155,7 +188,7 @@ export class ResponsesDeltas implements Deltas {
       changed ??= output.slice();
       changed[index] = left;
     }
-    if (changed === null) return data;
+    if (changed === null) return response === told ? data : { ...data, response };
     const next: Open = { ...response, output: changed };
     if (typeof response.output_text === 'string') next.output_text = textOfOutput(changed);
     return { ...data, response: next };
@@ -168,8 +201,10 @@ export class ResponsesDeltas implements Deltas {
   }
 
   /** The item with its texts as they went. */
-  #item(item: JsonObject, output: Json, isDone: boolean): JsonObject {
-    const place = { item_id: item.id ?? null, output_index: output };
+  #item(told: JsonObject, output: Json, isDone: boolean): JsonObject {
+    const place = { item_id: told.id ?? null, output_index: output };
+    const known = knownOf(told.type);
+    const item = known === undefined ? told : editOthers(this.gate, `output.${String(output)}`, told, known, 0);
     if (item.type === 'message' || item.type === undefined) return this.#listOf(item, 'content', 'content_index', place, isDone);
     if (item.type === 'reasoning') {
       const left = this.#listOf(this.#listOf(item, 'summary', 'summary_index', place, isDone), 'content', 'content_index', place, isDone);
@@ -201,9 +236,8 @@ export class ResponsesDeltas implements Deltas {
     let changed: Json[] | null = null;
     for (let at = 0; at < parts.length; at += 1) {
       const part = parts[at];
-      const kind = isObject(part) ? partKinds.get(part.type) : undefined;
-      if (!isObject(part) || kind === undefined) continue;
-      const left = this.#partOf(kind, part, { ...place, [index]: at }, isDone);
+      if (!isObject(part)) continue;
+      const left = this.#anyPart(part, { ...place, [index]: at }, isDone);
       if (left === part) continue;
       changed ??= parts.slice();
       changed[at] = left;
@@ -289,6 +323,14 @@ export class ResponsesDeltas implements Deltas {
     this.#shift += 1;
     this.extra.push({ event: this.#isNamed && typeof like.type === 'string' ? like.type : undefined, data });
   }
+}
+
+/** The members of an item that are read one by one; undefined: it is read as a whole. */
+function knownOf(type: Json | undefined): ReadonlySet<string> | undefined {
+  if (type === undefined || type === 'message') return messageNames;
+  if (type === 'reasoning') return reasoningNames;
+  const kind = itemKinds.get(type);
+  return kind === undefined ? undefined : kind === mcpArguments ? mcpNames : copyNames.get(kind);
 }
 
 function membersThatDiffer(before: JsonObject, after: JsonObject): JsonObject {

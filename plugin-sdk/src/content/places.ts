@@ -8,7 +8,7 @@ const tokenNames: ReadonlySet<string> = new Set([
   'fingerprint', 'system_fingerprint', 'service_tier', 'finish_reason', 'native_finish_reason', 'stop_reason', 'detail', 'format', 'encoding_format', 'media_type',
   'reasoning_effort', 'effort', 'verbosity', 'truncation', 'tool_choice', 'quality', 'size', 'style', 'background', 'output_format', 'response_format',
   'stream_format', 'voice', 'phase', 'execution', 'mode', 'ttl', 'ranker', 'syntax', 'memory_limit', 'search_context_size', 'prompt_cache_retention', 'modalities',
-  'include', 'search_content_types', 'created_by', 'obfuscation', 'return_token_budget', 'input_fidelity', 'moderation', '$schema', '$ref', '$id',
+  'include', 'provider', 'search_content_types', 'created_by', 'obfuscation', 'return_token_budget', 'input_fidelity', 'moderation', '$schema', '$ref', '$id',
 ]);
 
 /** Encoded or encrypted: nothing that could be read. */
