@@ -81,19 +81,19 @@ export class HookCompiler {
   }
 
   #hooks(list: readonly HookConfig[] | undefined, stage: HookStage): Promise<readonly CompiledHook[]> {
-    return this.#once(list, (path) => Promise.all((list ?? []).map((entry, index) => {
+    return this.#once(list, (path) => oneByOne(list ?? [], (entry, index) => {
       const place = `${path}[${index}]`;
       return this.#hook(entry, stage, place, (check) => `${place}.checks[${check}]`);
-    })));
+    }));
   }
 
   #guardrails(list: readonly (string | GuardrailConfig)[] | undefined, stage: HookStage, type: string): Promise<readonly CompiledHook[]> {
-    return this.#once(list, (path) => Promise.all((list ?? []).map((entry, index) => {
+    return this.#once(list, (path) => oneByOne(list ?? [], (entry, index) => {
       const place = `${path}[${index}]`;
       if (typeof entry === 'string') throw fail('CONFIG_INVALID', { path: place, param: place, reason: `no stored guardrail ${entry}: guardrails cannot be stored yet; write its checks here instead` });
       const { hook, names } = asHook(entry, stage, type, index);
       return this.#hook(hook, stage, place, (check) => placeBelow(place, names[check] ?? ''));
-    })));
+    }));
   }
 
   #once(list: object | undefined, compile: (path: string) => Promise<readonly CompiledHook[]>): Promise<readonly CompiledHook[]> {
@@ -185,6 +185,13 @@ export class HookCompiler {
 }
 
 const noHooks: Promise<readonly CompiledHook[]> = Promise.resolve([]);
+
+/** Not all at once: what is refused must stop what comes behind it, and pauses in between must be pauses of the whole. */
+async function oneByOne<T, U>(list: readonly T[], work: (entry: T, index: number) => Promise<U>): Promise<U[]> {
+  const done: U[] = [];
+  for (const [index, entry] of list.entries()) done.push(await work(entry, index));
+  return done;
+}
 
 /** A check that has no service errs at every call: the config may be stored before its plugin is installed. */
 const missingCheck = (id: string, reason: string, failOnError: boolean): CompiledCheck => ({

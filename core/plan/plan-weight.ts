@@ -12,8 +12,8 @@ export const weightBytesMax = 16 * 1024 * 1024;
 const checkBytes = 2_048;
 /** What all checks of a config may take at the worst for a text that is judged on the loop. Milliseconds. */
 const worstMsMax = 50;
-/** Compiling goes on in another turn of the loop after so long. Milliseconds. */
-const turnMsMax = 8;
+/** Compiling leaves the loop to others after so long, for as long. Milliseconds. */
+const turnMsMax = 4;
 
 export class PlanWeight {
   #bytes = 0;
@@ -53,9 +53,25 @@ export class PlanWeight {
   /** To be awaited between parts: lets other calls have their turn, now and then. */
   async pause(): Promise<void> {
     if (performance.now() - this.#turnStartedAt < turnMsMax) return;
-    await new Promise((resolve) => { setImmediate(resolve); });
+    await nextTurn();
     this.#turnStartedAt = performance.now();
   }
+}
+
+/** Configs of the thread that wait to be compiled on, in the order in which they came. */
+const waiting: (() => void)[] = [];
+
+/** One config at a time goes on, so that however many there are take no more than half of the loop. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setTimeout(goOn, turnMsMax);
+  });
+}
+
+function goOn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setTimeout(goOn, 2 * turnMsMax);
 }
 
 /** Plugins of others are not all written in TypeScript. */

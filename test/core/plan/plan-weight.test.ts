@@ -13,7 +13,7 @@ import { temporaryFolder, writePackage } from '../registry/plugin-package.js';
 import { planServices } from './plan-services.js';
 
 /** Plans that the package's strategy was closed with. */
-const witness = { closed: 0 };
+const witness = { closed: 0, slow: 0 };
 Object.defineProperty(globalThis, Symbol.for('test.weights'), { value: witness });
 
 const folder = writePackage(temporaryFolder(), {
@@ -24,7 +24,7 @@ export default defineStrategy({ title: 'H', describe: 'H.', params: { type: 'obj
   create: ({ bytes }) => ({ weight: { bytes }, next: () => 0, close: () => { globalThis[Symbol.for('test.weights')].closed += 1; } }) });`,
     'guardrail/slow.js': `import { defineGuardrail } from '@gateway/plugin-sdk';
 export default defineGuardrail({ title: 'S', describe: 'S.', stages: ['input'], needs: { request: 'head' }, params: { type: 'object', properties: {} },
-  create: () => { for (const end = performance.now() + 10; performance.now() < end;); return { evaluate: () => ({ pass: true }) }; } });`,
+  create: () => { globalThis[Symbol.for('test.weights')].slow += 1; for (const end = performance.now() + 10; performance.now() < end;); return { evaluate: () => ({ pass: true }) }; } });`,
   },
 });
 
@@ -81,6 +81,35 @@ describe('the weight of a config', () => {
       isDone = true;
     }
     assert.ok(turns >= 5, `${turns} turns`);
+  });
+
+  it('holds the loop for one check at a time, also where many hooks and configs are compiled at once', async () => {
+    const hooks = (length: number): Config => ({ ...target, before_request_hooks: Array.from({ length }, (_, index) => ({ id: `h${index}`, checks: [{ id: 'acme.slow', parameters: {} }] })) }) as Config;
+    await compile(hooks(1));
+    let most = 0;
+    let before = witness.slow;
+    let isDone = false;
+    const turn = (): void => {
+      most = Math.max(most, witness.slow - before);
+      before = witness.slow;
+      if (!isDone) setImmediate(turn);
+    };
+    turn();
+    try {
+      await Promise.all([compile(hooks(5)), compile(hooks(5)), compile(hooks(5))]);
+    } finally {
+      isDone = true;
+    }
+    // Each config may begin at once; from then on they take turns.
+    assert.ok(most <= 3, `${most} checks in one turn`);
+  });
+
+  it('stops at a hook that is refused: none behind it is made', async () => {
+    const before = witness.slow;
+    const slow = { id: 'h', checks: [{ id: 'acme.slow', parameters: {} }] };
+    await faultOf({ ...target, before_request_hooks: [{ id: 'h', checks: [{ id: 'default.wordCount', parameters: { nonsense: 1 } }] }, slow, slow, slow] } as Config);
+    await new Promise((resolve) => { setImmediate(resolve); });
+    assert.equal(witness.slow, before);
   });
 
   it('is that of parameters once, however many targets inherit them', async () => {
