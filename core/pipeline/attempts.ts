@@ -16,7 +16,7 @@ import { FanOut, type StartPart } from '../upstream/fan-out.js';
 import { backoffMs, retryAfterMs } from '../upstream/retry-after.js';
 import { answerHeaders } from './answer-headers.js';
 import { isJudged, runBefore, shownStatus } from './before.js';
-import { questionOf, type Question } from './cache-question.js';
+import { questionOf, sharingKey, type Question } from './cache-question.js';
 import { answerFromCache, changeCache, dropHit, lookUp, missStatus } from './cached-answer.js';
 import { prepare, type Prepared } from './prepare.js';
 import { Respond } from './respond.js';
@@ -210,7 +210,7 @@ export class Attempts implements Running {
     const { exchange } = this;
     if (hit === undefined || !this.#answerHit(plan, question, hit)) {
       exchange.cacheStatus = missStatus(plan, question);
-      if (!plan.sharesInFlight || !this.#share(leaf, question)) this.#send();
+      if (!plan.sharesInFlight || !this.#share(leaf, question, this.#prepared as Prepared)) this.#send();
       return;
     }
     this.#isOver = true;
@@ -233,7 +233,7 @@ export class Attempts implements Running {
   }
 
   /** Joins a call for the same that is on its way; else others may join this one. */
-  #share(leaf: Leaf, question: Question): boolean {
+  #share(leaf: Leaf, question: Question, prepared: Prepared): boolean {
     const { exchange, services } = this;
     // Others are waiting for it already, from a target tried before.
     if (exchange.leaveShared !== null) return false;
@@ -241,7 +241,7 @@ export class Attempts implements Running {
     const said = leaf.before === null && leaf.after === null ? '' : exchange.head.metadata ?? '';
     const { stream, stream_options: options = null } = exchange.json();
     // How a stream is delivered is not in the key of what is kept, but all that share one get the same.
-    const key = `${question.key} ${stream === true} ${JSON.stringify(options)} ${exchange.hooks?.hasFailedBefore === true} ${said}`;
+    const key = `${question.key} ${sharingKey(exchange, leaf, prepared)} ${stream === true} ${JSON.stringify(options)} ${exchange.hooks?.hasFailedBefore === true} ${said}`;
     const running = services.inFlight.find(leaf, key);
     if (running === undefined) {
       const shared = new SharedAnswer(exchange, () => services.inFlight.remove(leaf, key), () => this.end.abandon(exchange));

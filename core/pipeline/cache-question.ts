@@ -1,8 +1,9 @@
 // What a cache is asked for a call: keys that keep tenants, providers and parameters apart, and the text that a semantic cache compares.
 // Made only for targets with a cache.
 
-import type { CachePrompt, CacheQuestion, Json, JsonObject } from '@gateway/plugin-sdk';
+import { hasLongNumber, nameFault, type CachePrompt, type CacheQuestion, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { createHash } from 'node:crypto';
+import { asBuffer } from '../body/cursor.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { CachePlan, Leaf } from '../plan/plan.js';
 import type { Prepared } from './prepare.js';
@@ -15,9 +16,10 @@ const cachedEndpoints: ReadonlySet<string> = new Set([
 /** Members that say how an answer comes, not what it is: a stream and a plain answer serve one another. */
 const deliveryMembers: ReadonlySet<string> = new Set(['stream', 'stream_options']);
 
+const keyHeaders: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key']);
 /** Headers that carry a key, say how an answer comes, or name this very call: the answer is the same with others. */
 const headersOfDelivery: ReadonlySet<string> = new Set([
-  'authorization', 'x-api-key', 'api-key', 'x-goog-api-key',
+  ...keyHeaders,
   'accept', 'accept-encoding', 'content-type', 'content-length', 'user-agent',
   'traceparent', 'tracestate', 'baggage', 'x-request-id', 'x-correlation-id', 'x-amzn-trace-id', 'idempotency-key',
 ]);
@@ -43,7 +45,8 @@ export class Question implements CacheQuestion {
     ];
     // A note that a check took of this request may go into its answer: personal data put back where placeholders were. Such an answer is for those
     // alone who send the very same.
-    if (leaf.after !== null && exchange.hasNotes) about.push(createHash('sha256').update(exchange.sentBytes ?? exchange.bytes).digest('base64url'));
+    if (leaf.after !== null && exchange.hasNotes) about.push(digestOfBytes(exchange.sentBytes ?? exchange.bytes));
+    if (prepared.cacheBytes !== null && losesInParsing(prepared.cacheBytes)) about.push(digestOfBytes(prepared.cacheBytes));
     this.#frameOf = (given) => digest([...about, canonical(given)]);
     this.key = this.#frameOf(body);
     this.ageMsMax = cache.ageMsMax;
@@ -97,6 +100,26 @@ export function includesUsage(exchange: Exchange): boolean {
   const options = exchange.json().stream_options;
   return typeof options === 'object' && options !== null && 'include_usage' in options && options.include_usage === true;
 }
+
+/** What else has to be the same for a call to stand for another that is on its way: a failure for want of a good key, or of time, is its caller's own. */
+export function sharingKey(exchange: Exchange, { provider }: Leaf, { request, call, keys }: Prepared): string {
+  const { auth } = provider.plugin;
+  const keyHeader = auth.type === 'header' ? auth.name.toLowerCase() : '';
+  const own = [request.path, JSON.stringify(keys), JSON.stringify(call === null ? null : call.credentials), exchange.head.requestTimeout ?? ''];
+  for (let index = 0; index < request.headers.length; index += 2) {
+    const name = request.headers[index] as string;
+    if (name === keyHeader || keyHeaders.has(name)) own.push(name, request.headers[index + 1] as string);
+  }
+  return digest(own);
+}
+
+/** A provider that reads the bytes may see more in them: the digits of long numbers, the first of two members with one name. */
+function losesInParsing(bytes: Uint8Array): boolean {
+  const text = asBuffer(bytes).toString('utf8');
+  return hasLongNumber(text) || nameFault(text) !== undefined;
+}
+
+const digestOfBytes = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64url');
 
 const digest = (parts: readonly string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 

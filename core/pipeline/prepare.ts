@@ -30,8 +30,9 @@ export interface Prepared {
   readonly keys: SigningKeys;
   /** The answer, when no provider has to be asked. */
   readonly ownAnswer: string | null;
-  /** For targets with a cache: the client's body as the config edited it, and the path of its plain answer; null elsewhere. */
+  /** For targets with a cache: the client's body as the config edited it, read and as bytes, and the path of its plain answer; null elsewhere. */
   readonly cacheBody: JsonObject | null;
+  readonly cacheBytes: Uint8Array | null;
   readonly cachePath: string | null;
 }
 
@@ -70,6 +71,7 @@ export function prepare(exchange: Exchange, leaf: Leaf, upload: Readable | null)
     keys: signingKeys(exchange, leaf, credentials),
     ownAnswer: choice.ownAnswer,
     cacheBody: leaf.cache === null || !exchange.isJson ? null : draft.client,
+    cacheBytes: leaf.cache === null || !exchange.isJson ? null : draft.edited,
     cachePath: leaf.cache === null ? null : endpointPath(draft, spec, false),
   };
 }
@@ -100,7 +102,7 @@ function prepareProxy(exchange: Exchange, leaf: Leaf, upload: Readable | null, c
   path = authorise(exchange, leaf, headers, path);
   return {
     base, request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId }, parts: null, spec: null, call: null, translation: null,
-    keys: signingKeys(exchange, leaf, credentials), ownAnswer: null, cacheBody: null, cachePath: null,
+    keys: signingKeys(exchange, leaf, credentials), ownAnswer: null, cacheBody: null, cacheBytes: null, cachePath: null,
   };
 }
 

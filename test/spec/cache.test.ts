@@ -19,14 +19,14 @@ const says = (content: string): Answer => counted((_, response) => sendJson(resp
 
 interface Called { readonly status: number; readonly text: string; readonly json: any; readonly cache: string | null; readonly type: string | null }
 
-async function call(body: object, config: object = {}, headers: Record<string, string> = {}, path = '/v1/chat/completions', signal?: AbortSignal): Promise<Called> {
+async function call(body: object | string, config: object = {}, headers: Record<string, string> = {}, path = '/v1/chat/completions', signal?: AbortSignal): Promise<Called> {
   const response = await fetch(gateway.url + path, {
     method: 'POST',
     headers: {
       'content-type': 'application/json', 'x-gateway-api-key': apiKey,
       'x-gateway-config': JSON.stringify({ provider: 'openai', api_key: 'sk', custom_host: `${upstream.url}/v1`, cache: { mode: 'simple' }, ...config }), ...headers,
     },
-    body: JSON.stringify(body),
+    body: typeof body === 'string' ? body : JSON.stringify(body),
     ...(signal === undefined ? {} : { signal }),
   });
   const text = await response.text();
@@ -42,7 +42,7 @@ let questions = 0;
 const fresh = (more: object = {}): any => { questions += 1; return { model: 'm', messages: [{ role: 'user', content: `question ${questions}` }], ...more }; };
 const textOf = (text: string): string => text.split('\n\n').filter((part) => part.startsWith('data: {')).map((part) => JSON.parse(part.slice(6)).choices?.[0]?.delta?.content ?? '').join('');
 /** What is stored after an answer is stored a moment later. */
-async function until(body: object, status: string, config: object = {}, headers: Record<string, string> = {}): Promise<Called> {
+async function until(body: object | string, status: string, config: object = {}, headers: Record<string, string> = {}): Promise<Called> {
   for (let turn = 0; ; turn += 1) {
     const called = await call(body, config, headers);
     if (called.cache === status || turn === 200) return called;
@@ -321,6 +321,30 @@ describe('streams and the cache', () => {
   });
 });
 
+describe('bodies that mean the same when they are parsed', () => {
+  const texts = (rest: string): string => { questions += 1; return `{"model":"m","messages":[{"role":"user","content":"parsed ${questions}"}],${rest}}`; };
+  /** The status of the second, once the first is kept. */
+  async function secondOf(first: string, second: string): Promise<string | null> {
+    upstream.answer = says('x');
+    await until(first, 'HIT');
+    return (await call(second)).cache;
+  }
+
+  it('are not the same when their long numbers differ', async () => {
+    for (const [one, other] of [['9007199254740993', '9007199254740992'], ['{"id":12345678901234567890}', '{"id":12345678901234567891}'], ['[1e400]', '[null]']] as const) {
+      const first = texts(`"x":${one}`);
+      assert.equal(await secondOf(first, first.replace(one, other)), 'MISS', other);
+    }
+  });
+
+  it('are not the same when one gives a name twice', async () => {
+    const plain = texts('"user":"u"');
+    assert.equal(await secondOf(plain.replace('{', '{"messages":[{"role":"user","content":"another"}],'), plain), 'MISS');
+    const nested = texts('"metadata":{"a":"1"}');
+    assert.equal(await secondOf(nested.replace('{"a"', '{"a":"2","a"'), nested), 'MISS');
+  });
+});
+
 describe('requests in flight', () => {
   const shared = { cache: { mode: 'simple', share_in_flight: true } };
 
@@ -403,6 +427,24 @@ describe('requests in flight', () => {
       response.end(eventsOf(['x']).join(''));
     }
     assert.deepEqual((await Promise.all(calls)).map(({ cache }) => cache), ['MISS', 'MISS', 'MISS']);
+  });
+
+  it('are not shared across provider keys or time-outs: what fails for one would fail for all', async () => {
+    const callers = [
+      { authorization: 'Bearer sk-wrong' }, { authorization: 'Bearer sk-right' }, { authorization: 'Bearer sk-right', 'x-gateway-request-timeout': '60000' },
+    ];
+    const open: [ServerResponse, string | undefined][] = [];
+    upstream.answer = counted(({ headers }, response) => { open.push([response, headers.authorization]); });
+    const body = fresh();
+    const calls = callers.map((headers) => call(body, { ...shared, api_key: undefined }, headers));
+    // One that joins is never seen here.
+    void Promise.race(calls).then(() => { for (const [response] of open) response.destroy(); }, () => undefined);
+    for (let turn = 0; open.length < callers.length && turn < 2000; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (const [response, key] of open) {
+      if (key === 'Bearer sk-right') sendJson(response, 200, { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }] });
+      else sendJson(response, 401, { error: { message: 'wrong key' } });
+    }
+    assert.deepEqual((await Promise.all(calls)).map(({ status, cache }) => [status, cache]), [[401, 'MISS'], [200, 'MISS'], [200, 'MISS']]);
   });
 
   it('are not shared when nobody asked for it', async () => {
