@@ -97,7 +97,7 @@ class Ground {
     });
     this.hosts = new PluginHosts({
       logger: this.logger, metrics: this.metrics, upstream: this.upstream, workers: this.workers, environment: process.env,
-      resolve: (name) => egress.addresses(name),
+      resolve: (name, caller) => egress.addresses(name, caller),
       openStore: (name) => this.openStore(name),
     });
     this.refusedWrites = new FaultReport({ log: (message, fields) => this.logger.warn(message, fields), metrics: this.metrics, message: 'storage refused writes', metric: 'storage.writesRefused', subject: 'store' });

@@ -8,6 +8,7 @@ import { FaultReport } from '../telemetry/fault-report.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { UpstreamClient } from '../upstream/client.js';
 import { fetchBytes } from '../upstream/fetch-bytes.js';
+import { pluginCaller } from '../upstream/resolver.js';
 import type { WorkerPool } from '../workers/pool.js';
 
 const answerBytesMaxDefault = 1024 * 1024;
@@ -18,7 +19,7 @@ export interface HostServices {
   readonly upstream: UpstreamClient;
   readonly workers: WorkerPool;
   /** Addresses of a name; empty when it has none. */
-  readonly resolve: (name: string) => Promise<readonly string[]>;
+  readonly resolve: (name: string, caller: string) => Promise<readonly string[]>;
   readonly openStore: (name: string) => Promise<Store>;
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -40,12 +41,13 @@ export class PluginHosts {
       warn: (message, fields) => services.logger.warn(message, { plugin: pluginId, ...fields }),
       error: (message, fields) => services.logger.error(message, { plugin: pluginId, ...fields }),
     };
+    const caller = pluginCaller(pluginId);
     return {
       log,
       now: () => Date.now(),
       random: () => Math.random(),
-      fetch: (request: OutboundRequest): Promise<OutboundResponse> => fetchBytes(services.upstream, request, answerBytesMaxDefault),
-      resolve: (name) => services.resolve(name),
+      fetch: (request: OutboundRequest): Promise<OutboundResponse> => fetchBytes(services.upstream, request, answerBytesMaxDefault, caller),
+      resolve: (name) => services.resolve(name, caller),
       store: (name) => services.openStore(storeName(pluginId, name)),
       worker: <M>(module: URL, options?: WorkerOptions): WorkerOf<M> => services.workers.proxy<M>(module, options),
       secret: async (reference) => {

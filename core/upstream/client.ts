@@ -12,7 +12,7 @@ export interface UpstreamRequest {
   readonly headers: string[];
   /** A stream is sent once: such a call cannot be repeated. */
   readonly body: Uint8Array | Readable | null;
-  /** On whose behalf: a workspace. What one of them is waiting for has its limits. */
+  /** On whose behalf: a workspace, or a plugin. What one of them is waiting for has its limits. */
   readonly caller?: string;
 }
 

@@ -6,7 +6,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
 import { buildConnector } from 'undici';
-import { fail, reasonOf } from '../errors/gateway-error.js';
+import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import type { AddressPolicy } from './address-policy.js';
 import type { Trust } from './client.js';
 import { NameResolver, type Address, type Resolver } from './resolver.js';
@@ -66,9 +66,12 @@ export class Egress {
     return this.#byTrust[trust];
   }
 
-  /** What the resolver says; empty when it has nothing. Nobody is connected to, and nothing is judged. */
-  addresses(name: string): Promise<readonly string[]> {
-    return new Promise((resolve) => this.#resolve(name, (fault, found) => resolve(fault === null ? found.map(({ address }) => address) : []), ''));
+  /** What the resolver says; empty when it has nothing, rejected when it was not asked. Nobody is connected to, and nothing is judged. */
+  addresses(name: string, caller = ''): Promise<readonly string[]> {
+    return new Promise((resolve, reject) => this.#resolve(name, (fault, found) => {
+      if (isGatewayError(fault) && fault.code === 'LOOKUPS_BUSY') reject(fault);
+      else resolve(fault === null ? found.map(({ address }) => address) : []);
+    }, caller));
   }
 
   #connect(trust: Trust, target: buildConnector.Options, callback: buildConnector.Callback, caller: string): void {

@@ -53,7 +53,7 @@ class Collector implements UpstreamListener {
   }
 }
 
-export function fetchBytes(upstream: UpstreamClient, request: OutboundRequest, bytesMaxDefault: number): Promise<OutboundResponse> {
+export function fetchBytes(upstream: UpstreamClient, request: OutboundRequest, bytesMaxDefault: number, caller = ''): Promise<OutboundResponse> {
   return new Promise((resolve, reject) => {
     const url = new URL(request.url);
     parseCustomHost(url.origin);
@@ -73,7 +73,7 @@ export function fetchBytes(upstream: UpstreamClient, request: OutboundRequest, b
     signal?.addEventListener('abort', onAbort, { once: true });
     const body = typeof request.body === 'string' ? Buffer.from(request.body) : request.body ?? null;
     collector.call = upstream.origin(url, 'request').send(
-      { method: request.method ?? 'GET', path: url.pathname + url.search, headers, body }, collector);
+      { method: request.method ?? 'GET', path: url.pathname + url.search, headers, body, caller }, collector);
     function settle<T>(pass: (value: T) => void): (value: T) => void {
       return (value) => {
         clearTimeout(timer);

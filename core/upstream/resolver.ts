@@ -13,7 +13,7 @@ export interface Address {
 
 export type ResolverCallback = (fault: Error | null, addresses: readonly Address[]) => void;
 
-/** Gives all addresses of a name, or a fault; calls back once. `caller`: on whose behalf; '' for the gateway's own and its plugins' calls. */
+/** Gives all addresses of a name, or a fault; calls back once. `caller`: on whose behalf: a workspace, a plugin; '' for the gateway itself. */
 export type Resolver = (hostname: string, callback: ResolverCallback, caller: string) => void;
 
 /** `ttlMs`: how long the answer may be kept; 0 not at all. */
@@ -27,12 +27,15 @@ export interface ResolverOptions {
   readonly deadlineMs: number;
   readonly lookupsMax?: number;
   readonly lookupsOfCallerMax?: number;
+  readonly lookupsOfPluginMax?: number;
   readonly now?: () => number;
 }
 
 const lookupsMaxDefault = 256;
 /** Many more than a caller's honest configs have at a time; few enough that no caller takes all. */
 const lookupsOfCallerMaxDefault = 16;
+/** A plugin asks for all workspaces, and has no part in what they or other plugins are waiting for. */
+const lookupsOfPluginMaxDefault = 64;
 /** Names whose answers are kept. */
 const answersMax = 4096;
 /** A name that moved shall be found again soon, whatever its owner promised to caches. */
@@ -52,6 +55,11 @@ interface Lookup {
   stop: () => void;
   timer: NodeJS.Timeout | null;
 }
+
+const pluginPrefix = 'plugin ';
+
+/** A plugin as a caller; no workspace has such an id. */
+export const pluginCaller = (id: string): string => pluginPrefix + id;
 
 const nothing = (): void => {};
 
@@ -80,10 +88,11 @@ export class NameResolver {
       running.waiting.push(callback);
       return;
     }
-    const { lookupsMax = lookupsMaxDefault, lookupsOfCallerMax = lookupsOfCallerMaxDefault } = this.#options;
+    const { lookupsMax = lookupsMaxDefault, lookupsOfCallerMax = lookupsOfCallerMaxDefault, lookupsOfPluginMax = lookupsOfPluginMaxDefault } = this.#options;
     const ofCaller = this.#ofCaller.get(caller) ?? 0;
-    const maximum = ofCaller >= lookupsOfCallerMax ? lookupsOfCallerMax : lookupsMax;
-    if (ofCaller >= lookupsOfCallerMax || this.#lookups.size >= lookupsMax) {
+    const ofCallerMax = caller.startsWith(pluginPrefix) ? lookupsOfPluginMax : lookupsOfCallerMax;
+    const maximum = ofCaller >= ofCallerMax ? ofCallerMax : lookupsMax;
+    if (ofCaller >= ofCallerMax || this.#lookups.size >= lookupsMax) {
       queueMicrotask(() => callback(fail('LOOKUPS_BUSY', { host: hostname, maximum }), []));
       return;
     }

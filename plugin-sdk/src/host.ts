@@ -12,7 +12,7 @@ export interface Host {
   fetch(request: OutboundRequest): Promise<OutboundResponse>;
   /** An ordered key-value store of the plugin's own. */
   store(name: string): Promise<Store>;
-  /** Addresses that the host's resolver gives for a name; empty when it has none. Says nothing about whether they may be called. */
+  /** Addresses that the host's resolver gives for a name; empty when it has none, rejected when too many are looked up already. Says nothing about whether they may be called. */
   resolve(name: string): Promise<readonly string[]>;
   /**
    * The exported functions of `module`, run in the worker pool. Arguments and results are cloned. A call rejects when its time is over, when the

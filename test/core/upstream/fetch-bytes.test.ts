@@ -2,6 +2,8 @@ import type { OutboundRequest, OutboundResponse } from '@gateway/plugin-sdk';
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { after, beforeEach, describe, it } from 'node:test';
+import { fail } from '../../../core/errors/gateway-error.js';
+import { PluginHosts, type HostServices } from '../../../core/registry/host.js';
 import { AddressPolicy } from '../../../core/upstream/address-policy.js';
 import { Egress } from '../../../core/upstream/egress.js';
 import { fetchBytes } from '../../../core/upstream/fetch-bytes.js';
@@ -21,6 +23,21 @@ const call = (changes: Partial<OutboundRequest> = {}, bytesMaxDefault = 1000): P
 const last = () => server.requests.at(-1);
 
 describe('a plugin\'s outbound call', () => {
+  it('looks its host up in the name of that plugin, and says when too many are looked up already', async () => {
+    const callers: string[] = [];
+    const egress = new Egress({
+      policy: new AddressPolicy([]), connectTimeoutMs: 5000,
+      resolve: (host, callback, caller) => { callers.push(caller); callback(fail('LOOKUPS_BUSY', { host, maximum: 1 }), []); },
+    });
+    const upstream = new UndiciClient({ egress, connectionsMax: 10, firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000 });
+    const hosts = new PluginHosts({ upstream, resolve: (name: string, caller: string) => egress.addresses(name, caller) } as unknown as HostServices);
+    const host = hosts.hostOf('guardrail/one');
+    await assert.rejects(host.fetch({ url: 'http://a.example/', timeoutMs: 5000 }), { code: 'LOOKUPS_BUSY' });
+    await assert.rejects(host.resolve('a.example'), { code: 'LOOKUPS_BUSY' });
+    await upstream.close();
+    assert.deepEqual(callers, ['plugin guardrail/one', 'plugin guardrail/one']);
+  });
+
   it('gives status, headers and the whole body', async () => {
     server.answer = ({ socket }) => { socket.write('HTTP/1.1 203 Odd\r\nX-Thing: one\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n'); };
     const response = await call();

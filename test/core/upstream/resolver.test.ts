@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import { describe, it, mock } from 'node:test';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
-import { NameResolver, type AskCallback, type ResolverOptions } from '../../../core/upstream/resolver.js';
+import { NameResolver, pluginCaller, type AskCallback, type ResolverOptions } from '../../../core/upstream/resolver.js';
 
 const one: readonly LookupAddress[] = [{ address: '192.0.2.1', family: 4 }];
 const turn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
@@ -55,6 +55,16 @@ describe('look-ups of names', () => {
     open.get('silent-0.example')?.(null, one, 0);
     resolve('late.example', 'greedy');
     assert.equal(asked.at(-1), 'late.example', 'an answer makes room');
+  });
+
+  it('of a plugin are more, and none of another plugin, a workspace or the gateway', async () => {
+    const { resolve, asked, heard } = setUp();
+    for (let index = 0; index < 200; index += 1) resolve(`silent-${index}.example`, pluginCaller('guardrail/one'));
+    assert.equal(asked.length, 64);
+    for (const caller of [pluginCaller('provider/two'), 'w', '']) resolve(`${caller.length}.example`, caller);
+    assert.equal(asked.length, 67);
+    await turn();
+    assert.equal(heard.length, 136);
   });
 
   it('are limited in all', () => {
