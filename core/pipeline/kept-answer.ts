@@ -11,16 +11,20 @@ export interface KeptAnswer {
   readonly lacksUsage: boolean;
 }
 
+/** To something asked there is something to say: an empty list is a fault that came with status 200. */
+const isFilled = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
+
 const readBodies = new WeakMap<Uint8Array, KeptAnswer>();
 const whole: KeptAnswer = Object.freeze({ lacksUsage: false });
 const withoutUsage: KeptAnswer = Object.freeze({ lacksUsage: true });
 
 /** Whether an answer with status 200 is what its endpoint promises, and not an error, half an answer or one that is still on its way. */
 export function isPromised(endpoint: EndpointName, answer: JsonObject): boolean {
+  if (answer.error !== undefined && answer.error !== null) return false;
   if (isStreamedEndpoint(endpoint)) return isReplayable(endpoint, answer) && answer.status !== 'failed';
   switch (endpoint) {
-    case 'embeddings': case 'imageGenerations': return Array.isArray(answer.data);
-    case 'rerank': case 'moderations': return Array.isArray(answer.results);
+    case 'embeddings': case 'imageGenerations': return isFilled(answer.data);
+    case 'rerank': case 'moderations': return isFilled(answer.results);
     case 'countTokens': return typeof answer.input_tokens === 'number';
     default: return false;
   }

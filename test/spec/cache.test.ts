@@ -175,8 +175,11 @@ describe('the simple cache', () => {
     ];
     for (const [path, asks, answer] of promised) {
       const body = { model: 'm', ...asks, user: `u${questions += 1}` };
-      upstream.answer = (_, response) => sendJson(response, 200, { error: { message: 'overloaded' } });
-      for (let turn = 0; turn < 3; turn += 1) assert.equal((await call(body, {}, {}, path)).cache, 'MISS');
+      const error = { message: 'overloaded' };
+      for (const other of [{ error }, { ...answer, error }, { ...answer, data: [], results: [], output: null }]) {
+        upstream.answer = (_, response) => sendJson(response, 200, other);
+        for (let turn = 0; turn < 3; turn += 1) assert.equal((await call(body, {}, {}, path)).cache, 'MISS', JSON.stringify(other));
+      }
       upstream.answer = (_, response) => sendJson(response, 200, answer);
       let last = await call(body, {}, {}, path);
       for (let turn = 0; turn < 50 && last.cache !== 'HIT'; turn += 1) last = await call(body, {}, {}, path);
