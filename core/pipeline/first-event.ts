@@ -56,7 +56,7 @@ function statusOf(block: string): number {
   if (name !== 'error' && !text.includes('"error"')) return 0;
   const body = parsed(text);
   const given = body?.error;
-  if (isObject(given)) return statusOfError(given);
+  if (isObject(given) && Object.keys(given).length > 0) return statusOfError(given);
   if (name === 'error' || body?.type === 'error') return statusOfError(body ?? {});
   return typeof given === 'string' && given !== '' ? 500 : 0;
 }

@@ -161,6 +161,16 @@ describe('a stream whose first event is an error', () => {
     assert.ok((await call(fallback(openai(first), openai(second)), { stream: true })).text.startsWith(long));
   });
 
+  it('is none that has an empty error beside its choices, or speaks of errors', async () => {
+    const [begin = ''] = chatChunks([]);
+    for (const member of ['"error":{}', '"error":""', '"error":null', '"error":false', '"note":"{\\"error\\":{\\"code\\":503}}"']) {
+      const body = `${begin.replace('{', `{${member},`)}\n\n${chatChunks(['Hel']).join('\n\n')}\n\n`;
+      first.answer = raw(200, 'text/event-stream', body);
+      const result = await call(fallback(openai(first), openai(second)), { stream: true });
+      assert.deepEqual([result.target, second.received.length, result.text], ['config.targets[0]', 0, body], member);
+    }
+  });
+
   it('follows the statuses that the strategy names', async () => {
     first.answer = raw(200, 'text/event-stream', overloaded);
     const result = await call({ ...fallback(openai(first), openai(second)), strategy: { mode: 'fallback', on_status_codes: [429] } }, { stream: true });
