@@ -13,6 +13,14 @@ const shout = (endpoint: EndpointName, body: Json, read = requestPieces): Json =
 };
 
 describe('the texts of a request', () => {
+  it('hold all digits of the numbers in tool arguments, and so does what is left of them', () => {
+    const body = { messages: [{ role: 'assistant', tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: '{"card":4000000000000000006,"order":[12345678901234567890,1e400],"of":"x"}' } }] }] };
+    const pieces = requestPieces('chatCompletions', body);
+    assert.deepEqual(pieces.map((piece) => piece.text), ['card', '4000000000000000006', 'order', '12345678901234567890', '1e400', 'of', 'x', 'f']);
+    const changed = JSON.stringify(applyEdits(body, pieces, [{ piece: 6, from: 0, to: 1, text: 'y' }, { piece: 1, from: 0, to: 19, text: '*' }]));
+    assert.match(changed, /"\{\\"card\\":\\"\*\\",\\"order\\":\[12345678901234567890,1e400\],\\"of\\":\\"y\\"\}"/);
+  });
+
   it('are all messages, parts and values in tool arguments of a chat', () => {
     assert.deepEqual(seen('chatCompletions', { model: 'm', messages: [
       { role: 'developer', content: 'rules' },

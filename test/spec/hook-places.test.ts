@@ -52,6 +52,12 @@ const requests: readonly (readonly [string, object])[] = [
   ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"needle":1}' } }] })],
   ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: { a: 'needle' } } }] })],
   ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"a":"needle","a":1}' } }] })],
+  // Escaped, and given twice or broken: one reader takes the letters, another the value.
+  ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"a":"\\u006eeedle","a":"\\u006eeedle"}' } }] })],
+  ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"a":"\\u006eeedle",}' } }] })],
+  ...[{ $ref: 'needle' }, { type: 'string', format: 'needle' }, { $id: 'needle' }, { type: 'needle' }, { data: 'needle' }]
+    .map((of): [string, object] => ['/v1/chat/completions', { ...hi, tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: { a: of } } } }] }]),
+  ['/v1/messages', { ...hi, max_tokens: 5, messages: [{ role: 'user', content: [{ type: 'search_result', source: 'https://example.com/needle', title: 't', content: [{ type: 'text', text: 'x' }] }] }] }],
   ['/v1/chat/completions', assistant({ vendor_thought: 'a needle' })],
   ['/v1/messages', { ...hi, max_tokens: 5, metadata: { user_id: 'a needle' } }],
   ['/v1/messages', { ...hi, max_tokens: 5, tools: [{ name: 'f', description: 'a needle', input_schema: { type: 'object' } }] }],
@@ -75,6 +81,41 @@ describe('a text of a request', () => {
       assert.match(sent, /straw/);
     });
   }
+
+  const encoded = Buffer.from('a needle\n').toString('base64');
+  const chatFile = (file: object): object => ({ model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file }] }] });
+  const files: readonly (readonly [string, object])[] = [
+    ['/v1/chat/completions', chatFile({ filename: 'a.txt', file_data: `data:text/plain;base64,${encoded}` })],
+    ['/v1/chat/completions', chatFile({ filename: 'a.txt', file_data: `DATA:Text/Plain; base64,${encoded.slice(0, 4)} ${encoded.slice(4)}` })],
+    ['/v1/chat/completions', chatFile({ filename: 'a.md', file_data: encoded })],
+    ['/v1/chat/completions', chatFile({ filename: 'a.txt', file_data: Buffer.from('\xff\0 a needle', 'latin1').toString('base64') })],
+    ['/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: `data:text/plain;base64,${encoded}` } }] }] }],
+    ['/v1/responses', { model: 'm', input: [{ role: 'user', content: [{ type: 'input_file', filename: 'a.txt', file_data: `data:application/json;base64,${encoded}` }] }] }],
+    ['/v1/messages', { ...hi, max_tokens: 5, messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'base64', media_type: 'text/plain', data: encoded } }] }] }],
+  ];
+  for (const [path, body] of files) {
+    it(`is judged and changed in a file that holds text: ${path} ${JSON.stringify(body).slice(14, 160)}`, async () => {
+      upstream.answer = answers(fine['/v1/messages'] as object);
+      for (const provider of ['anthropic', 'openai']) {
+        const before = upstream.received.length;
+        const denied = await call({ input_guardrails: [denies], provider }, path, body);
+        assert.deepEqual([denied.status, upstream.received.length - before], [446, 0], denied.text);
+        await call({ input_mutators: [redacts], provider }, path, body);
+        const sent = upstream.received.at(-1)?.body.toString() ?? '';
+        const file = sent.replace(/(?<=[",])[\w+/]{11,}=*(?=")/g, (data) => Buffer.from(data, 'base64').toString());
+        assert.match(file, /straw/, sent);
+        assert.doesNotMatch(sent + file, /needle/);
+      }
+    });
+  }
+
+  it('that is a picture goes up unread and unchanged', async () => {
+    const picture = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...Buffer.from('a needle')]).toString('base64');
+    upstream.answer = answers(fine['/v1/chat/completions'] as object);
+    const body = { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } }] }] };
+    assert.equal((await call({ input_guardrails: [denies] }, '/v1/chat/completions', body)).status, 200);
+    assert.deepEqual(upstream.received.at(-1)?.json(), body);
+  });
 
   const twice: Readonly<Record<string, RegExp>> = {
     '{"model":"m","messages":[{"role":"user","content":"a needle"}],"messages":[{"role":"user","content":"hi"}]}': /^messages: is given twice/,

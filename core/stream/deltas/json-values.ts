@@ -5,7 +5,7 @@
 // escape in one does not end it. Where the text is no JSON, the reader stops: what went before was judged value by value, and the gate judges
 // the rest as one plain text. That is also what becomes of a text that begins with neither brace nor bracket.
 
-import type { SpanEdit, TextWindow } from '@gateway/plugin-sdk';
+import { numberText, type SpanEdit, type TextWindow } from '@gateway/plugin-sdk';
 import { decoded, edited, escaped, isHighSurrogate, rawPlace, stringEnd } from './json-escapes.js';
 
 /** Brackets inside of brackets; beyond, the rest is plain text. */
@@ -295,7 +295,7 @@ export class JsonValues implements ValueSource {
   /** A whole number, in the form in which it is in a plain answer. */
   #number(raw: string): string {
     const judge = this.#judge;
-    const text = String(Number(raw));
+    const text = numberText(raw);
     this.#openValue();
     judge.ask(this, text, true);
     if (judge.isDenied) return '';

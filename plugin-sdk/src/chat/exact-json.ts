@@ -18,8 +18,14 @@ let count = 0;
 /** Whether `value` stands for a number that JavaScript cannot hold; `writeJson` writes it as it was read. */
 export const isExactNumber = (value: unknown): value is string => typeof value === 'string' && value.startsWith(mark);
 
+/** The number as it was written. */
+export const exactDigits = (value: string): string => value.slice(mark.length, -edge.length);
+
 /** The nearest number of JavaScript's, for values that are reckoned with. */
-export const nearestNumber = (value: string): number => Number(value.slice(mark.length, -edge.length));
+export const nearestNumber = (value: string): number => Number(exactDigits(value));
+
+/** A number of a JSON text as `String` writes what `readJson` makes of it, with all of its digits. */
+export const numberText = (literal: string): string => (isHeld(literal) ? String(Number(literal)) : literal);
 
 /** How many such numbers were read so far in this process: the same before and after says that there were none. */
 export const exactNumbersRead = (): number => count;

@@ -144,7 +144,7 @@ function readPart(part: Json, call: ProviderCall, place: string): Part {
 function fileSource(file: JsonObject, call: ProviderCall, place: string): Source {
   const data = textOf(file.file_data);
   if (data !== undefined) {
-    if (data.startsWith('data:')) return readSource(data, call, place);
+    if (/^data:/i.test(data)) return readSource(data, call, place);
     return { kind: 'data', mediaType: textOf(file.mime_type) ?? mediaTypeOf(textOf(file.filename) ?? '') ?? 'application/pdf', data };
   }
   const url = textOf(file.file_url) ?? textOf(file.url);

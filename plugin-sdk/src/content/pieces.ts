@@ -1,7 +1,10 @@
 import type { TextEdit } from '../kinds/guardrail.js';
 import type { EndpointName, Json } from '../shared.js';
-import { echoedNames, isHarmless, memberNames, openNames, schemaHolders } from './places.js';
+import { exactDigits, isExactNumber, readJson, writeJson } from '../chat/exact-json.js';
+import { withoutEscapes } from './json-escapes.js';
+import { echoedNames, isHarmless, isHarmlessInSchema, memberNames, openNames, schemaHolders, schemaNames } from './places.js';
 import { nameFault } from './repeated-names.js';
+import { readTextFile, writeTextFile } from './text-files.js';
 
 /** One text of a body: what somebody wrote, or will read. */
 export interface TextPiece {
@@ -22,6 +25,8 @@ export interface TextPiece {
   readonly isName?: true;
   /** The text is told by a list of parts, which an edit takes out as a whole: `logprobs`. */
   readonly isList?: true;
+  /** The text was read out of a file that the place holds in base64, behind this; an edit encodes it anew. */
+  readonly fileBefore?: string;
 }
 
 type Members = Readonly<Record<string, Json>>;
@@ -56,6 +61,7 @@ const blockNames = names('thinking', 'text');
 const partNames = names('text', 'refusal', 'thinking', 'title', 'context', 'logprobs');
 const toolUseNames = names(...partNames, 'input');
 const toolResultNames = names(...partNames, 'content');
+const searchResultNames = names(...partNames, 'content', 'source');
 const documentNames = names(...partNames, 'source');
 const dataNames = names('data');
 const contentNames = names('content');
@@ -180,6 +186,8 @@ class Pieces {
   readonly list: TextPiece[] = [];
   /** As of `TextPiece`. */
   #ownFrom = Infinity;
+  /** All of a schema is told to the model. */
+  #isInSchema = false;
 
   /** `namesToo`: names that the API does not have are texts of the writer. */
   constructor(readonly namesToo: boolean) {}
@@ -297,7 +305,9 @@ class Pieces {
         break;
       case 'tool_result': case 'mcp_tool_result': case 'search_result':
         this.content(part.content, [...at, 'content'], part.type === 'search_result' ? role : 'tool', group);
-        this.rest(part, at, role, group, toolResultNames);
+        // The model is told where a result comes from; of other sources it is told what is there.
+        if (part.type === 'search_result') this.text(part.source, [...at, 'source'], role, group, 'field');
+        this.rest(part, at, role, group, part.type === 'search_result' ? searchResultNames : toolResultNames);
         break;
       case 'document': {
         const { source } = part;
@@ -370,14 +380,14 @@ class Pieces {
     if (typeof value !== 'string') return this.values(value, at, role, group);
     let parsed: Json;
     try {
-      parsed = JSON.parse(value);
+      parsed = readJson(value);
     } catch {
-      this.text(value, at, role, group, 'arguments');
+      this.text(withoutEscapes(value), at, role, group, 'arguments');
       return;
     }
-    // Of a name that is given twice each reader takes another value: what is judged then is what is written.
+    // Of a name that is given twice each reader takes another value: what is judged then is all that is written.
     if (typeof parsed === 'object' && parsed !== null && nameFault(value, true) === undefined) this.values(parsed, at, role, group);
-    else this.text(value, at, role, group, 'arguments');
+    else this.text(withoutEscapes(value), at, role, group, 'arguments');
   }
 
   /** What is the writer's own altogether. */
@@ -389,7 +399,7 @@ class Pieces {
   }
 
   #values(value: Json | undefined, at: Place, role: Role, group: number, depth: number, kind: Kind): void {
-    if (typeof value === 'string') this.text(value, at, role, group, kind);
+    if (typeof value === 'string') this.text(isExactNumber(value) ? exactDigits(value) : value, at, role, group, kind);
     else if (typeof value === 'number') this.text(String(value), at, role, group, kind);
     else if (typeof value !== 'object' || value === null) return;
     else if (depth === depthMax) this.text(deepText(value), at, role, group, kind);
@@ -419,7 +429,7 @@ class Pieces {
     if (name === 'data' && object.type === 'text') return this.text(value, [...at, name], role, group);
     const isKnown = memberNames.has(name);
     if ((isKnown || !this.namesToo) && (typeof value !== 'object' || value === null)) {
-      if (typeof value === 'string' && value !== '' && !isHarmless(name, holder, value)) this.text(value, [...at, name], role, group, 'field');
+      if (typeof value === 'string' && value !== '') this.#unlessHarmless(value, name, holder, object, [...at, name], role, group);
       return;
     }
     const place = [...at, name];
@@ -436,7 +446,7 @@ class Pieces {
   /** A value of which no more is known than the name of its member and of what that is in. */
   field(value: Json | undefined, name: string, holder: string, at: Place, role: Role, group: number): void {
     if (typeof value === 'string') {
-      if (!isHarmless(name, holder, value)) this.text(value, at, role, group, 'field');
+      this.#unlessHarmless(value, name, holder, {}, at, role, group);
     } else if (typeof value !== 'object' || value === null) {
       return;
     } else if (at.length > depthMax) {
@@ -456,8 +466,17 @@ class Pieces {
       this.#ownFrom = before;
     } else {
       const members = value as Members;
+      const before = this.#isInSchema;
+      this.#isInSchema ||= schemaNames.has(name);
       for (const inner of Object.keys(members)) this.#member(members, inner, at, role, group, name);
+      this.#isInSchema = before;
     }
+  }
+
+  #unlessHarmless(value: string, name: string, holder: string, object: Members, at: Place, role: Role, group: number): void {
+    const file = this.namesToo ? readTextFile(value, name, object) : undefined;
+    if (file !== undefined) this.#push({ at, kind: 'text', role, group, text: file.text, fileBefore: file.before });
+    else if (!(this.#isInSchema ? isHarmlessInSchema(name, value) : isHarmless(name, holder, value))) this.text(value, at, role, group, 'field');
   }
 
   /** The words that a list of probabilities spells, beside those that are in the text already. */
@@ -527,7 +546,7 @@ export function applyEdits(body: Json, pieces: readonly TextPiece[], edits: read
       copy.set(piece.at, Array.isArray(copy.at(piece.at)) ? [] : null);
       continue;
     }
-    copy.set(piece.at, text);
+    copy.set(piece.at, piece.fileBefore === undefined ? text : writeTextFile(piece.fileBefore, text));
     const part = piece.at.slice(0, -1);
     if (piece.at.at(-1) === 'content') joinBlocks(copy, part, piece.text, text);
     if (piece.at[0] === 'choices') copy.replace(['choices', piece.group, 'logprobs'], null);
@@ -625,7 +644,7 @@ class BodyCopy {
   }
 
   body(): Json {
-    for (const [container, texts] of this.#opened) for (const [name, text] of texts) write(container, name, JSON.stringify(text.body()));
+    for (const [container, texts] of this.#opened) for (const [name, text] of texts) write(container, name, writeJson(text.body()));
     return this.#root;
   }
 
@@ -641,7 +660,7 @@ class BodyCopy {
     let texts = this.#opened.get(container);
     if (texts === undefined) this.#opened.set(container, texts = new Map());
     let opened = texts.get(name);
-    if (opened === undefined) texts.set(name, opened = new BodyCopy(JSON.parse(text) as Json));
+    if (opened === undefined) texts.set(name, opened = new BodyCopy(readJson(text)));
     return opened;
   }
 }
@@ -671,7 +690,7 @@ function deepText(value: Json | undefined): string {
   const texts: string[] = [];
   const open: Json[] = value === undefined ? [] : [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next === 'string' || typeof next === 'number') texts.push(String(next));
+    if (typeof next === 'string' || typeof next === 'number') texts.push(isExactNumber(next) ? exactDigits(next) : String(next));
     else if (Array.isArray(next)) for (const inner of next as readonly Json[]) open.push(inner);
     else if (typeof next === 'object' && next !== null) for (const [name, inner] of Object.entries(next)) open.push(name, inner as Json);
   }

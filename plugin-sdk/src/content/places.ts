@@ -8,7 +8,7 @@ const tokenNames: ReadonlySet<string> = new Set([
   'fingerprint', 'system_fingerprint', 'service_tier', 'finish_reason', 'native_finish_reason', 'stop_reason', 'detail', 'format', 'encoding_format', 'media_type',
   'reasoning_effort', 'effort', 'verbosity', 'truncation', 'tool_choice', 'quality', 'size', 'style', 'background', 'output_format', 'response_format',
   'stream_format', 'voice', 'phase', 'execution', 'mode', 'ttl', 'ranker', 'syntax', 'memory_limit', 'search_context_size', 'prompt_cache_retention', 'modalities',
-  'include', 'provider', 'search_content_types', 'created_by', 'obfuscation', 'return_token_budget', 'input_fidelity', 'moderation', '$schema', '$ref', '$id',
+  'include', 'provider', 'search_content_types', 'created_by', 'obfuscation', 'return_token_budget', 'input_fidelity', 'moderation',
 ]);
 
 /** Encoded or encrypted: nothing that could be read. */
@@ -36,6 +36,14 @@ export function isHarmless(name: string, holder: string, text: string): boolean 
   if (addressNames.has(name) || (name === 'url' && addressNames.has(holder))) return addressPattern.test(text) || dataUrlPattern.test(text);
   return name === 'url' && dataUrlPattern.test(text);
 }
+
+/** Members whose value is a JSON Schema. */
+export const schemaNames: ReadonlySet<string> = new Set(['parameters', 'input_schema', 'output_schema', 'schema']);
+
+const schemaTypes: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
+
+/** The same in a JSON Schema, which the model is shown as it is. */
+export const isHarmlessInSchema = (name: string, text: string): boolean => name === 'type' && schemaTypes.has(text);
 
 /** Members whose value is an object of the writer's own: the names in it are texts like the values. */
 export const openNames: ReadonlySet<string> = new Set([

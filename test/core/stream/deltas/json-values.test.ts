@@ -158,6 +158,10 @@ test('arguments that are cut off end their last value', () => {
   assert.equal(passed(['[12345', '6789']).text, `[${JSON.stringify(replacement)}`);
 });
 
+test('a number that JavaScript would round is judged with all of its digits', () => {
+  assert.deepEqual(judged('[4000000000000000006,1e400,1.50]', [9]), ['4000000000000000006', '1e400', '1.5']);
+});
+
 test('what is no JSON is one plain text, from where that shows', () => {
   const seen = (...pieces: string[]): unknown[] => passed(pieces).windows.filter(({ isLast }) => !isLast).map(({ channel, before, text: given }) => [channel, before, given]);
   assert.deepEqual(seen(' \n', 'rm -rf'), [['c', '', ' \nrm -rf']]);
