@@ -1,7 +1,7 @@
 // The hooks after the request: what they need of the answer, and their verdict on it. A plain answer is judged whole. A stream is judged as it
 // passes where every check that has a say can do so, else it is held until its end; checks without a say never hold anything.
 
-import type { AnswerEvent, CheckResult, EventStage, JsonObject, Maybe, StreamCheck, TextEdit, TextWindow, Verdict, WindowResult } from '@gateway/plugin-sdk';
+import type { AnswerEvent, CheckResult, EventStage, Json, JsonObject, Maybe, StreamCheck, TextEdit, TextWindow, Verdict, WindowResult } from '@gateway/plugin-sdk';
 import { atOnce } from '../errors/at-once.js';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
@@ -69,9 +69,9 @@ export class AfterPhase {
     return this.#streamed.at(-1)?.stage.nextSequence;
   }
 
-  /** A whole answer: the body to go on with, changed or not. Throws HOOKS_FAILED when a hook denies. */
-  judge(body: JsonObject, status: number): Maybe<JsonObject> {
-    const run = new HookRun(new Subject('after', this.exchange, body, status));
+  /** A whole answer: the body to go on with, changed or not; `exact`, or made of it, has all digits of its numbers. Throws HOOKS_FAILED when a hook denies. */
+  judge(body: JsonObject, status: number, exact: Json = body): Maybe<JsonObject> {
+    const run = new HookRun(new Subject('after', this.exchange, body, status, exact));
     const running = run.run(this.#hooks);
     return running instanceof Promise ? running.then(() => this.#judged(run)) : this.#judged(run);
   }
@@ -100,7 +100,7 @@ export class AfterPhase {
     log.hasFailedAfter = run.hasFailed;
     if (run.isDenied) throw fail('HOOKS_FAILED');
     this.#runBackground(run.subject);
-    return run.subject.body as JsonObject;
+    return run.subject.exact as JsonObject;
   }
 
   #judgeHook(hook: CompiledHook, subject: Subject, isWhole: boolean): Maybe<void> {

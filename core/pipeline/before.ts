@@ -10,7 +10,7 @@ import { runInBackground } from './after-phase.js';
 import { isStreamedEndpoint } from './answer-tail.js';
 import { Subject } from './check-run.js';
 import { HookRun } from './hook-run.js';
-import { requestToJudge, writeJudgedRequest, type TakeRequest } from './judged-request.js';
+import { exactRequestToJudge, requestToJudge, writeJudgedRequest, type TakeRequest } from './judged-request.js';
 
 /** Status of an answer whose hooks failed without denying. */
 export const softFailStatus = 246;
@@ -31,7 +31,8 @@ export function runBefore(exchange: Exchange, hooks: readonly CompiledHook[]): P
     else (sync ??= []).push(hook);
   }
   let take: TakeRequest | null = null;
-  const run = new HookRun(new Subject('before', exchange, requestToJudge(exchange), 0), false, (changed) => { take = writeJudgedRequest(exchange, changed); });
+  const judged = requestToJudge(exchange);
+  const run = new HookRun(new Subject('before', exchange, judged, 0, exactRequestToJudge(exchange, judged)), false, (changed) => { take = writeJudgedRequest(exchange, changed); });
   const decisions = new Map<CompiledHook, HookDecision>();
   run.onHook = (hook, decision) => { decisions.set(hook, decision); };
   const running: Maybe<void> = sync === null ? undefined : run.run(sync);

@@ -21,16 +21,17 @@ export class Subject {
   readonly readTexts = (): readonly string[] => this.texts();
   readonly readBody = (): Json => this.body;
 
-  constructor(readonly stage: HookStage, readonly exchange: Exchange, readonly body: Json, readonly status: number) {}
+  /** `exact`: the same body with all digits of its numbers, as `readJson` gives it. Texts are read out of it, and edits are made in it. */
+  constructor(readonly stage: HookStage, readonly exchange: Exchange, readonly body: Json, readonly status: number, readonly exact = body) {}
 
   pieces(): readonly TextPiece[] {
-    return this.#pieces ??= this.stage === 'before' ? this.#requestPieces() : answerPieces(this.exchange.endpoint, this.body);
+    return this.#pieces ??= this.stage === 'before' ? this.#requestPieces() : answerPieces(this.exchange.endpoint, this.exact);
   }
 
   #requestPieces(): readonly TextPiece[] {
     const { endpoint } = this.exchange;
     const param = tokensPlace(endpoint, this.body);
-    if (param === undefined) return requestPieces(endpoint, this.body);
+    if (param === undefined) return requestPieces(endpoint, this.exact);
     this.refusal = fail('BODY_INVALID', { param, reason: 'is a list of token ids, which the hooks of this route cannot judge; send the text instead' });
     throw this.refusal;
   }

@@ -1,7 +1,7 @@
 // Runs the hooks of one side in the order of the config: the checks of a step together, then the changes they made, then the hook's decision.
 // Synchronous as long as its checks are: no promise is made for a check that looks at text.
 
-import { applyEdits, isObject, type CheckResult, type HookDecision, type JsonObject, type Maybe } from '@gateway/plugin-sdk';
+import { applyEdits, isObject, writeJson, type CheckResult, type HookDecision, type Json, type JsonObject, type Maybe } from '@gateway/plugin-sdk';
 import { atOnce } from '../errors/at-once.js';
 import { UnmadeChange } from '../errors/unmade-change.js';
 import { reasonOf } from '../errors/gateway-error.js';
@@ -90,11 +90,12 @@ export class HookRun {
     if (!check.changes || verdict === undefined || (verdict.edits === undefined && verdict.body === undefined)) return result;
     try {
       const { subject } = this;
-      const body = verdict.body ?? applyEdits(subject.body, subject.pieces(), verdict.edits ?? []);
-      if (body === subject.body) return result;
-      if (!isObject(body)) throw new TypeError('the new body is no object');
-      this.write?.(body);
-      this.subject = new Subject(subject.stage, subject.exchange, body, subject.status);
+      const exact = verdict.body ?? applyEdits(subject.exact, subject.pieces(), verdict.edits ?? []);
+      if (exact === subject.body || exact === subject.exact) return result;
+      if (!isObject(exact)) throw new TypeError('the new body is no object');
+      this.write?.(exact);
+      const body = subject.exact === subject.body ? exact : JSON.parse(writeJson(exact)) as Json;
+      this.subject = new Subject(subject.stage, subject.exchange, body, subject.status, exact);
       return result;
     } catch (thrown) {
       return { id: result.id, tookMs: result.tookMs, failOnError: true, error: new UnmadeChange(reasonOf(thrown)) };

@@ -1,11 +1,19 @@
 // The request as the hooks before it judge it: the client's body and, for a response that goes on from kept ones, what comes before it. What a
 // provider is sent has to have been seen, whoever wrote it and whenever.
 
-import type { Json, JsonObject } from '@gateway/plugin-sdk';
+import { hasLongNumber, readJson, writeJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { asBuffer } from '../body/cursor.js';
 import type { Exchange } from '../exchange/exchange.js';
 
-export function requestToJudge(exchange: Exchange): Json {
-  const body = exchange.request.json();
+export const requestToJudge = (exchange: Exchange): Json => withStored(exchange, exchange.request.json());
+
+/** The same with all digits of its numbers; `judged` itself when it has them. */
+export function exactRequestToJudge(exchange: Exchange, judged: Json): Json {
+  const text = asBuffer(exchange.bytes).toString('utf8');
+  return exchange.isJson && hasLongNumber(text) ? withStored(exchange, readJson(text)) : judged;
+}
+
+function withStored(exchange: Exchange, body: Json): Json {
   if ((exchange.history === null && exchange.references === null) || !isMembers(body)) return body;
   return { ...body, input: [...exchange.history ?? [], ...inputItems(body).map((item) => referenced(exchange, item) ?? item)] };
 }
@@ -36,11 +44,12 @@ export function writeJudgedRequest(exchange: Exchange, judged: JsonObject): Take
 }
 
 function replacing(exchange: Exchange, body: JsonObject, history: Exchange['history'], references: Exchange['references']): TakeRequest {
-  const bytes = Buffer.from(JSON.stringify(body));
+  const text = writeJson(body);
+  const bytes = Buffer.from(text);
   return () => {
     exchange.history = history;
     exchange.references = references;
-    exchange.replaceBody(body, bytes);
+    exchange.replaceBody(hasLongNumber(text) ? JSON.parse(text) as JsonObject : body, bytes);
   };
 }
 

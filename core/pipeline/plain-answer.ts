@@ -2,7 +2,7 @@
 // An answer that is collected before the client gets any of it: because the provider's format has to be turned into the client's, because hooks
 // judge it or add their results, because a cache wants it, or because it is an error.
 
-import { ByteCollector, exactNumbersRead, isBinaryAnswer, isProviderError, nameFault, writeJson, type BinaryAnswer, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { ByteCollector, exactNumbersRead, hasLongNumber, isBinaryAnswer, isProviderError, nameFault, readJson, writeJson, type BinaryAnswer, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { asBuffer } from '../body/cursor.js';
 import { isStackOverflow, isTooDeep, levelsMax } from '../body/depth.js';
 import { answerValuesMax, parseAnswer } from '../body/parse.js';
@@ -68,9 +68,11 @@ export class PlainAnswer {
       if (answer.status === 200 && answer.attempt.attempts.question !== null) answer.remember(null, bytes);
       this.#send(bytes, answer.contentType);
     } else {
-      const parsed = this.#parse(bytes);
+      const body = this.#parse(bytes);
+      const text = bytes.toString('utf8');
       // Of a name that is given twice the client may read the other value: what goes is what was judged.
-      this.#judge(parsed, nameFault(bytes.toString('utf8'), true) === undefined ? bytes : null);
+      const kept = nameFault(text, true) === undefined ? bytes : null;
+      this.#judge(body, kept, answer.phase.decides && hasLongNumber(text) ? readJson(text) : body);
     }
   }
 
@@ -94,16 +96,16 @@ export class PlainAnswer {
     if (made === undefined) throw new TypeError('the response function gave nothing');
     if (prepared.translation !== null) made = this.#translated(prepared.translation, made, prepared);
     if (exactNumbersRead() === before) this.#judge(made, null);
-    else this.#judgeExact(writeJson(made));
+    else this.#judgeExact(writeJson(made), made);
   }
 
   /** Whoever looks into it sees the nearest numbers; the client gets the digits. */
-  #judgeExact(text: string): void {
-    this.#judge(JSON.parse(text), Buffer.from(text));
+  #judgeExact(text: string, made: Json): void {
+    this.#judge(JSON.parse(text), Buffer.from(text), made);
   }
 
-  /** `bytes`: of `body`, when there are any. */
-  #judge(body: Json, bytes: Uint8Array | null): void {
+  /** `bytes`: of `body`, when there are any. `exact`: the same with all digits of its numbers. */
+  #judge(body: Json, bytes: Uint8Array | null, exact = body): void {
     const { answer } = this;
     const { phase } = answer;
     if (!isMembers(body)) {
@@ -120,11 +122,12 @@ export class PlainAnswer {
     const settle = (judged: JsonObject): void => {
       if (answer.isOver || answer.isReconsideredAsShown()) return;
       answer.exchange.status = shownStatus(answer.exchange, answer.status);
-      const unchanged = judged === body ? bytes : null;
-      answer.remember(judged, unchanged);
-      this.#send(unchanged ?? JSON.stringify(judged), 'application/json');
+      const unchanged = judged === exact ? bytes : null;
+      const changed = unchanged ?? (exact === body ? null : Buffer.from(writeJson(judged)));
+      answer.remember(exact === body ? judged : JSON.parse(writeJson(judged)) as JsonObject, changed);
+      this.#send(changed ?? JSON.stringify(judged), 'application/json');
     };
-    const judging = phase.judge(body, answer.status);
+    const judging = phase.judge(body, answer.status, exact);
     if (judging instanceof Promise) judging.then(settle).catch((thrown: unknown) => this.#refuseFaulty(thrown));
     else settle(judging);
   }

@@ -109,6 +109,31 @@ describe('a text of a request', () => {
     });
   }
 
+  it('is changed without a change to the numbers beside it, in requests and in answers', async () => {
+    const numbers = '"n":12345678901234567890,"m":[-9007199254740993,1e400]';
+    const body = `{"model":"m","max_tokens":5,"seed":9007199254740993,"messages":[{"role":"user","content":[{"type":"tool_use","id":"t","name":"f","input":{"a":"a needle",${numbers}}}]}]}`;
+    for (const [provider, path, seen] of [['anthropic', '/v1/messages', numbers], ['openai', '/v1/chat/completions', '"seed":9007199254740993']] as const) {
+      upstream.answer = (_, out) => {
+        out.writeHead(200, { 'content-type': 'application/json' });
+        out.end(`{"id":"msg_1","type":"message","role":"assistant","model":"m","choices":[],"content":[{"type":"tool_use","id":"t","name":"f","input":{"a":"a needle",${numbers}}}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`);
+      };
+      const { status, text } = await call({ input_mutators: [redacts], output_mutators: [redacts], provider }, path, body);
+      assert.equal(status, 200, text);
+      const sent = upstream.received.at(-1)?.body.toString() ?? '';
+      assert.ok(sent.includes(seen), sent);
+      assert.match(sent, /a straw/);
+      if (provider === 'anthropic') assert.ok(text.includes(`"a":"a straw",${numbers}`), text);
+    }
+  });
+
+  it('that is a number is judged with all of its digits', async () => {
+    const body = `{"model":"m","messages":[{"role":"user","content":"hi"}],"metadata":{"card":6304000000000000000}}`;
+    upstream.answer = answers(fine['/v1/chat/completions'] as object);
+    const card = { deny: true, 'default.regexMatch': { rule: '^6304000000000000001$', not: true } };
+    assert.equal((await call({ input_guardrails: [card] }, '/v1/chat/completions', body.replace('0000}', '0001}'))).status, 446);
+    assert.equal((await call({ input_guardrails: [card] }, '/v1/chat/completions', body)).status, 200);
+  });
+
   it('that is a picture goes up unread and unchanged', async () => {
     const picture = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...Buffer.from('a needle')]).toString('base64');
     upstream.answer = answers(fine['/v1/chat/completions'] as object);

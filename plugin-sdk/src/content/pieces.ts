@@ -194,7 +194,7 @@ class Pieces {
 
   text(value: Json | undefined, at: Place, role: Role, group: number, kind: Kind = 'text'): void {
     if (typeof value === 'string') {
-      if (value !== '') this.#push({ at, kind, role, group, text: value });
+      if (value !== '') this.#push({ at, kind, role, group, text: isExactNumber(value) ? exactDigits(value) : value });
     } else if (typeof value === 'object' && value !== null) {
       const name = at.at(-1);
       this.field(value, typeof name === 'string' ? name : '', '', at, role, group);
@@ -399,7 +399,7 @@ class Pieces {
   }
 
   #values(value: Json | undefined, at: Place, role: Role, group: number, depth: number, kind: Kind): void {
-    if (typeof value === 'string') this.text(isExactNumber(value) ? exactDigits(value) : value, at, role, group, kind);
+    if (typeof value === 'string') this.text(value, at, role, group, kind);
     else if (typeof value === 'number') this.text(String(value), at, role, group, kind);
     else if (typeof value !== 'object' || value === null) return;
     else if (depth === depthMax) this.text(deepText(value), at, role, group, kind);
