@@ -3,6 +3,7 @@
 
 import { hasLongNumber, readJson, writeJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { asBuffer } from '../body/cursor.js';
+import { typeOf } from '../dialect/responses/conversation.js';
 import type { Exchange } from '../exchange/exchange.js';
 
 export const requestToJudge = (exchange: Exchange): Json => withStored(exchange, exchange.request.json());
@@ -63,6 +64,6 @@ function referenced(exchange: Exchange, item: Json): Json | undefined {
 }
 
 /** The id of an item that only names another; empty for every other item. */
-const idOf = (item: Json): string => (isMembers(item) && typeof item.id === 'string' && (item.type === undefined || item.type === 'item_reference') && item.role === undefined ? item.id : '');
+const idOf = (item: Json): string => (isMembers(item) && typeof item.id === 'string' && typeOf(item) === 'item_reference' ? item.id : '');
 
 const isMembers = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -134,6 +134,17 @@ describe('a text of a request', () => {
     assert.equal((await call({ input_guardrails: [card] }, '/v1/chat/completions', body)).status, 200);
   });
 
+  it('is judged in an item that is kept here and only named, also with a role beside the name', async () => {
+    upstream.answer = answers(fine['/v1/messages'] as object);
+    const kept = await call({ provider: 'anthropic' }, '/v1/responses', { model: 'm', input: [{ type: 'message', role: 'user', content: 'a needle' }] });
+    const id = `${String(kept.json.id).replace('resp_', 'msg_')}_in_0`;
+    for (const more of [{}, { role: 'user' }, { role: 'user', content: 'x' }]) {
+      const before = upstream.received.length;
+      const denied = await call({ provider: 'anthropic', input_guardrails: [denies] }, '/v1/responses', { model: 'm', input: [{ type: 'item_reference', id, ...more }] });
+      assert.deepEqual([denied.status, upstream.received.length - before], [446, 0], JSON.stringify(more) + denied.text);
+    }
+  });
+
   it('that is a picture goes up unread and unchanged', async () => {
     const picture = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...Buffer.from('a needle')]).toString('base64');
     upstream.answer = answers(fine['/v1/chat/completions'] as object);
