@@ -16,6 +16,14 @@ test('words and fences around a JSON object are taken off, wherever the answer i
   }
 });
 
+test('braces in the words before it begin no object', () => {
+  for (const before of ['Use {name} and { this }: ', '${x}, {1}, {{', '{'.repeat(2_000)]) {
+    const text = `${before}{\n  "a": {"b":1}}, or {"c":2}`;
+    for (const pieces of [[text], [...text], [text.slice(0, before.length + 1), text.slice(before.length + 1)]]) assert.equal(shown(pieces), '{\n  "a": {"b":1}}', before);
+  }
+  assert.equal(shown(['{', ' '.repeat(2_000), 'x']), `{${' '.repeat(2_000)}x`);
+});
+
 test('any object comes through as it is', () => {
   fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.integer({ min: 1, max: 7 }), (value, size) => {
     const json = JSON.stringify(value);

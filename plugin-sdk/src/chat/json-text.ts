@@ -10,6 +10,11 @@ export const wantsJsonObject = (call: ProviderCall): boolean => isObject(call.bo
 /** So much is held back while no object begins; an answer that says more than this beforehand is no JSON, and passes as it is. */
 const heldCharactersMax = 64 * 1024;
 
+/** Between a brace and the first name; behind more of them nobody looks for one. */
+const blanksMax = 1024;
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+
 const quote = 0x22, backslash = 0x5c, braceOpen = 0x7b, braceClose = 0x7d;
 
 /**
@@ -17,6 +22,8 @@ const quote = 0x22, backslash = 0x5c, braceOpen = 0x7b, braceClose = 0x7d;
  */
 export class JsonObjectText {
   #held = '';
+  /** What is held was searched up to here. */
+  #from = 0;
   #depth = 0;
   #isInText = false;
   #isEscaped = false;
@@ -27,14 +34,13 @@ export class JsonObjectText {
   push(piece: string): string {
     if (this.#isOpen) return piece;
     if (this.#isOver) return '';
-    let start = 0;
-    if (this.#depth === 0) {
-      start = piece.indexOf('{');
-      if (start === -1) return this.#hold(piece);
-      this.#held = '';
-    }
-    const end = this.#endOf(piece, start);
-    return piece.slice(start, end);
+    if (this.#depth > 0) return piece.slice(0, this.#endOf(piece, 0));
+    this.#held += piece;
+    const start = this.#beginning();
+    if (start === -1) return this.#hold();
+    const text = this.#held.slice(start);
+    this.#held = '';
+    return text.slice(0, this.#endOf(text, 0));
   }
 
   /** What was held back, when no object came: the model said something else, which is the answer then. */
@@ -44,8 +50,22 @@ export class JsonObjectText {
     return held;
   }
 
-  #hold(piece: string): string {
-    this.#held += piece;
+  /** Where the object begins in what is held: words before it may have braces, too, but neither a name nor an end behind them. -1: not yet. */
+  #beginning(): number {
+    const text = this.#held;
+    let start = text.indexOf('{', this.#from);
+    for (; start !== -1; start = text.indexOf('{', start + 1)) {
+      let at = start + 1;
+      while (at < text.length && at - start <= blanksMax && isBlank(text.charCodeAt(at))) at += 1;
+      if (at === text.length) break;
+      const code = text.charCodeAt(at);
+      if (code === quote || code === braceClose) return start;
+    }
+    this.#from = start === -1 ? text.length : start;
+    return -1;
+  }
+
+  #hold(): string {
     if (this.#held.length <= heldCharactersMax) return '';
     this.#isOpen = true;
     return this.end();
