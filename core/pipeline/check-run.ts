@@ -1,7 +1,7 @@
 // Runs one check on a body: on this thread, or in the worker pool when the body is too long for it. The only place that calls a check's code,
 // with the deadline around it. A check that throws, is late, or says nonsense gives an errored result, never a broken call.
 
-import { answerPieces, requestPieces, tokensPlace, type CheckInput, type CheckResult, type Json, type Maybe, type TextPiece, type Verdict } from '@gateway/plugin-sdk';
+import { answerPieces, requestPieces, tokensPlace, TooManyValues, type CheckInput, type CheckResult, type EndpointName, type Json, type Maybe, type TextPiece, type Verdict } from '@gateway/plugin-sdk';
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import { guardSignal } from '../errors/guard-signal.js';
 import { UnmadeChange } from '../errors/unmade-change.js';
@@ -31,9 +31,19 @@ export class Subject {
   #requestPieces(): readonly TextPiece[] {
     const { endpoint } = this.exchange;
     const param = tokensPlace(endpoint, this.body);
-    if (param === undefined) return requestPieces(endpoint, this.exact);
+    if (param === undefined) return this.#countedPieces(endpoint);
     this.refusal = fail('BODY_INVALID', { param, reason: 'is a list of token ids, which the hooks of this route cannot judge; send the text instead' });
     throw this.refusal;
+  }
+
+  #countedPieces(endpoint: EndpointName): readonly TextPiece[] {
+    try {
+      return requestPieces(endpoint, this.exact);
+    } catch (thrown) {
+      if (!(thrown instanceof TooManyValues)) throw thrown;
+      this.refusal = fail('BODY_INVALID', { param: thrown.place, reason: 'holds more values, with the arguments before it, than the hooks of this route can judge; send less at once' });
+      throw this.refusal;
+    }
   }
 
   texts(): readonly string[] {

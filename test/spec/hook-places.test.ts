@@ -52,9 +52,8 @@ const requests: readonly (readonly [string, object])[] = [
   ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"needle":1}' } }] })],
   ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: { a: 'needle' } } }] })],
   ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"a":"needle","a":1}' } }] })],
-  // Escaped, and given twice or broken: one reader takes the letters, another the value.
+  // Escaped, and given twice: one reader takes the letters, another the value.
   ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"a":"\\u006eeedle","a":"\\u006eeedle"}' } }] })],
-  ['/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"a":"\\u006eeedle",}' } }] })],
   ...[{ $ref: 'needle' }, { type: 'string', format: 'needle' }, { $id: 'needle' }, { type: 'needle' }, { data: 'needle' }]
     .map((of): [string, object] => ['/v1/chat/completions', { ...hi, tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: { a: of } } } }] }]),
   ['/v1/messages', { ...hi, max_tokens: 5, messages: [{ role: 'user', content: [{ type: 'search_result', source: 'https://example.com/needle', title: 't', content: [{ type: 'text', text: 'x' }] }] }] }],
@@ -142,6 +141,14 @@ describe('a text of a request', () => {
       const before = upstream.received.length;
       const denied = await call({ provider: 'anthropic', input_guardrails: [denies] }, '/v1/responses', { model: 'm', input: [{ type: 'item_reference', id, ...more }] });
       assert.deepEqual([denied.status, upstream.received.length - before], [446, 0], JSON.stringify(more) + denied.text);
+    }
+  });
+
+  it('that is one of more values in arguments than can be judged is refused', async () => {
+    for (const list of [`[${'1,'.repeat(200_001)}"needle"]`, `{${'"a":1,'.repeat(100_001)}"a":"needle"}`]) {
+      const before = upstream.received.length;
+      const { status, json } = await call({ input_guardrails: [judge] }, '/v1/chat/completions', assistant({ tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: list } }] }));
+      assert.deepEqual([status, json.error?.param, upstream.received.length - before], [400, 'messages[0].tool_calls[0].function.arguments', 0]);
     }
   });
 

@@ -34,6 +34,28 @@ type Place = readonly (string | number)[];
 type Role = TextPiece['role'];
 type Kind = TextPiece['kind'];
 
+/** Commas and colons between the values in all arguments of one body: each stands before a text of its own. */
+const innerValuesMax = 200_000;
+
+/** Thrown by `requestPieces`: the arguments in this body hold more values than can be judged. */
+export class TooManyValues extends Error {
+  override readonly name = 'TooManyValues';
+
+  constructor(readonly place: string) {
+    super(`${place} holds more than ${innerValuesMax} values together with those before it`);
+  }
+}
+
+function separatorsIn(json: string): number {
+  let count = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === 0x2c || code === 0x3a) count += 1;
+    else if (code === 0x22) for (at += 1; at < json.length && json.charCodeAt(at) !== 0x22; at += 1) if (json.charCodeAt(at) === 0x5c) at += 1;
+  }
+  return count;
+}
+
 /** Places deeper than this are not told apart any more. */
 const depthMax = 32;
 
@@ -186,6 +208,8 @@ class Pieces {
   readonly list: TextPiece[] = [];
   /** As of `TextPiece`. */
   #ownFrom = Infinity;
+  /** In all arguments that are JSON inside of a text, which nobody has counted yet. */
+  #innerValues = 0;
   /** All of a schema is told to the model. */
   #isInSchema = false;
 
@@ -378,11 +402,17 @@ class Pieces {
   /** Arguments that travel as JSON text: each value in them and its name, or the text itself when it is not JSON. */
   jsonText(value: Json | undefined, at: Place, role: Role, group: number): void {
     if (typeof value !== 'string') return this.values(value, at, role, group);
+    this.#innerValues += separatorsIn(value);
+    if (this.#innerValues > innerValuesMax) {
+      if (this.namesToo) throw new TooManyValues(placeOf({ at, kind: 'arguments', role, group, text: '' }));
+      this.text(value, at, role, group, 'arguments');
+      return;
+    }
     let parsed: Json;
     try {
       parsed = readJson(value);
     } catch {
-      this.text(withoutEscapes(value), at, role, group, 'arguments');
+      this.text(value, at, role, group, 'arguments');
       return;
     }
     // Of a name that is given twice each reader takes another value: what is judged then is all that is written.
