@@ -5,6 +5,7 @@
 import { ProviderError, type AnswerEvent, type Json, type JsonObject, type Maybe } from '@gateway/plugin-sdk';
 import { assembler, type Assembler } from '../dialect/assemble/assembler.js';
 import { replay } from '../dialect/replay/replay.js';
+import { beginsWithError, tellsError } from '../dialect/told-error.js';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { EventTail } from '../stream/stages.js';
@@ -101,7 +102,7 @@ const objectBytes = 256;
 /** An error event in any of the dialects, told without parsing the others. */
 function isError({ event, data }: AnswerEvent): boolean {
   if (event === 'error' || event === 'response.failed') return true;
-  return typeof data === 'string' ? data.startsWith('{"error"') || data.startsWith('{"type":"error"') : data.error !== undefined && data.error !== null;
+  return typeof data === 'string' ? beginsWithError(data) || data.startsWith('{"type":"error"') : tellsError(data);
 }
 
 function membersOf({ data }: AnswerEvent): JsonObject {

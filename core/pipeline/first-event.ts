@@ -3,6 +3,7 @@
 // tell of their overload inside. Nothing has gone to the client then.
 
 import { ByteCollector, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { tellsError } from '../dialect/told-error.js';
 
 /** A first event that is longer is no error. */
 const heldBytesMax = 16 * 1024;
@@ -56,9 +57,10 @@ function statusOf(block: string): number {
   if (name !== 'error' && !text.includes('"error"')) return 0;
   const body = parsed(text);
   const given = body?.error;
-  if (isObject(given) && Object.keys(given).length > 0) return statusOfError(given);
-  if (name === 'error' || body?.type === 'error') return statusOfError(body ?? {});
-  return typeof given === 'string' && given !== '' ? 500 : 0;
+  const isNamed = name === 'error' || body?.type === 'error';
+  if (!isNamed && (body === undefined || !tellsError(body))) return 0;
+  if (isObject(given)) return statusOfError(given);
+  return isNamed ? statusOfError(body ?? {}) : 500;
 }
 
 function statusOfError(error: JsonObject): number {

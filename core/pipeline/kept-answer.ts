@@ -5,6 +5,7 @@ import type { CacheHit, EndpointName, JsonObject } from '@gateway/plugin-sdk';
 import { parseJsonObject } from '../body/parse.js';
 import { isReplayable } from '../dialect/replay/replay.js';
 import { isStreamedEndpoint } from './answer-tail.js';
+import { tellsError } from '../dialect/told-error.js';
 
 export interface KeptAnswer {
   /** It came as a stream whose client had not asked for usage: of no use to who wants to read it. */
@@ -20,7 +21,7 @@ const withoutUsage: KeptAnswer = Object.freeze({ lacksUsage: true });
 
 /** Whether an answer with status 200 is what its endpoint promises, and not an error, half an answer or one that is still on its way. */
 export function isPromised(endpoint: EndpointName, answer: JsonObject): boolean {
-  if (answer.error !== undefined && answer.error !== null) return false;
+  if (tellsError(answer)) return false;
   if (isStreamedEndpoint(endpoint)) return isReplayable(endpoint, answer) && answer.status !== 'failed';
   switch (endpoint) {
     case 'embeddings': case 'imageGenerations': return isFilled(answer.data);

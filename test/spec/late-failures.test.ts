@@ -168,6 +168,12 @@ describe('a stream whose first event is an error', () => {
       first.answer = raw(200, 'text/event-stream', body);
       const result = await call(fallback(openai(first), openai(second)), { stream: true });
       assert.deepEqual([result.target, second.received.length, result.text], ['config.targets[0]', 0, body], member);
+      const judged = await call(openai(first, { output_guardrails: [{ wordCount: { maxWords: 9 } }] }), { stream: true });
+      assert.match(judged.text, /"hook_results"/, member);
+      for (const [path, end] of [['/v1/messages', 'message_stop'], ['/v1/responses', 'response.completed']] as const) {
+        const { text } = await call(openai(first, path === '/v1/responses' ? { provider: 'mistral-ai' } : {}), { stream: true, ...(path === '/v1/responses' ? { input: 'x', messages: undefined } : {}) }, path);
+        assert.ok(text.includes(end) && text.includes('Hel'), `${member} ${text}`);
+      }
     }
   });
 

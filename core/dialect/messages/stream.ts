@@ -9,6 +9,7 @@ import { BlockWriter } from './blocks.js';
 import { endingMembers, messageId, messageUsage, noUsage, ToolIds, type MessageUsage } from './outcome.js';
 import { isList } from './parts.js';
 import { ToolDeltas } from './tool-deltas.js';
+import { tellsError } from '../told-error.js';
 
 /** Reasoning that is told as plain text; blocks of the pivot count from 0. */
 const plainReasoning = -1;
@@ -46,7 +47,7 @@ export class MessagesStage implements EventStage<AnswerEvent> {
   }
 
   #chunk(chunk: JsonObject, out: EventSink): void {
-    if (chunk.error !== undefined && chunk.error !== null) return this.#fail(faultOf(chunk.error), out);
+    if (tellsError(chunk)) return this.#fail(faultOf(chunk.error ?? null), out);
     const choices = isList(chunk.choices) ? chunk.choices : undefined;
     const usage = chunk.usage ?? (isObject(chunk.x_groq) ? chunk.x_groq.usage : undefined);
     if (isObject(usage)) this.#usage = messageUsage(usage);

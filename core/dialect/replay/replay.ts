@@ -19,6 +19,7 @@ import { replayChat } from './chat.js';
 import { replayCompletion } from './completions.js';
 import { replayMessage } from './messages.js';
 import { replayResponse } from './responses.js';
+import { tellsError } from '../told-error.js';
 
 export interface ReplayOptions {
   /** The client asked for usage in a chunk of its own (`stream_options.include_usage`). Of no meaning for messages and responses. */
@@ -37,8 +38,9 @@ export function isReplayable(endpoint: AnswerDialect, answer: JsonObject): boole
 
 const isFinal = (status: unknown): boolean => status === 'completed' || status === 'incomplete' || status === 'failed';
 
-function hasChoices({ choices, error }: JsonObject, isWhole: (choice: JsonObject) => boolean): boolean {
-  if (!Array.isArray(choices) || choices.length === 0 || (error !== undefined && error !== null)) return false;
+function hasChoices(answer: JsonObject, isWhole: (choice: JsonObject) => boolean): boolean {
+  const { choices } = answer;
+  if (!Array.isArray(choices) || choices.length === 0 || tellsError(answer)) return false;
   return choices.every((choice) => isObject(choice) && typeof choice.finish_reason === 'string' && choice.finish_reason !== 'error' && isWhole(choice));
 }
 

@@ -6,6 +6,7 @@ import { isObject, ProviderError, thoughtSignatureOf, readJson, type AnswerEvent
 import { incompleteReason, responseObject, type Outcome, type ResponseContext } from './envelope.js';
 import { ResponseOutput, type Emit } from './output.js';
 import { annotationOf, argumentsText, contentText, listOf, logprobsOf, plainReasoning, textOf } from './pieces.js';
+import { tellsError } from '../told-error.js';
 
 export class ResponsesStage implements EventStage<AnswerEvent> {
   readonly #output: ResponseOutput;
@@ -47,7 +48,7 @@ export class ResponsesStage implements EventStage<AnswerEvent> {
       chunk = readJson(chunk);
     }
     if (!isObject(chunk)) return;
-    if ((chunk.error !== undefined && chunk.error !== null) || chunk.object === 'error' || event.event === 'error') {
+    if (tellsError(chunk) || chunk.object === 'error' || event.event === 'error') {
       this.#fail(chunk.error ?? chunk, out);
       return;
     }

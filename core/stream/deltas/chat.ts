@@ -7,6 +7,7 @@ import { blockOf, hasMore, isChoiceShape, isEmptyCall, isEmptyDelta, isNothing, 
 import { isList, without, type Deltas, type Open } from './deltas.js';
 import type { Channel, TextGate } from './text-gate.js';
 import { editOthers, mayGo } from './whole-texts.js';
+import { tellsError } from '../../dialect/told-error.js';
 
 /** What is read as a text of its own, or holds such. */
 const chunkNames: ReadonlySet<string> = new Set(['choices']);
@@ -63,7 +64,7 @@ export class ChatDeltas implements Deltas {
     const { choices } = data;
     if (!isList(choices)) {
       // What a provider tells of an error ends the answer.
-      if (data.error !== undefined && data.error !== null) this.end();
+      if (tellsError(data)) this.end();
       return event;
     }
     if (choices.length === 0) return event;
