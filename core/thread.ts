@@ -9,6 +9,7 @@ import { field } from './body/scan.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
 import { InFlight } from './pipeline/in-flight.js';
+import { Refreshed } from './pipeline/refreshed.js';
 import { Pipeline } from './pipeline/run.js';
 import { CacheInstances } from './plan/compile-cache.js';
 import { closeProviders, forgetProviders } from './plan/load-provider.js';
@@ -223,6 +224,7 @@ export class DataThread {
       record: (record) => admission.record(record),
       hostOf: (id) => ground.registry.host(id),
       inFlight: new InFlight(),
+      refreshed: new Refreshed(),
       responses,
     });
     const descriptorsMax = descriptorLimit();

@@ -187,6 +187,7 @@ export class Attempts implements Running {
     }
     if (exchange.head.cacheForceRefresh === 'true') {
       exchange.cacheStatus = 'REFRESH';
+      services.refreshed.add(question.key, exchange.startedAt);
       changeCache(plan, () => plan.cache.remove(question), services);
       this.#send();
       return;

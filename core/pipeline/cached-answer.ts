@@ -82,7 +82,7 @@ export function changeCache(plan: CachePlan, change: () => Maybe<void>, services
 /** `answer`: the body, when somebody has read it. */
 export function keepAnswer(plan: CachePlan, question: Question, body: Uint8Array, answer: JsonObject | null, services: PipelineServices): void {
   // Nobody may ever use it.
-  if (question.ageMsMax === 0) return;
+  if (question.ageMsMax === 0 || services.refreshed.isOutdated(question.key, question.exchange.startedAt)) return;
   const storedAtMs = Date.now();
   const entry = { status: 200, contentType: 'application/json', body, storedAtMs, endsAtMs: storedAtMs + question.ageMsMax };
   changeCache(plan, () => {

@@ -9,6 +9,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Breakers } from '../upstream/breaker.js';
 import type { InFlight } from './in-flight.js';
+import type { Refreshed } from './refreshed.js';
 
 export interface PipelineSettings {
   readonly retryDelayMs: number;
@@ -31,6 +32,7 @@ export interface PipelineServices {
   readonly hostOf: (pluginId: string) => Host;
   /** Answers on their way that others may join. */
   readonly inFlight: InFlight;
+  readonly refreshed: Refreshed;
   /** Responses kept for providers that keep none. */
   readonly responses: ResponseStore;
 }

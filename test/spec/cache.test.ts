@@ -129,6 +129,23 @@ describe('the simple cache', () => {
     assert.equal((await until(body, 'HIT')).json.choices[0].message.content, 'new');
   });
 
+  it('keeps the new answer, also when a call that began before ends later', async () => {
+    const open: ((content: string) => void)[] = [];
+    upstream.answer = (received, response, request) => { open.push((content) => says(content)(received, response, request)); };
+    const opened = async (count: number): Promise<void> => { while (open.length < count) await new Promise((resolve) => setImmediate(resolve)); };
+    const body = fresh();
+    const before = call(body);
+    await opened(1);
+    const forced = call(body, {}, { 'x-gateway-cache-force-refresh': 'true' });
+    await opened(2);
+    open[1]?.('new');
+    await forced;
+    open[0]?.('old');
+    await before;
+    upstream.answer = says('newest');
+    for (let turn = 0; turn < 3; turn += 1) assert.equal((await call(body)).json.choices[0].message.content, 'new');
+  });
+
   it('keeps an answer no longer than max_age', async () => {
     upstream.answer = says('x');
     const body = fresh();
