@@ -51,6 +51,12 @@ describe('the weight of a config', () => {
     }
   });
 
+  it('is refused at the entry of a list that goes too far, and no later one is made', async () => {
+    const entries = Array.from({ length: 300 }, (_, index) => ({ regexMatch: { rule: `a{900}${index}` } }));
+    const [, at] = /^config\.input_guardrails\[(\d+)\]\.regexMatch .*too large together/.exec(await faultOf({ ...target, input_guardrails: entries } as Config)) ?? assert.fail('another fault');
+    assert.ok(Number(at) < 150, at);
+  });
+
   it('is no hindrance for a config of ordinary patterns', async () => {
     closeAll((await compile(patterns(60, (index) => `\\b(?:secret|confidential)-${index}\\w+`))).instances);
   });
@@ -67,7 +73,11 @@ describe('the weight of a config', () => {
     assert.ok((await compile(heavy(-5_000_000))).weightBytes > 0);
   });
 
-  it('lets other work have its turn while a config is compiled', async () => {
+  for (const [form, config] of [
+    ['checks of one hook', withChecks(Array.from({ length: 6 }, () => ({ id: 'acme.slow', parameters: {} })))],
+    ['hooks', { ...target, before_request_hooks: Array.from({ length: 6 }, (_, index) => ({ id: `h${index}`, checks: [{ id: 'acme.slow', parameters: {} }] })) }],
+    ['guardrails', { ...target, input_guardrails: Array.from({ length: 6 }, () => ({ 'acme.slow': {} })) }],
+  ] as const) it(`lets other work have its turn while a config of many ${form} is compiled`, async () => {
     let turns = 0;
     let isDone = false;
     const turn = (): void => {
@@ -76,7 +86,7 @@ describe('the weight of a config', () => {
     };
     setImmediate(turn);
     try {
-      await compile(withChecks(Array.from({ length: 6 }, () => ({ id: 'acme.slow', parameters: {} }))));
+      await compile(config as Config);
     } finally {
       isDone = true;
     }
