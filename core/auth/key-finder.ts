@@ -7,6 +7,8 @@ import type { KeyLookup } from './principal.js';
 
 /** A text with more that could be keys is taken to hold one: nobody means well with it. */
 const hashesMax = 32;
+/** Percent-encodings that may lie over one another. */
+const decodingsMax = 3;
 /** What credentials in headers are made of (token68, RFC 9110, section 11.2). */
 const tokenChars = /[A-Za-z0-9._~+/=-]*/y;
 const generatedKey = /gw_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/y;
@@ -25,7 +27,11 @@ export class KeyFinder {
   isIn(text: string): boolean {
     if (text.length < givenKeyCharsMin) return false;
     if (this.#isPlainIn(text)) return true;
-    if (text.includes('%') && this.#isPlainIn(decoded(text))) return true;
+    let inner = text;
+    for (let times = 0; times < decodingsMax && inner.includes('%'); times += 1) {
+      inner = decoded(inner);
+      if (this.#isPlainIn(inner)) return true;
+    }
     const first = text.charCodeAt(0) | 32;
     return first === 98 /* b */ && /^basic\s/i.test(text) && this.#isPlainIn(Buffer.from(text.slice(6).trim(), 'base64').toString('latin1'));
   }

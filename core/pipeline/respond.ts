@@ -75,7 +75,7 @@ export class Respond {
     const { prepared } = this.attempt;
     const { spec } = prepared;
     const type = headerOf(headers, 'content-type') ?? '';
-    const isStream = type.startsWith(spec === null || spec.framing === undefined ? 'text/event-stream' : spec.framing.contentType);
+    const isStream = type.toLowerCase().startsWith(spec === null || spec.framing === undefined ? 'text/event-stream' : spec.framing.contentType);
     this.#isEventStream = isStream;
     this.#answer.status = status;
     this.#answer.headers = headers;

@@ -41,6 +41,17 @@ const upstream = await startUpstream();
 const gateway = await startTestGateway({ GATEWAY_IDLE_TIMEOUT_MS: '1500' });
 
 describe('a streamed answer', () => {
+  it('is one in whatever case its type is written: what breaks off ends with an error event', async () => {
+    upstream.answer = (_, response) => {
+      response.writeHead(200, { 'content-type': 'Text/Event-Stream; charset=utf-8' });
+      response.write(`${chatChunks(['half'])[0]}\n\n`, () => response.destroy());
+    };
+    const wire = await openWire(gateway.port);
+    post(wire, { ...routed(upstream.url), connection: 'close' });
+    assert.match(dechunk(await wire.until((all) => all.endsWith('\r\n0\r\n\r\n'))), /"error":\{/);
+    wire.destroy();
+  });
+
   it('has the provider\'s bytes, however the stream was cut', async () => {
     const body = Buffer.from(`: hello\r\n\r\n${chatChunks(['Grüße ', '👋', ' "quoted"\\n']).join('\n\n')}\n\n`);
     const seed = Date.now() & 0xffff;

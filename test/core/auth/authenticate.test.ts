@@ -117,7 +117,7 @@ describe('what a head carries besides', () => {
 
   it('loses our keys wherever they stand, expired ones too, and nothing else', () => {
     for (const key of [ours, other, expired, given]) {
-      const head = headOf(ours, undefined, { ...harmless, ...forms(key), 'x-gateway-vendor-project': key }, `a=1&key=${key}&b=2&c=${encodeURIComponent(`Bearer ${key}`)}&d=4`);
+      const head = headOf(ours, undefined, { ...harmless, ...forms(key), 'x-gateway-vendor-project': key }, `a=1&key=${key}&b=2&c=${encodeURIComponent(`Bearer ${key}`)}&twice=x%253D${key}&thrice=x%25253D${key}&d=4`);
       authenticator.authenticate(head);
       assert.deepEqual(names(head), Object.keys(harmless), key);
       assert.deepEqual(head.gatewayHeaders, []);
