@@ -76,15 +76,15 @@ const ambiguous: Readonly<Record<string, readonly [framing: string, rest: string
 describe('a request that could be read in two ways', () => {
   for (const [name, [framing, rest]] of Object.entries(ambiguous)) {
     it(`is refused and its connection closed: ${name}`, async () => {
-      for (const path of routes) {
-        for (const follower of ['', 'GET /health HTTP/1.1\r\nhost: g\r\n\r\n', hidden]) {
-          const before = upstream.received.length;
-          const answers = await answersOf(request(path, framing, rest) + follower);
-          assert.ok(answers.length <= 1, `${path}: ${answers.length} answers: ${answers.join('|').slice(0, 1000)}`);
-          if (answers[0] !== undefined) assert.match(answers[0], /^HTTP\/1\.1 4\d\d /);
-          assert.equal(upstream.received.length, before, `${path}: reached the provider`);
-        }
-      }
+      const before = upstream.received.length;
+      const followers = ['', 'GET /health HTTP/1.1\r\nhost: g\r\n\r\n', hidden];
+      // At once: of a body that is announced too long, the edge throws a part away before it closes the connection.
+      await Promise.all(routes.flatMap((path) => followers.map(async (follower) => {
+        const answers = await answersOf(request(path, framing, rest) + follower);
+        assert.ok(answers.length <= 1, `${path}: ${answers.length} answers: ${answers.join('|').slice(0, 1000)}`);
+        if (answers[0] !== undefined) assert.match(answers[0], /^HTTP\/1\.1 4\d\d /);
+      })));
+      assert.equal(upstream.received.length, before, 'reached the provider');
     });
   }
 
