@@ -8,8 +8,8 @@ import type { FaultReport } from '../telemetry/fault-report.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Breakers } from '../upstream/breaker.js';
-import type { InFlight } from './in-flight.js';
-import type { Refreshed } from './refreshed.js';
+import type { InFlight } from './cache/in-flight.js';
+import type { Refreshed } from './cache/refreshed.js';
 
 export interface PipelineSettings {
   readonly retryDelayMs: number;

@@ -1,5 +1,5 @@
 // The hooks of a plan, compiled: which checks run at which step of a call, and what is known of each before it runs. Built by
-// compile-hooks.ts; a call walks it (pipeline/hook-run.ts) and changes nothing but what a check has cost so far.
+// compile-hooks.ts; a call walks it (pipeline/hooks/hook-run.ts) and changes nothing but what a check has cost so far.
 
 import type { Check, GuardrailPlugin, Hook, Verdict, CheckInput, When } from '@gateway/plugin-sdk';
 

@@ -1,7 +1,7 @@
 // What a pool may use, and what it tells about itself.
 
 import { availableParallelism } from 'node:os';
-import type { CircuitLimits } from './circuit.js';
+import type { CircuitLimits } from './worker-breaker.js';
 
 export interface WorkerPoolOptions {
   readonly workersMax?: number;

@@ -8,7 +8,7 @@
 import type { WorkerOf, WorkerOptions } from '@gateway/plugin-sdk';
 import { reasonOf } from '../errors/gateway-error.js';
 import { timerMs } from '../settings/timer-limit.js';
-import { Circuit } from './circuit.js';
+import { Circuit } from './worker-breaker.js';
 import type { WorkerOutcome } from './entry.js';
 import { defaults, workersMaxOf, type WorkerPoolOptions, type WorkerPoolState } from './pool-options.js';
 import { PoolWorker, type PoolWorkerEvents } from './pool-worker.js';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { Subject, runCheck } from '../../core/pipeline/check-run.js';
+import { Subject, runCheck } from '../../core/pipeline/hooks/check-run.js';
 import type { CompiledCheck } from '../../core/plan/hooks.js';
 import { readSettings } from '../../core/settings/read.js';
 import { timerMsMax } from '../../core/settings/timer-limit.js';

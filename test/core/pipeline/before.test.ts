@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { chatCompletions } from '../../../core/endpoints/chat-completions.js';
 import { Exchange } from '../../../core/exchange/exchange.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
-import { runBefore } from '../../../core/pipeline/before.js';
+import { runBefore } from '../../../core/pipeline/hooks/before.js';
 import type { CompiledHook } from '../../../core/plan/hooks.js';
 
 const body: Readonly<Record<string, Json>> = { model: 'm', messages: [{ role: 'user', content: 'pin 1234' }] };

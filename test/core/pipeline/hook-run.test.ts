@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { chatCompletions } from '../../../core/endpoints/chat-completions.js';
 import { Exchange } from '../../../core/exchange/exchange.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
-import { Subject } from '../../../core/pipeline/check-run.js';
-import { HookRun } from '../../../core/pipeline/hook-run.js';
+import { Subject } from '../../../core/pipeline/hooks/check-run.js';
+import { HookRun } from '../../../core/pipeline/hooks/hook-run.js';
 import type { CompiledCheck, CompiledHook } from '../../../core/plan/hooks.js';
 
 function runOf(): HookRun {

@@ -5,7 +5,7 @@ import type { Config } from '../../../core/config/config.js';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import type { EndpointDefinition } from '../../../core/exchange/endpoint.js';
 import type { Exchange } from '../../../core/exchange/exchange.js';
-import { prepare, type Prepared } from '../../../core/pipeline/prepare.js';
+import { prepare, type Prepared } from '../../../core/pipeline/request/prepare.js';
 import { compilePlan } from '../../../core/plan/compile.js';
 import type { Leaf } from '../../../core/plan/plan.js';
 import { exchangeOf, proxyEndpoint, type ExchangeParts } from '../exchange/fakes.js';

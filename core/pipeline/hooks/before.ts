@@ -1,0 +1,61 @@
+// The hooks before the request, and what statuses hooks make of an answer. Called for each target with hooks; what several targets inherit
+// runs once for a call, and what it changed stays changed for all of them.
+
+import type { HookDecision, Maybe } from '@gateway/plugin-sdk';
+import { fail } from '../../errors/gateway-error.js';
+import type { Exchange } from '../../exchange/exchange.js';
+import { HookLog } from '../../exchange/hook-log.js';
+import type { CompiledHook } from '../../plan/hooks.js';
+import { runInBackground } from './response-hooks.js';
+import { isStreamedEndpoint } from '../response/stream-tail.js';
+import { Subject } from './check-run.js';
+import { HookRun } from './hook-run.js';
+import { exactRequestToJudge, requestToJudge, writeJudgedRequest, type TakeRequest } from './judged-request.js';
+
+/** Status of an answer whose hooks failed without denying. */
+export const softFailStatus = 246;
+
+const passed: HookDecision = Object.freeze({ pass: true, deny: false });
+
+/** Undefined: done, and nothing is against the call. Throws or rejects with HOOKS_FAILED. */
+export function runBefore(exchange: Exchange, hooks: readonly CompiledHook[]): Promise<void> | undefined {
+  if (exchange.route.body !== 'json') return undefined;
+  const log = exchange.hooks ??= new HookLog();
+  let sync: CompiledHook[] | null = null;
+  let background: CompiledHook[] | null = null;
+  for (const hook of hooks) {
+    const said = log.ran.get(hook);
+    if (said?.deny === true) throw fail('HOOKS_FAILED');
+    if (said !== undefined) continue;
+    if (hook.isAsync) (background ??= []).push(hook);
+    else (sync ??= []).push(hook);
+  }
+  let take: TakeRequest | null = null;
+  const judged = requestToJudge(exchange);
+  const run = new HookRun(new Subject('before', exchange, judged, 0, exactRequestToJudge(exchange, judged)), false, (changed) => { take = writeJudgedRequest(exchange, changed); });
+  const decisions = new Map<CompiledHook, HookDecision>();
+  run.onHook = (hook, decision) => { decisions.set(hook, decision); };
+  const running: Maybe<void> = sync === null ? undefined : run.run(sync);
+  const done = (): void => {
+    // A hook counts as run once what it changed stands in the place of the client's: never one without the other.
+    if (take !== null) take();
+    for (const [hook, decision] of decisions) log.ran.set(hook, decision);
+    for (const result of run.results) log.before.push(result);
+    // What failed for a target that was passed over says nothing about this one.
+    log.hasFailedBefore = hooks.some((hook) => log.ran.get(hook)?.pass === false);
+    if (run.isDenied) throw fail('HOOKS_FAILED');
+    if (background === null) return;
+    for (const hook of background) log.ran.set(hook, passed);
+    runInBackground(exchange, background, run.subject);
+  };
+  if (running instanceof Promise) return running.then(done);
+  done();
+  return undefined;
+}
+
+/** Whether the hooks after the request have a say in this answer. */
+export const isJudged = (exchange: Exchange, status: number): boolean =>
+  status === 200 && exchange.suffix === '' && exchange.route.body === 'json' && isStreamedEndpoint(exchange.route.name);
+
+export const shownStatus = (exchange: Exchange, status: number): number =>
+  (status === 200 && exchange.hooks !== null && exchange.hooks.hasFailed ? softFailStatus : status);

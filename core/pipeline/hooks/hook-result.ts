@@ -1,0 +1,111 @@
+// The results of hooks as clients and logs read them, under `hook_results`.
+
+import type { CheckResult, HookDecision, Json } from '@gateway/plugin-sdk';
+import { reasonOf } from '../../errors/gateway-error.js';
+import type { Exchange } from '../../exchange/exchange.js';
+import type { HookResult } from '../../exchange/hook-log.js';
+import type { CompiledHook, Feedback } from '../../plan/hooks.js';
+
+const jsonType = /^application\/(?:[\w.+-]*\+)?json\b/i;
+const closingBrace = 0x7d;
+const openingBrace = 0x7b;
+
+/** A JSON answer with the results as its last member; everything before it keeps its bytes. What is no object goes as it came. */
+export function withHookResults(exchange: Exchange, body: Uint8Array | string, contentType: string): Uint8Array | string {
+  const { hooks } = exchange;
+  if (hooks === null || hooks.isEmpty || !jsonType.test(contentType)) return body;
+  const member = `"hook_results":${hooks.text()}}`;
+  if (typeof body === 'string') return body.endsWith('}') && body.startsWith('{') ? `${body.slice(0, -1)}${body === '{}' ? '' : ','}${member}` : body;
+  let end = body.length - 1;
+  while (end > 0 && isSpace(body[end])) end -= 1;
+  let start = 0;
+  while (start < end && isSpace(body[start])) start += 1;
+  if (body[end] !== closingBrace || body[start] !== openingBrace) return body;
+  let last = end - 1;
+  while (last > start && isSpace(body[last])) last -= 1;
+  const text = last === start ? member : `,${member}`;
+  const bytes = Buffer.allocUnsafe(end + Buffer.byteLength(text));
+  bytes.set(body.subarray(0, end));
+  bytes.write(text, end);
+  return bytes;
+}
+
+const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+/** Many hooks end in the same millisecond. */
+let lastMs = 0;
+let lastText = '';
+
+function timeText(): string {
+  const now = Date.now();
+  if (now !== lastMs) {
+    lastMs = now;
+    lastText = new Date(now).toISOString();
+  }
+  return lastText;
+}
+
+const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;
+
+export function hookResult(hook: CompiledHook, results: readonly CheckResult[], decision: HookDecision, tookMs: number): HookResult {
+  const createdAt = timeText();
+  let checks = '';
+  let isQuiet = decision.pass;
+  let isAnyTransformed = false;
+  for (let index = 0; index < results.length; index += 1) {
+    const result = results[index] as CheckResult;
+    // What nobody waited for changed nothing that anybody got.
+    const transformed = !hook.isAsync && isTransformed(result);
+    if (transformed || result.error !== undefined) isQuiet = false;
+    isAnyTransformed ||= transformed;
+    checks += (index === 0 ? '' : ',') + checkText(result, transformed, createdAt);
+  }
+  const given = decision.pass ? hook.onSuccess : hook.onFail;
+  const feedback = given === null ? 'null' : JSON.stringify(feedbackResult(given, results));
+  const deny = decision.deny && !hook.isAsync;
+  const names = `"id":${JSON.stringify(hook.id)}`;
+  const took = `"execution_time":${rounded(tookMs)}`;
+  const text = `{"verdict":${decision.pass},${names},"transformed":${isAnyTransformed},"checks":[${checks}],"feedback":${feedback},${took},`
+    + `"async":${hook.isAsync},"type":${JSON.stringify(hook.type)},"created_at":"${createdAt}","deny":${deny}}`;
+  // Most hooks of most calls have nothing to say, and every call is logged.
+  return { text, logged: isQuiet && !deny && given === null ? `{"verdict":true,${names},${took}}` : text };
+}
+
+function checkText(result: CheckResult, transformed: boolean, createdAt: string): string {
+  const { verdict } = result;
+  let { error } = result;
+  let data: string | undefined;
+  try {
+    data = JSON.stringify(dataOf(result));
+  } catch (thrown) {
+    error = new Error(`its data is not JSON: ${reasonOf(thrown)}`);
+  }
+  const fault = error === undefined ? '' : `"error":${JSON.stringify({ name: error.name === 'Error' ? 'Check error' : error.name, message: error.message })},`;
+  return `{"data":${data ?? 'null'},"verdict":${verdict === undefined ? !result.failOnError : verdict.pass},"id":${JSON.stringify(result.id)},${fault}`
+    + `"execution_time":${rounded(result.tookMs)},"transformed":${transformed},"created_at":"${createdAt}","log":null,"fail_on_error":${result.failOnError}}`;
+}
+
+/** `why` is in the data too, as `explanation`, where clients of other gateways look for it. */
+function dataOf({ verdict }: CheckResult): Json {
+  if (verdict === undefined) return null;
+  const { data = null, why } = verdict;
+  if (why === undefined) return data;
+  if (data === null) return { explanation: why };
+  return typeof data === 'object' && !Array.isArray(data) && !('explanation' in data) ? { ...data, explanation: why } : data;
+}
+
+const isTransformed = ({ verdict }: CheckResult): boolean => verdict !== undefined && ((verdict.edits?.length ?? 0) > 0 || verdict.body !== undefined);
+
+function feedbackResult(feedback: Feedback, results: readonly CheckResult[]): Json {
+  const ids = (wanted: (result: CheckResult) => boolean): string => results.filter(wanted).map((result) => result.id).join(', ');
+  return {
+    value: feedback.value ?? null,
+    weight: feedback.weight ?? null,
+    metadata: {
+      ...feedback.metadata,
+      successfulChecks: ids((result) => result.verdict?.pass === true),
+      failedChecks: ids((result) => result.verdict?.pass === false),
+      erroredChecks: ids((result) => result.error !== undefined),
+    },
+  };
+}

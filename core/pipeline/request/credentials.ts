@@ -1,0 +1,78 @@
+// Hot: runs for each target tried.
+// The provider's credentials, from the config or the request, and where they go: header, query, or what signs.
+
+import type { SigningKeys } from '@gateway/plugin-sdk';
+import { fail } from '../../errors/gateway-error.js';
+import type { Exchange } from '../../exchange/exchange.js';
+import type { Leaf } from '../../plan/plan.js';
+import { checkedSegment } from './parameter-fault.js';
+import { wireValue } from './outgoing-headers.js';
+
+/** Where a provider's key may be besides Authorization; on the proxy route the gateway writes the credential itself. */
+const credentialHeaders: ReadonlySet<string> = new Set(['x-api-key', 'api-key', 'x-goog-api-key']);
+
+/** The config's credentials and, where it has none, those in the request's headers: `x-gateway-cloud1-region`. */
+export function withHeaderCredentials(exchange: Exchange, leaf: Leaf): Readonly<Record<string, unknown>> {
+  let merged: Record<string, unknown> | null = null;
+  for (const name of leaf.provider.credentialNames) {
+    if (leaf.credentials[name] !== undefined) continue;
+    const value = exchange.head.gatewayHeader(name.replaceAll('_', '-'));
+    if (value === undefined || value === '') continue;
+    merged ??= { ...leaf.credentials };
+    merged[name] = leaf.provider.structuredNames.has(name) ? jsonCredential(name, value) : value;
+  }
+  return merged ?? leaf.credentials;
+}
+
+function jsonCredential(name: string, text: string): unknown {
+  const header = `x-gateway-${name.replaceAll('_', '-')}`;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // The message of JSON.parse would quote the credential.
+  }
+  throw fail('HEADER_INVALID', { name: header, reason: 'must be JSON', param: header });
+}
+
+const noKeys: SigningKeys = Object.freeze({ apiKey: undefined, credentials: Object.freeze({}) });
+
+export function signingKeys(exchange: Exchange, leaf: Leaf, credentials: Readonly<Record<string, unknown>>): SigningKeys {
+  if (leaf.provider.plugin.auth.type !== 'signed') return noKeys;
+  return { apiKey: leaf.apiKey ?? signingKeyOf(exchange), credentials };
+}
+
+/** The client's own key; a signature that it made for the gateway's address is none. */
+function signingKeyOf(exchange: Exchange): string | undefined {
+  const { authorization } = exchange.head;
+  return authorization === undefined || !/^bearer\s+/i.test(authorization) ? undefined : wireValue('authorization', authorization.replace(/^bearer\s+/i, ''));
+}
+
+/** Writes the credential; the last thing done to a request. Returns the path, which carries it for some providers. */
+export function authorise(exchange: Exchange, leaf: Leaf, headers: string[], path: string): string {
+  const { auth } = leaf.provider.plugin;
+  if (auth.type === 'none' || auth.type === 'signed') return path;
+  const given = leaf.apiKey ?? clientKey(exchange, auth.type === 'header' ? auth.name : '');
+  if (given === undefined) {
+    if (leaf.needsApiKey) throw fail('PROVIDER_KEY_MISSING', { provider: leaf.provider.id });
+    return path;
+  }
+  const key = leaf.apiKey ?? wireValue('authorization', given);
+  const own = auth.type === 'header' ? auth.name.toLowerCase() : '';
+  for (let index = headers.length - 2; index >= 0; index -= 2) {
+    const name = headers[index] as string;
+    if (name === own || credentialHeaders.has(name)) headers.splice(index, 2);
+  }
+  switch (auth.type) {
+    case 'bearer': headers.push('authorization', `Bearer ${key}`); return path;
+    case 'header': headers.push(own, (auth.prefix ?? '') + key); return path;
+    default: return `${path}${path.includes('?') ? '&' : '?'}${auth.name}=${checkedSegment(key, 'api_key', leaf)}`;
+  }
+}
+
+/** The provider key the client sent: Authorization (a gateway key was taken out before), or the header the provider itself expects. */
+function clientKey(exchange: Exchange, providerHeader: string): string | undefined {
+  const { authorization } = exchange.head;
+  if (authorization !== undefined) return /^bearer\s+/i.test(authorization) ? authorization.replace(/^bearer\s+/i, '') : authorization;
+  return providerHeader === '' ? undefined : exchange.head.header(providerHeader.toLowerCase());
+}

@@ -1,0 +1,351 @@
+// Hot: runs for each call.
+// The life of a call, in order: identity, routing, body, checks, attempts, answer, log. The file to read first; README.md tells the same
+// story with links. Every exchange ends in finish(), however it ends.
+
+import type { JsonObject, LogRecord } from '@gateway/plugin-sdk';
+import { requireScope } from '../../auth/scopes.js';
+import { parseJsonObject } from '../../body/parse.js';
+import { multipartBoundary } from '../../body/multipart.js';
+import { refuseTwoReadings } from '../../body/one-reading.js';
+import { fail, reasonOf, type GatewayError } from '../../errors/gateway-error.js';
+import { errorBody } from '../../errors/to-response.js';
+import type { BodyFault, EndpointDefinition } from '../../exchange/endpoint.js';
+import type { Exchange, Running } from '../../exchange/exchange.js';
+import type { Usage } from '../../exchange/usage.js';
+import type { Plan } from '../../plan/plan.js';
+import { timerMsMax } from '../../settings/timer-limit.js';
+import { answerHeaders } from '../response/response-headers.js';
+import { asGatewayError, Attempts, type AttemptsEnd } from '../routing/retry-loop.js';
+import { withHookResults } from '../hooks/hook-result.js';
+import { isUnsupportedMode } from './provider-call.js';
+import type { PipelineServices } from '../services.js';
+import { answerStored, loadStored, ownIdIn, usesStored } from './stored-responses.js';
+
+/** What the client is told to have left before the answer ended (as nginx logs it). */
+const clientGoneStatus = 499;
+
+export class Pipeline implements AttemptsEnd {
+  /** Exchanges that have not ended. */
+  open = 0;
+  /** Told when `open` falls to 0; for shutdown. */
+  onIdle: (() => void) | null = null;
+  /** Exchanges that have ended, but for hooks that nobody waits for. */
+  #inBackground = 0;
+
+  constructor(readonly services: PipelineServices) {}
+
+  handle(exchange: Exchange): void {
+    this.open += 1;
+    try {
+      if (this.open > this.services.settings.requestsMax) throw fail('OVERLOADED', { maximum: this.services.settings.requestsMax });
+      this.#identify(exchange);
+      if (exchange.route.name === 'responses' && this.#ownResponse(exchange)) return;
+      const plan = this.services.plans.find(exchange);
+      if (plan instanceof Promise) {
+        plan.then((compiled) => this.#route(exchange, compiled), (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0))
+          .catch((thrown: unknown) => this.breakOff(exchange, thrown));
+      } else {
+        this.#route(exchange, plan);
+      }
+    } catch (thrown) {
+      this.refuse(exchange, asGatewayError(thrown), 0);
+    }
+  }
+
+  /** The client left: stop everything on its behalf. */
+  onClientGone(exchange: Exchange): void {
+    if (exchange.isFinished) return;
+    // Others read the same answer: it goes on until the last of them has left.
+    if (exchange.leaveShared !== null) exchange.leaveShared();
+    else this.abandon(exchange);
+  }
+
+  abandon(exchange: Exchange): void {
+    if (exchange.isFinished) return;
+    exchange.ending = 'client';
+    if (exchange.status === 0) exchange.status = clientGoneStatus;
+    exchange.running?.cancel();
+    this.finish(exchange);
+  }
+
+  #identify(exchange: Exchange): void {
+    const { head } = exchange;
+    // From here on no key of ours is left in the head: none can travel upstream.
+    const principal = this.services.authenticator.authenticate(head);
+    exchange.principal = principal;
+    requireScope(principal, 'completions.write');
+    if (head.metadata !== undefined) void exchange.metadata;
+    if (head.requestTimeout !== undefined && (!/^[1-9]\d{0,9}$/.test(head.requestTimeout) || Number(head.requestTimeout) > timerMsMax)) {
+      throw fail('HEADER_INVALID', { name: 'x-gateway-request-timeout', reason: `must be a whole number of milliseconds from 1 to ${timerMsMax}`, param: 'x-gateway-request-timeout' });
+    }
+    if (head.unsupportedParams !== undefined && !isUnsupportedMode(head.unsupportedParams)) {
+      throw fail('HEADER_INVALID', { name: 'x-gateway-unsupported-params', reason: 'must be refuse or omit', param: 'x-gateway-unsupported-params' });
+    }
+    if (head.forwardHeaders !== undefined && /(^|,)\s*x-gateway-/i.test(head.forwardHeaders)) {
+      throw fail('HEADER_INVALID', { name: 'x-gateway-forward-headers', reason: 'gateway headers are never forwarded; name others', param: 'x-gateway-forward-headers' });
+    }
+  }
+
+  /** A response that was kept here needs no provider and no routing. False: it is a provider's. */
+  #ownResponse(exchange: Exchange): boolean {
+    const id = ownIdIn(exchange.suffix);
+    if (id === undefined) return false;
+    answerStored(id, exchange, this.services.responses).then(
+      (body) => this.#sendStored(exchange, body),
+      (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),
+    ).catch((thrown: unknown) => this.breakOff(exchange, thrown));
+    return true;
+  }
+
+  #sendStored(exchange: Exchange, body: JsonObject): void {
+    if (exchange.isFinished) return;
+    exchange.clientBody.discard();
+    exchange.status = 200;
+    exchange.firstByteAt = performance.now();
+    const headers = answerHeaders(exchange, 0, null);
+    headers.push('content-type', 'application/json');
+    exchange.responder.send(200, headers, JSON.stringify(body));
+    this.finish(exchange);
+  }
+
+  #route(exchange: Exchange, plan: Plan): void {
+    if (exchange.isFinished || exchange.isRefused) return;
+    try {
+      const { head, route } = exchange;
+      const attempts = new Attempts(exchange, plan, this.services, this);
+      exchange.running = attempts;
+      if (route.isSingleTarget && plan.leafCount > 1) throw fail('TARGETS_TOO_MANY', { endpoint: route.name, param: 'targets' });
+      if (route.body === 'multipart') this.#checkMultipart(exchange);
+      if (!head.hasBody) {
+        this.#check(exchange, plan);
+        attempts.begin(null);
+      } else if (plan.needsBytes || plan.canRepeat || route.body === 'json') {
+        exchange.clientBody.collect((bytes) => this.#onBody(exchange, attempts, bytes), (fault) => this.refuse(exchange, fault, 0));
+      } else {
+        attempts.begin(exchange.clientBody.stream());
+      }
+    } catch (thrown) {
+      this.refuse(exchange, asGatewayError(thrown), 0);
+    }
+  }
+
+  #onBody(exchange: Exchange, attempts: Attempts, bytes: Uint8Array): void {
+    if (exchange.isFinished || exchange.isRefused) return;
+    exchange.bytes = bytes;
+    exchange.requestBytes = bytes.length;
+    try {
+      this.#check(exchange, attempts.plan);
+      if (exchange.route.name === 'responses' && usesStored(exchange.json())) {
+        loadStored(exchange, this.services.responses).then(
+          () => this.#begin(exchange, attempts),
+          (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),
+        ).catch((thrown: unknown) => this.breakOff(exchange, thrown));
+      } else {
+        this.#begin(exchange, attempts);
+      }
+    } catch (thrown) {
+      this.refuse(exchange, asGatewayError(thrown), 0);
+    }
+  }
+
+  #begin(exchange: Exchange, attempts: Attempts): void {
+    if (exchange.isFinished || exchange.isRefused) return;
+    try {
+      attempts.begin(null);
+    } catch (thrown) {
+      this.refuse(exchange, asGatewayError(thrown), 0);
+    }
+  }
+
+  /** The fields and limits of a unified route. The body is parsed here and nowhere else. */
+  #check(exchange: Exchange, plan: Plan): void {
+    const { route, head } = exchange;
+    if (route.body !== 'json') return;
+    if (exchange.bytes.length === 0) throw fail('BODY_NOT_JSON', { reason: 'it is empty', param: 'body' });
+    if (!exchange.isJson) throw fail('CONTENT_TYPE_INVALID', { expected: 'application/json', param: 'content-type' });
+    const body = parseJsonObject(exchange.bytes);
+    exchange.parsed = body;
+    if (plan.judgesRequest) refuseTwoReadings(exchange.bytes);
+    const fault = route.validate === null ? undefined : faultOf(route.validate, body, plan.root);
+    if (fault !== undefined) throw fail('BODY_INVALID', { param: fault.param, reason: fault.reason });
+    // By header or on every target: a target that hides thinking would drop what the client asked for.
+    if (body.thinking !== undefined && route.name === 'chatCompletions' && head.strict !== 'false' && !isEveryLeafLoose(plan.root)) {
+      throw fail('BODY_INVALID', { param: 'thinking', reason: 'requires strict_reference_compliance false, in the config or as x-gateway-strict-reference-compliance: false' });
+    }
+  }
+
+  #checkMultipart(exchange: Exchange): void {
+    if (multipartBoundary(exchange.head.contentType) === undefined) {
+      throw fail('CONTENT_TYPE_INVALID', { expected: 'multipart/form-data with a boundary', param: 'content-type' });
+    }
+  }
+
+  // ---- the ends ----
+
+  /** What nobody expected: the call is answered with an error where it can be, else cut, so that it does not look whole. */
+  breakOff(exchange: Exchange, thrown: unknown): void {
+    if (exchange.isFinished) {
+      this.#logThrown(exchange, thrown);
+      return;
+    }
+    const error = asGatewayError(thrown);
+    try {
+      if (!exchange.isRefused && !exchange.responder.isStarted) {
+        this.refuse(exchange, error, 0);
+        return;
+      }
+      this.#logThrown(exchange, thrown);
+      exchange.ending = 'gateway';
+      exchange.errorCode = error.code;
+      exchange.running?.cancel();
+    } catch (again) {
+      this.#logThrown(exchange, again);
+    }
+    exchange.responder.abort();
+    this.finish(exchange);
+  }
+
+  #logThrown(exchange: Exchange, thrown: unknown): void {
+    this.services.metrics.add('calls.thrown', 1);
+    this.services.logger.error('a call was broken off by an unexpected error', { request: exchange.id, cause: thrown instanceof Error ? thrown.stack : String(thrown) });
+  }
+
+  refuse(exchange: Exchange, error: GatewayError, retryCount: number): void {
+    if (exchange.isFinished || exchange.isRefused) return;
+    exchange.isRefused = true;
+    exchange.status = error.status;
+    exchange.errorCode = error.code;
+    exchange.ending = error.source === 'client' ? 'complete' : error.source === 'upstream' ? 'upstream' : 'gateway';
+    exchange.running?.cancel();
+    this.services.metrics.add(`refused.${error.code}`, 1);
+    // Overload comes in floods and says all in its counter; a fault of ours or of a plugin is worth a line each.
+    if (error.status === 500) {
+      this.services.logger.error(error.message, { code: error.code, request: exchange.id, cause: error.cause instanceof Error ? error.cause.stack : undefined });
+    }
+    exchange.clientBody.discard();
+    try {
+      this.#sendError(exchange, error, retryCount);
+    } catch (thrown) {
+      this.breakOff(exchange, thrown);
+    }
+  }
+
+  #sendError(exchange: Exchange, error: GatewayError, retryCount: number): void {
+    if (exchange.isFinished) return;
+    exchange.firstByteAt = performance.now();
+    const headers = answerHeaders(exchange, retryCount, null);
+    headers.push('content-type', 'application/json');
+    if (error.status === 503) headers.push('retry-after', '1');
+    const shown = error.code === 'INTERNAL' ? fail('INTERNAL', { id: exchange.id }, error.cause) : error;
+    exchange.responder.send(error.status, headers, withHookResults(exchange, errorBody(shown, exchange.route.dialect), 'application/json'));
+    this.finish(exchange);
+  }
+
+  finish(exchange: Exchange): void {
+    if (exchange.isFinished) return;
+    exchange.isFinished = true;
+    exchange.abortPlugins();
+    const { running } = exchange;
+    exchange.running = null;
+    const usage = this.#usageOf(exchange, running);
+    this.open -= 1;
+    const { hooks } = exchange;
+    if (hooks === null || hooks.pending.length === 0) this.#settle(exchange, running, usage);
+    else this.#settleLater(exchange, running, usage, hooks.pending);
+    if (this.open + this.#inBackground === 0 && this.onIdle !== null) this.onIdle();
+  }
+
+  #usageOf(exchange: Exchange, running: Running | null): Usage | null {
+    if (running === null) return null;
+    try {
+      return running.usage();
+    } catch (thrown) {
+      this.#logThrown(exchange, thrown);
+      return null;
+    }
+  }
+
+  #settle(exchange: Exchange, running: Running | null, usage: Usage | null): void {
+    this.services.record(recordOf(exchange, usage));
+    if (running !== null) running.close();
+  }
+
+  /** Hooks in the background: their results belong into the record, and the plan has to stay until they are done. */
+  #settleLater(exchange: Exchange, running: Running | null, usage: Usage | null, pending: readonly Promise<void>[]): void {
+    this.#inBackground += 1;
+    Promise.allSettled(pending).then(() => {
+      this.#inBackground -= 1;
+      this.#settle(exchange, running, usage);
+      if (this.open + this.#inBackground === 0 && this.onIdle !== null) this.onIdle();
+    }).catch((thrown: unknown) => this.services.logger.error('an exchange could not be settled', { request: exchange.id, reason: reasonOf(thrown) }));
+  }
+}
+
+/** What the client left out and every target fills in is no fault. */
+function faultOf(validate: NonNullable<EndpointDefinition['validate']>, body: Readonly<Record<string, unknown>>, root: Plan['root']): BodyFault | undefined {
+  let fault = validate(body);
+  for (let given = body; fault !== undefined && given[fault.param] === undefined;) {
+    const value = filledIn(root, fault.param);
+    if (value === undefined) return fault;
+    given = { ...given, [fault.param]: value };
+    fault = validate(given);
+  }
+  return fault;
+}
+
+/** What default_params or override_params of every target set for a member; undefined when one of them sets nothing. */
+function filledIn(node: Plan['root'], name: string): unknown {
+  if (node.kind === 'leaf') return node.fills.get(name);
+  let value: unknown;
+  for (const child of node.children) {
+    value = filledIn(child, name);
+    if (value === undefined) return undefined;
+  }
+  return value;
+}
+
+const isEveryLeafLoose = (node: Plan['root']): boolean =>
+  node.kind === 'leaf' ? !node.isStrict : node.children.every((child) => isEveryLeafLoose(child));
+
+function recordOf(exchange: Exchange, usage: Usage | null): LogRecord {
+  const now = performance.now();
+  const { head } = exchange;
+  const asked = exchange.parsed === undefined ? undefined : exchange.parsed.model;
+  return {
+    id: exchange.id,
+    traceId: exchange.traceId,
+    spanId: exchange.spanId,
+    parentSpanId: exchange.parentSpanId,
+    spanName: head.spanName ?? '',
+    organisationId: exchange.principal.organisationId,
+    workspaceId: exchange.principal.workspaceId,
+    keyId: exchange.principal.keyId,
+    endpoint: exchange.route.name,
+    method: head.method,
+    path: head.path,
+    provider: exchange.provider,
+    model: usage !== null && usage.model !== '' ? usage.model : typeof asked === 'string' ? asked : '',
+    targetPath: exchange.targetPath,
+    status: exchange.status,
+    ended: exchange.ending,
+    errorCode: exchange.errorCode,
+    isStream: exchange.isStream,
+    attempts: exchange.attempts,
+    cacheStatus: exchange.cacheStatus,
+    finishReason: usage === null ? '' : usage.finishReason,
+    inputTokens: usage === null ? -1 : usage.inputTokens,
+    outputTokens: usage === null ? -1 : usage.outputTokens,
+    totalTokens: usage === null ? -1 : usage.totalTokens,
+    cachedTokens: usage === null ? -1 : usage.cachedTokens,
+    reasoningTokens: usage === null ? -1 : usage.reasoningTokens,
+    requestBytes: exchange.requestBytes,
+    responseBytes: exchange.responder.bytesSent,
+    startedAtMs: exchange.startedAtMs,
+    firstByteMs: exchange.firstByteAt === 0 ? -1 : exchange.firstByteAt - exchange.startedAt,
+    tookMs: now - exchange.startedAt,
+    upstreamMs: exchange.upstreamMs,
+    metadata: head.metadata ?? '',
+    hookResults: exchange.hooks === null ? '' : exchange.hooks.logged(),
+  };
+}
+

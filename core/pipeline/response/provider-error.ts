@@ -1,0 +1,88 @@
+// Runs for answers of 400 and above of providers whose errors are not shaped like the client's dialect.
+// Their error, in the dialect of the client: status, message, type and code are the provider's.
+
+import type { Json, JsonObject, ProviderFault, ProviderPlugin } from '@gateway/plugin-sdk';
+import { atOnce } from '../../errors/at-once.js';
+import type { Dialect, ToldError } from '../../errors/to-response.js';
+import { headerOf } from './response-headers.js';
+
+const messageCharactersMax = 4_000;
+/** Of a page that is no error in any shape. */
+const pageCharactersMax = 4_096;
+
+/** Null: the body is what the dialect's clients expect; it goes to them as it is. */
+export function providerError(bytes: Buffer, status: number, headers: readonly string[], plugin: ProviderPlugin, dialect: Dialect, onThrow: (thrown: unknown) => void): ToldError | null {
+  const text = bytes.toString('utf8');
+  const body = parsed(text);
+  if (body !== undefined && isOfDialect(body, dialect)) return null;
+  const fault = (body === undefined ? undefined : ownFault(body, status, headers, plugin, onThrow)) ?? (body === undefined ? undefined : usualFault(body)) ?? textFault(text, status);
+  return {
+    status,
+    message: fault.message.slice(0, messageCharactersMax),
+    type: fault.type ?? typeOf(status),
+    param: fault.param ?? null,
+    code: fault.code ?? null,
+  };
+}
+
+/** A provider whose function fails has an error that nobody can read: the usual shapes are tried. */
+function ownFault(body: Json, status: number, headers: readonly string[], plugin: ProviderPlugin, onThrow: (thrown: unknown) => void): ProviderFault | undefined {
+  if (plugin.error === undefined) return undefined;
+  try {
+    const fault = atOnce(plugin.error(body, status, (name) => headerOf(headers, name)));
+    return fault !== undefined && typeof fault?.message === 'string' ? fault : undefined;
+  } catch (thrown) {
+    onThrow(thrown);
+    return undefined;
+  }
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    const value: Json = JSON.parse(text);
+    return value;
+  } catch {
+    // An error page of something in between.
+    return undefined;
+  }
+}
+
+const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function isOfDialect(body: Json, dialect: Dialect): boolean {
+  if (!isObject(body) || !isObject(body.error) || typeof body.error.message !== 'string') return false;
+  const isAnthropic = body.type === 'error' && typeof body.error.type === 'string';
+  return dialect === 'messages' ? isAnthropic : !isAnthropic && 'type' in body.error;
+}
+
+/** The shapes of OpenAI and Anthropic, and what is often seen beside them. */
+function usualFault(body: Json): ProviderFault | undefined {
+  if (!isObject(body)) return undefined;
+  const { error } = body;
+  if (typeof error === 'string') return { message: error };
+  if (isObject(error) && typeof error.message === 'string') {
+    return {
+      message: error.message,
+      ...(typeof error.type === 'string' ? { type: error.type } : {}),
+      ...(typeof error.code === 'string' || typeof error.code === 'number' ? { code: String(error.code) } : {}),
+      ...(typeof error.param === 'string' ? { param: error.param } : {}),
+    };
+  }
+  for (const message of [body.message, body.detail]) if (typeof message === 'string') return { message };
+  return undefined;
+}
+
+function textFault(text: string, status: number): ProviderFault {
+  const plain = text.slice(0, pageCharactersMax).replace(/<(style|script)\b[^]*?<\/\1\s*>|<!--[^]*?-->/gi, ' ').replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ').trim();
+  return { message: plain === '' ? `the provider answered ${status}` : plain.slice(0, 500) };
+}
+
+function typeOf(status: number): string {
+  switch (status) {
+    case 401: return 'authentication_error';
+    case 403: return 'permission_error';
+    case 404: return 'not_found_error';
+    case 429: return 'rate_limit_error';
+    default: return status < 500 ? 'invalid_request_error' : 'api_error';
+  }
+}
