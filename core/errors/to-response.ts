@@ -5,7 +5,7 @@ import { isGatewayError, type GatewayError } from './gateway-error.js';
 export type Dialect = 'chat' | 'messages' | 'responses';
 
 /** An error as a client is told of it: the gateway's own, or a provider's in the words of the provider. */
-export interface ToldError {
+export interface ClientError {
   readonly status: number;
   readonly message: string;
   readonly type: string;
@@ -13,12 +13,12 @@ export interface ToldError {
   readonly code: string | null;
 }
 
-const told = (error: GatewayError | ToldError): ToldError => (isGatewayError(error)
+const told = (error: GatewayError | ClientError): ClientError => (isGatewayError(error)
   ? { status: error.status, message: error.message, type: error.type, param: error.param, code: error.code.toLowerCase() }
   : error);
 
 /** The body of an error answer. Chat and responses share OpenAI's shape, messages has Anthropic's. */
-export function errorBody(given: GatewayError | ToldError, dialect: Dialect): string {
+export function errorBody(given: GatewayError | ClientError, dialect: Dialect): string {
   const error = told(given);
   if (dialect === 'messages') {
     return JSON.stringify({ type: 'error', error: { type: anthropicType(error.status), message: error.message } });
@@ -31,7 +31,7 @@ export function errorBody(given: GatewayError | ToldError, dialect: Dialect): st
  * end inside an event, which is closed first. `sequence` numbers the event where events are numbered, as far as that is known. `hookResults`
  * stand beside the error when there are any.
  */
-export function errorEvent(given: GatewayError | ToldError, dialect: Dialect, isMidEvent: boolean, sequence = 0, hookResults?: unknown): string {
+export function errorEvent(given: GatewayError | ClientError, dialect: Dialect, isMidEvent: boolean, sequence = 0, hookResults?: unknown): string {
   const error = told(given);
   const close = isMidEvent ? '\n\n' : '';
   const results = hookResults === undefined ? '' : `,"hook_results":${JSON.stringify(hookResults)}`;

@@ -10,11 +10,11 @@ import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import { ownNamespaces, parseId } from '../registry/ids.js';
 import type { Registry } from '../registry/registry.js';
 import { didYouMean } from '../settings/nearest-name.js';
-import type { CompiledCheck, CompiledHook, Feedback, HookStage, PooledCheck } from './hooks.js';
+import type { CompiledCheck, CompiledHook, Feedback, HookPhase, PooledCheck } from './hooks.js';
 import { LoopBudget } from './loop-budget.js';
 import { parameterPath } from './parameter-path.js';
 import type { PlanWeight } from './plan-weight.js';
-import type { AfterHooks } from './plan.js';
+import type { ResponseHookPlan } from './plan.js';
 
 export interface HookServices {
   readonly registry: Registry;
@@ -29,7 +29,7 @@ const listNames = ['before_request_hooks', 'after_request_hooks', 'input_guardra
 
 interface HookLists {
   readonly before: readonly CompiledHook[] | null;
-  readonly after: AfterHooks | null;
+  readonly after: ResponseHookPlan | null;
   /** Says which after hooks these are; answers that passed others must not be taken for theirs. */
   readonly afterDigest: string;
 }
@@ -80,14 +80,14 @@ export class HookCompiler {
     return digest;
   }
 
-  #hooks(list: readonly HookConfig[] | undefined, stage: HookStage): Promise<readonly CompiledHook[]> {
+  #hooks(list: readonly HookConfig[] | undefined, stage: HookPhase): Promise<readonly CompiledHook[]> {
     return this.#once(list, (path) => oneByOne(list ?? [], (entry, index) => {
       const place = `${path}[${index}]`;
       return this.#hook(entry, stage, place, (check) => `${place}.checks[${check}]`);
     }));
   }
 
-  #guardrails(list: readonly (string | GuardrailConfig)[] | undefined, stage: HookStage, type: string): Promise<readonly CompiledHook[]> {
+  #guardrails(list: readonly (string | GuardrailConfig)[] | undefined, stage: HookPhase, type: string): Promise<readonly CompiledHook[]> {
     return this.#once(list, (path) => oneByOne(list ?? [], (entry, index) => {
       const place = `${path}[${index}]`;
       if (typeof entry === 'string') throw fail('CONFIG_INVALID', { path: place, param: place, reason: `no stored guardrail ${entry}: guardrails cannot be stored yet; write its checks here instead` });
@@ -107,7 +107,7 @@ export class HookCompiler {
     return compiled;
   }
 
-  async #hook(entry: HookConfig, stage: HookStage, path: string, placeOfCheck: (index: number) => string): Promise<CompiledHook> {
+  async #hook(entry: HookConfig, stage: HookPhase, path: string, placeOfCheck: (index: number) => string): Promise<CompiledHook> {
     const { id, type: given, checks: listed, async: isAsync, on_fail: onFail, on_success: onSuccess, guardrail_version_id: _version, ...members } = entry;
     const { registry } = this.services;
     const type = given ?? 'guardrail';
@@ -135,7 +135,7 @@ export class HookCompiler {
     };
   }
 
-  async #check(id: string, given: Readonly<Record<string, unknown>>, stage: HookStage, path: string): Promise<CompiledCheck> {
+  async #check(id: string, given: Readonly<Record<string, unknown>>, stage: HookPhase, path: string): Promise<CompiledCheck> {
     const { registry } = this.services;
     this.weight.addCheck(path);
     await this.weight.pause();
@@ -203,7 +203,7 @@ const missingCheck = (id: string, reason: string, failOnError: boolean): Compile
 const hookMembers: ReadonlySet<string> = new Set(['id', 'type', 'deny', 'async', 'sequential', 'on_fail', 'on_success', 'guardrail_version_id']);
 
 /** `{"deny": true, "default.wordCount": {...}}`: the short form of a hook. A name without a dot is the gateway's own; `id` in the value wins. */
-function asHook(entry: GuardrailConfig, stage: HookStage, type: string, index: number): { hook: HookConfig; names: readonly string[] } {
+function asHook(entry: GuardrailConfig, stage: HookPhase, type: string, index: number): { hook: HookConfig; names: readonly string[] } {
   const members: Record<string, unknown> = {};
   const checks: CheckConfig[] = [];
   const names: string[] = [];
@@ -245,7 +245,7 @@ function memo(make: () => PooledCheck): () => PooledCheck {
   return () => made ??= make();
 }
 
-const changesAt = (needs: Needs, stage: HookStage): boolean =>
+const changesAt = (needs: Needs, stage: HookPhase): boolean =>
   needs.changes === 'both' || needs.changes === (stage === 'before' ? 'request' : 'response');
 
 const denyOf = (action: DenyingAction | undefined): boolean | undefined => action?.deny;

@@ -19,7 +19,7 @@ import { HookCompiler, type HookServices } from './compile-hooks.js';
 import { loadProvider } from './load-provider.js';
 import { parameterPath } from './parameter-path.js';
 import { PlanWeight } from './plan-weight.js';
-import type { Base, Group, Leaf, LoadedProvider, Plan, PlanNode, RetryPolicy } from './plan.js';
+import type { Base, Group, TargetPlan, LoadedProvider, Plan, PlanNode, RetryPolicy } from './plan.js';
 
 export interface CompileServices extends HookServices, CacheServices {
   readonly upstream: UpstreamClient;
@@ -58,7 +58,7 @@ export async function compilePlan(config: Config, context: CompileContext, servi
   }
   return {
     root,
-    leafCount: compiler.leafCount,
+    targetCount: compiler.targetCount,
     canRepeat: compiler.canRepeat,
     needsBytes: compiler.needsBytes,
     judgesRequest: compiler.judgesRequest,
@@ -83,7 +83,7 @@ export function closeAll(instances: readonly Closable[]): void {
 }
 
 class Compiler {
-  leafCount = 0;
+  targetCount = 0;
   canRepeat = false;
   needsBytes = false;
   judgesRequest = false;
@@ -107,7 +107,7 @@ class Compiler {
     const inherited = inherit(parent, config);
     this.#hooks.visit(config, path);
     if (config.prompt_id !== undefined) throw fail('CONFIG_INVALID', { path: `${path}.prompt_id`, param: `${path}.prompt_id`, reason: 'prompts cannot be stored yet; leave prompt_id out and send the messages' });
-    return config.targets === undefined ? this.leaf(config, path, inherited) : this.group(config, config.targets, path, inherited);
+    return config.targets === undefined ? this.target(config, path, inherited) : this.group(config, config.targets, path, inherited);
   }
 
   async group(config: Config, targets: readonly Config[], path: string, inherited: Inherited): Promise<Group> {
@@ -129,7 +129,7 @@ class Compiler {
     return Object.freeze({ kind: 'group', path, mode, strategy, children, targets: infos, hasBreaker: children.some(hasBreaker) });
   }
 
-  async leaf(config: Config, path: string, inherited: Inherited): Promise<Leaf> {
+  async target(config: Config, path: string, inherited: Inherited): Promise<TargetPlan> {
     const { context, services } = this;
     const own = config.provider ?? '';
     const named = own || context.provider || '';
@@ -145,7 +145,7 @@ class Compiler {
     const base = baseIfKnown(baseOf, credentials, provider);
     const retry = retryPolicy(inherited);
     if (retry.attempts > 0) this.canRepeat = true;
-    this.weight.addBytes(leafBytes, path);
+    this.weight.addBytes(targetBytes, path);
     await this.weight.pause();
     const { edits, fieldEdits, fills } = this.#allEdits(inherited, path);
     const dropPaths = this.#dropPathsOf(inherited.drop_params, path);
@@ -158,10 +158,10 @@ class Compiler {
     const breaker = breakerPolicy(inherited);
     const hooks = await this.#hooks.lists(inherited);
     const cache = inherited.cache === undefined ? null : await cachePlan(inherited.cache, `${path}.cache`, services);
-    this.leafCount += 1;
+    this.targetCount += 1;
     if (hooks.before !== null) this.judgesRequest = true;
     return Object.freeze({
-      kind: 'leaf',
+      kind: 'target',
       path,
       provider,
       base,
@@ -245,7 +245,7 @@ class Compiler {
     return paths;
   }
 
-  #bases(provider: LoadedProvider, customHost: string | undefined, path: string, apiKey: string | undefined): Leaf['baseOf'] {
+  #bases(provider: LoadedProvider, customHost: string | undefined, path: string, apiKey: string | undefined): TargetPlan['baseOf'] {
     const { upstream } = this.services;
     const known = new Map<string, Base>();
     const make = (url: URL, trust: Trust): Base => {
@@ -276,17 +276,17 @@ class Compiler {
 /** What the config says about parameters, as the kinds of body want it. */
 interface Edits {
   readonly body: BodyEdit[];
-  readonly fields: Leaf['fieldEdits'][number][];
+  readonly fields: TargetPlan['fieldEdits'][number][];
   readonly fills: readonly (readonly [string, unknown])[];
 }
 
 /** Defaults first, as they are applied. */
-type AllEdits = Pick<Leaf, 'edits' | 'fieldEdits' | 'fills'>;
+type AllEdits = Pick<TargetPlan, 'edits' | 'fieldEdits' | 'fills'>;
 
 const noEdits: Edits = { body: [], fields: [], fills: [] };
 const encoder = new TextEncoder();
 /** What a target holds, about, beside what it shares with others. */
-const leafBytes = 2_048;
+const targetBytes = 2_048;
 /** What one parameter holds beside its value, and in how many forms that is kept. */
 const editBytes = 512;
 const editCopies = 4;
@@ -294,7 +294,7 @@ const dropStepBytes = 128;
 /** Every member of a body is held against all paths. */
 const dropPathsMax = 100;
 
-const hasBreaker = (node: PlanNode): boolean => (node.kind === 'leaf' ? node.breaker !== null : node.hasBreaker);
+const hasBreaker = (node: PlanNode): boolean => (node.kind === 'target' ? node.breaker !== null : node.hasBreaker);
 
 /** Members that the specification shows for every mode: they may stand in a strategy that has no use for them. */
 const sharedStrategyMembers: ReadonlySet<string> = new Set(['conditions', 'default', 'on_status_codes', 'sticky']);
@@ -339,7 +339,7 @@ function credentialsOf(config: Config, provider: LoadedProvider): Readonly<Recor
 }
 
 /** Null when a credential is missing that a header of the request may bring; every call then asks anew. */
-function baseIfKnown(baseOf: Leaf['baseOf'], credentials: Readonly<Record<string, unknown>>, provider: LoadedProvider): Base | null {
+function baseIfKnown(baseOf: TargetPlan['baseOf'], credentials: Readonly<Record<string, unknown>>, provider: LoadedProvider): Base | null {
   try {
     return baseOf(null, credentials);
   } catch (thrown) {

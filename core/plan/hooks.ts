@@ -3,7 +3,7 @@
 
 import type { Check, GuardrailPlugin, Hook, Verdict, CheckInput, When } from '@gateway/plugin-sdk';
 
-export type HookStage = 'before' | 'after';
+export type HookPhase = 'before' | 'after';
 
 /** Runs a check in the worker pool. */
 export interface PooledCheck {
@@ -49,7 +49,7 @@ export interface Feedback {
 export interface CompiledHook {
   readonly id: string;
   readonly type: string;
-  readonly stage: HookStage;
+  readonly stage: HookPhase;
   /** Not waited for, and without a say. */
   readonly isAsync: boolean;
   readonly hook: Hook;

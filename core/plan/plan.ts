@@ -7,7 +7,7 @@ import type { BreakerPolicy } from '../upstream/breaker.js';
 import type { UpstreamOrigin } from '../upstream/client.js';
 import type { CompiledHook } from './hooks.js';
 
-export type PlanNode = Leaf | Group;
+export type PlanNode = TargetPlan | Group;
 
 export interface Group {
   readonly kind: 'group';
@@ -18,7 +18,7 @@ export interface Group {
   readonly children: readonly PlanNode[];
   /** As the strategy sees them while all are healthy. */
   readonly targets: readonly Target[];
-  /** Some leaf below has a circuit breaker; without one every target counts as healthy and nothing is asked. */
+  /** Some target below has a circuit breaker; without one every target counts as healthy and nothing is asked. */
   readonly hasBreaker: boolean;
 }
 
@@ -70,8 +70,8 @@ export interface Base {
   readonly path: string;
 }
 
-export interface Leaf {
-  readonly kind: 'leaf';
+export interface TargetPlan {
+  readonly kind: 'target';
   readonly path: string;
   readonly provider: LoadedProvider;
   /** Null when a credential that completes the address is not in the config; it may be in the request's headers. */
@@ -104,14 +104,14 @@ export interface Leaf {
   readonly unsupportedParams: 'refuse' | 'omit' | null;
   /** Null when there are none, which then cost nothing. */
   readonly before: readonly CompiledHook[] | null;
-  readonly after: AfterHooks | null;
+  readonly after: ResponseHookPlan | null;
   /** Names the after hooks: an answer that passed others is not theirs. */
   readonly afterDigest: string;
   readonly cache: CachePlan | null;
 }
 
 /** The hooks after the request: those that are waited for, and the others. */
-export interface AfterHooks {
+export interface ResponseHookPlan {
   readonly judging: readonly CompiledHook[];
   readonly background: readonly CompiledHook[];
 }
@@ -130,7 +130,7 @@ export interface CachePlan {
 
 export interface Plan {
   readonly root: PlanNode;
-  readonly leafCount: number;
+  readonly targetCount: number;
   /** More than one upstream call is possible, so the body has to be kept. */
   readonly canRepeat: boolean;
   /** Something on the plan changes or reads the body: it has to be collected. */

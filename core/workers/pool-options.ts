@@ -1,7 +1,7 @@
 // What a pool may use, and what it tells about itself.
 
 import { availableParallelism } from 'node:os';
-import type { CircuitLimits } from './worker-breaker.js';
+import type { WorkerBreakerLimits } from './worker-breaker.js';
 
 export interface WorkerPoolOptions {
   readonly workersMax?: number;
@@ -14,7 +14,7 @@ export interface WorkerPoolOptions {
   readonly idleMs?: number;
   /** A worker without a call in it that does not begin one for so long is ended. */
   readonly silentMs?: number;
-  readonly circuit?: CircuitLimits;
+  readonly breaker?: WorkerBreakerLimits;
 }
 
 export interface WorkerPoolState {
@@ -32,7 +32,7 @@ export interface WorkerPoolState {
 
 export const defaults = {
   callsPerWorker: 4, queuedMax: 1000, heapMegabytesMax: 256, resultBytesMax: 16 * 1024 * 1024, idleMs: 30_000, silentMs: 2000,
-  circuit: { endedMax: 6, windowMs: 60_000, refusedMs: 30_000 },
+  breaker: { endedMax: 6, windowMs: 60_000, refusedMs: 30_000 },
 } as const satisfies WorkerPoolOptions;
 
 const workersOfPoolMax = 8;

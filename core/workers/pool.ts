@@ -8,7 +8,7 @@
 import type { WorkerOf, WorkerOptions } from '@gateway/plugin-sdk';
 import { reasonOf } from '../errors/gateway-error.js';
 import { timerMs } from '../settings/timer-limit.js';
-import { Circuit } from './worker-breaker.js';
+import { WorkerBreaker } from './worker-breaker.js';
 import type { WorkerOutcome } from './entry.js';
 import { defaults, workersMaxOf, type WorkerPoolOptions, type WorkerPoolState } from './pool-options.js';
 import { PoolWorker, type PoolWorkerEvents } from './pool-worker.js';
@@ -31,7 +31,7 @@ const meanWeight = 1 / 8;
 export class WorkerPool implements PoolWorkerEvents {
   readonly workersMax: number;
   readonly #options: Required<WorkerPoolOptions>;
-  readonly #circuit: Circuit;
+  readonly #breaker: WorkerBreaker;
   readonly #workers = new Set<PoolWorker>();
   /** In the order of their coming. */
   readonly #queue = new Set<Task>();
@@ -54,7 +54,7 @@ export class WorkerPool implements PoolWorkerEvents {
   constructor(readonly dataThreads: number, options: WorkerPoolOptions = {}) {
     this.#options = { ...defaults, workersMax: workersMaxOf(dataThreads), ...options };
     this.workersMax = Math.max(1, this.#options.workersMax);
-    this.#circuit = new Circuit(this.#options.circuit);
+    this.#breaker = new WorkerBreaker(this.#options.breaker);
   }
 
   /** The exported functions of `module`, each as a promise of the pool. A worker is started and loads the module before the first call. */
@@ -149,7 +149,7 @@ export class WorkerPool implements PoolWorkerEvents {
     for (const task of waiting) (task.isAlone ? this.#suspects : this.#again).add(task);
     const isStillborn = !worker.isReady;
     // Without a call in it, a worker ends by what earlier calls left behind.
-    if (!isStillborn) this.#circuit.blame(begun.length > 0 ? new Set(begun.map(({ blame }) => blame)) : worker.modules, performance.now());
+    if (!isStillborn) this.#breaker.blame(begun.length > 0 ? new Set(begun.map(({ blame }) => blame)) : worker.modules, performance.now());
     const error = errorOfDeath(reason, this.#options.heapMegabytesMax);
     for (const task of begun) {
       if (task.isSettled) clearTimeout(task.timer);
@@ -175,7 +175,7 @@ export class WorkerPool implements PoolWorkerEvents {
   #refusal(blame: string, timeoutMs: number, signal: AbortSignal | undefined): WorkerError | undefined {
     if (this.#isClosed) return new WorkerError('closed', 'the worker pool is closed');
     if (signal?.aborted === true) return new WorkerError('aborted', 'the caller left');
-    const refusedForMs = this.#circuit.refusedForMs(blame, performance.now());
+    const refusedForMs = this.#breaker.refusedForMs(blame, performance.now());
     if (refusedForMs > 0) return refusal(blame, refusedForMs);
     const queued = this.#queuedCount;
     if (queued >= this.#options.queuedMax) {
@@ -209,7 +209,7 @@ export class WorkerPool implements PoolWorkerEvents {
 
   /** Its module was let in, and has ended too many workers since. */
   #isRefused(task: Task): boolean {
-    const refusedForMs = this.#circuit.refusedForMs(task.blame, performance.now());
+    const refusedForMs = this.#breaker.refusedForMs(task.blame, performance.now());
     if (refusedForMs === 0) return false;
     this.#reject(task, refusal(task.blame, refusedForMs));
     return true;
@@ -251,7 +251,7 @@ export class WorkerPool implements PoolWorkerEvents {
   /** No call is in it, and still it does not get to any: it is held up by what earlier ones left behind. */
   #onSilence(worker: PoolWorker): void {
     this.#crashed += 1;
-    this.#circuit.blame(worker.modules, performance.now());
+    this.#breaker.blame(worker.modules, performance.now());
     this.#end(worker);
   }
 
@@ -374,7 +374,7 @@ export class WorkerPool implements PoolWorkerEvents {
     this.#timedOut += 1;
     const { begun, waiting } = worker.takeAll();
     this.#end(worker);
-    this.#circuit.blame(new Set([task.blame]), performance.now());
+    this.#breaker.blame(new Set([task.blame]), performance.now());
     this.#reject(task, new WorkerError('timeout', `timed out after ${task.timeoutMs} ms`));
     for (const other of waiting) this.#again.add(other);
     for (const other of begun) if (other !== task) this.#interrupt(other);

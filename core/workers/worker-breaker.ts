@@ -1,6 +1,6 @@
 // Keeps a module whose calls end workers again and again from burning the machine with restarts: it is refused for a while.
 
-export interface CircuitLimits {
+export interface WorkerBreakerLimits {
   /** Ended workers within `windowMs` after which a module is refused. */
   readonly endedMax: number;
   readonly windowMs: number;
@@ -20,10 +20,10 @@ interface Record {
 /** So many modules are remembered; of more, the first ones are forgotten. */
 const modulesMax = 1000;
 
-export class Circuit {
+export class WorkerBreaker {
   readonly #records = new Map<string, Record>();
 
-  constructor(readonly limits: CircuitLimits) {}
+  constructor(readonly limits: WorkerBreakerLimits) {}
 
   /** A worker ended. When several modules may be to blame, each has a share. */
   blame(modules: ReadonlySet<string>, nowMs: number): void {

@@ -45,7 +45,7 @@ export function errorOfFault(fault: Fault): WorkerError {
   return error;
 }
 
-/** The module is refused by the circuit. */
+/** The module is refused by the breaker. */
 export const refusal = (module: string, refusedForMs: number): WorkerError =>
   new WorkerError('refused', `${module} ended too many workers; it is refused for another ${Math.ceil(refusedForMs / 1000)} s`);
 

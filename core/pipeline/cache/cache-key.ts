@@ -5,8 +5,8 @@ import { hasLongNumber, nameFault, type CachePrompt, type CacheQuestion, type Js
 import { createHash } from 'node:crypto';
 import { asBuffer } from '../../body/cursor.js';
 import type { Exchange } from '../../exchange/exchange.js';
-import type { CachePlan, Leaf } from '../../plan/plan.js';
-import type { Prepared } from '../request/prepare.js';
+import type { CachePlan, TargetPlan } from '../../plan/plan.js';
+import type { PreparedRequest } from '../request/prepare.js';
 
 /** Whose answers are worth keeping: JSON, the same for the same request. Uploads, files, batches and sound are not. */
 const cachedEndpoints: ReadonlySet<string> = new Set([
@@ -34,18 +34,18 @@ export class Question implements CacheQuestion {
   readonly #frameOf: (body: JsonObject) => string;
   #prompt: CachePrompt | null | undefined = undefined;
 
-  constructor(readonly exchange: Exchange, leaf: Leaf, cache: CachePlan, prepared: Prepared, readonly body: JsonObject) {
+  constructor(readonly exchange: Exchange, target: TargetPlan, cache: CachePlan, prepared: PreparedRequest, readonly body: JsonObject) {
     const { principal, head } = exchange;
     // With a namespace the metadata does not count.
     const group = head.cacheNamespace === undefined ? ['metadata', head.metadata ?? ''] : ['namespace', head.cacheNamespace];
     this.partition = digest([principal.organisationId, principal.workspaceId, ...group]);
     const about = [
-      this.partition, exchange.endpoint, leaf.provider.id, prepared.base.originUrl + prepared.base.path, prepared.cachePath ?? '', head.query, leaf.afterDigest,
-      String(head.strict === undefined ? leaf.isStrict : head.strict !== 'false'), ...headersAsked(leaf, prepared), ...settingsAsked(leaf, prepared),
+      this.partition, exchange.endpoint, target.provider.id, prepared.base.originUrl + prepared.base.path, prepared.cachePath ?? '', head.query, target.afterDigest,
+      String(head.strict === undefined ? target.isStrict : head.strict !== 'false'), ...headersAsked(target, prepared), ...settingsAsked(target, prepared),
     ];
     // A note that a check took of this request may go into its answer: personal data put back where placeholders were. Such an answer is for those
     // alone who send the very same.
-    if (leaf.after !== null && exchange.hasNotes) about.push(digestOfBytes(exchange.sentBytes ?? exchange.bytes));
+    if (target.after !== null && exchange.hasNotes) about.push(digestOfBytes(exchange.sentBytes ?? exchange.bytes));
     if (prepared.cacheBytes !== null && losesInParsing(prepared.cacheBytes)) about.push(digestOfBytes(prepared.cacheBytes));
     this.#frameOf = (given) => digest([...about, canonical(given)]);
     this.key = this.#frameOf(body);
@@ -67,15 +67,15 @@ export class Question implements CacheQuestion {
   }
 }
 
-export function questionOf(exchange: Exchange, leaf: Leaf, prepared: Prepared): Question | null {
-  if (leaf.cache === null || prepared.cacheBody === null || exchange.suffix !== '' || !cachedEndpoints.has(exchange.route.name)) return null;
+export function questionOf(exchange: Exchange, target: TargetPlan, prepared: PreparedRequest): Question | null {
+  if (target.cache === null || prepared.cacheBody === null || exchange.suffix !== '' || !cachedEndpoints.has(exchange.route.name)) return null;
   // The operator's word against bodies in stores counts for this one, too.
   if (exchange.head.gatewayHeader('debug') === 'false') return null;
-  return new Question(exchange, leaf, leaf.cache, prepared, prepared.cacheBody);
+  return new Question(exchange, target, target.cache, prepared, prepared.cacheBody);
 }
 
 /** What goes up beside the body: headers the config forwards, versions, vendor organisation and project. */
-function headersAsked({ provider }: Leaf, { request: { headers } }: Prepared): string[] {
+function headersAsked({ provider }: TargetPlan, { request: { headers } }: PreparedRequest): string[] {
   const { auth } = provider.plugin;
   const keyHeader = auth.type === 'header' ? auth.name.toLowerCase() : '';
   const asked: string[] = [];
@@ -87,7 +87,7 @@ function headersAsked({ provider }: Leaf, { request: { headers } }: Prepared): s
 }
 
 /** What functions of the provider, and what signs, know of the target: region, deployment, version, project. Not its secrets: callers share across keys. */
-function settingsAsked({ provider }: Leaf, { call, keys }: Prepared): string[] {
+function settingsAsked({ provider }: TargetPlan, { call, keys }: PreparedRequest): string[] {
   const properties = provider.plugin.params.properties ?? {};
   const asked: string[] = [];
   for (const [name, value] of Object.entries(call === null ? keys.credentials : call.credentials)) {
@@ -102,7 +102,7 @@ export function includesUsage(exchange: Exchange): boolean {
 }
 
 /** What else has to be the same for a call to stand for another that is on its way: a failure for want of a good key, or of time, is its caller's own. */
-export function sharingKey(exchange: Exchange, { provider }: Leaf, { request, call, keys }: Prepared): string {
+export function sharingKey(exchange: Exchange, { provider }: TargetPlan, { request, call, keys }: PreparedRequest): string {
   const { auth } = provider.plugin;
   const keyHeader = auth.type === 'header' ? auth.name.toLowerCase() : '';
   const own = [request.path, JSON.stringify(keys), JSON.stringify(call === null ? null : call.credentials), exchange.head.requestTimeout ?? ''];

@@ -27,7 +27,7 @@ interface Reader {
   readonly onDone: () => void;
 }
 
-export class SharedAnswer implements Responder {
+export class CoalescedResponse implements Responder {
   onDrain: (() => void) | null = null;
   readonly #readers = new Set<Reader>();
   /** The last may be a block that is still filled: `#filled` bytes of it count. */

@@ -1,27 +1,27 @@
 // The answers of one thread that other requests may join while they are on their way. Only requests that walk the same target of the same
 // plan: those have passed the same hooks.
 
-import type { Leaf } from '../../plan/plan.js';
-import type { SharedAnswer } from './coalesced-response.js';
+import type { TargetPlan } from '../../plan/plan.js';
+import type { CoalescedResponse } from './coalesced-response.js';
 
 export class InFlight {
-  readonly #byLeaf = new Map<Leaf, Map<string, SharedAnswer>>();
+  readonly #byTarget = new Map<TargetPlan, Map<string, CoalescedResponse>>();
 
-  find(leaf: Leaf, key: string): SharedAnswer | undefined {
-    const shared = this.#byLeaf.get(leaf)?.get(key);
+  find(target: TargetPlan, key: string): CoalescedResponse | undefined {
+    const shared = this.#byTarget.get(target)?.get(key);
     return shared !== undefined && shared.mayJoin ? shared : undefined;
   }
 
-  add(leaf: Leaf, key: string, shared: SharedAnswer): void {
-    let answers = this.#byLeaf.get(leaf);
-    if (answers === undefined) this.#byLeaf.set(leaf, answers = new Map());
+  add(target: TargetPlan, key: string, shared: CoalescedResponse): void {
+    let answers = this.#byTarget.get(target);
+    if (answers === undefined) this.#byTarget.set(target, answers = new Map());
     answers.set(key, shared);
   }
 
-  remove(leaf: Leaf, key: string): void {
-    const answers = this.#byLeaf.get(leaf);
+  remove(target: TargetPlan, key: string): void {
+    const answers = this.#byTarget.get(target);
     if (answers === undefined) return;
     answers.delete(key);
-    if (answers.size === 0) this.#byLeaf.delete(leaf);
+    if (answers.size === 0) this.#byTarget.delete(target);
   }
 }

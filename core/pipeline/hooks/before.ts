@@ -57,5 +57,5 @@ export function runBefore(exchange: Exchange, hooks: readonly CompiledHook[]): P
 export const isJudged = (exchange: Exchange, status: number): boolean =>
   status === 200 && exchange.suffix === '' && exchange.route.body === 'json' && isStreamedEndpoint(exchange.route.name);
 
-export const shownStatus = (exchange: Exchange, status: number): number =>
+export const clientStatus = (exchange: Exchange, status: number): number =>
   (status === 200 && exchange.hooks !== null && exchange.hooks.hasFailed ? softFailStatus : status);

@@ -6,7 +6,7 @@ import { fail, type GatewayError } from '../../errors/gateway-error.js';
 import { guardSignal } from '../../errors/guard-signal.js';
 import { UnmadeChange } from '../../errors/unmade-change.js';
 import type { Exchange, Running } from '../../exchange/exchange.js';
-import type { CompiledCheck, HookStage } from '../../plan/hooks.js';
+import type { CompiledCheck, HookPhase } from '../../plan/hooks.js';
 import { timerMs } from '../../settings/timer-limit.js';
 
 /** A body at one step of its way; what is read out of it is shared by the checks of that step. */
@@ -22,7 +22,7 @@ export class Subject {
   readonly readBody = (): Json => this.body;
 
   /** `exact`: the same body with all digits of its numbers, as `readJson` gives it. Texts are read out of it, and edits are made in it. */
-  constructor(readonly stage: HookStage, readonly exchange: Exchange, readonly body: Json, readonly status: number, readonly exact = body) {}
+  constructor(readonly stage: HookPhase, readonly exchange: Exchange, readonly body: Json, readonly status: number, readonly exact = body) {}
 
   pieces(): readonly TextPiece[] {
     return this.#pieces ??= this.stage === 'before' ? this.#requestPieces() : answerPieces(this.exchange.endpoint, this.exact);

@@ -7,7 +7,7 @@ import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import { HookLog } from '../../exchange/hook-log.js';
 import type { CompiledCheck, CompiledHook } from '../../plan/hooks.js';
-import type { AfterHooks } from '../../plan/plan.js';
+import type { ResponseHookPlan } from '../../plan/plan.js';
 import { CheckStage } from '../../stream/check-stage.js';
 import type { StreamedEndpoint } from '../response/stream-tail.js';
 import { applies, asVerdict, runCheck, Subject } from './check-run.js';
@@ -21,7 +21,7 @@ interface StreamedCheck {
   readonly stream: WatchedCheck;
 }
 
-export class AfterPhase {
+export class ResponseHooks {
   /** Those that are waited for. */
   readonly #hooks: readonly CompiledHook[];
   readonly #background: readonly CompiledHook[];
@@ -30,7 +30,7 @@ export class AfterPhase {
   /** A check has failed in the middle of a stream, and its hook denies. */
   isDenied = false;
 
-  constructor(readonly exchange: Exchange, hooks: AfterHooks) {
+  constructor(readonly exchange: Exchange, hooks: ResponseHookPlan) {
     this.#hooks = hooks.judging;
     this.#background = hooks.background;
     (exchange.hooks ??= new HookLog()).forgetAnswer();

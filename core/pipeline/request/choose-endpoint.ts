@@ -11,7 +11,7 @@ import { responseIdOf, withReferences } from '../../dialect/responses/stored.js'
 import { atOnce } from '../../errors/at-once.js';
 import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
-import type { EndpointEntry, Leaf } from '../../plan/plan.js';
+import type { EndpointEntry, TargetPlan } from '../../plan/plan.js';
 import { parameterFault } from './parameter-fault.js';
 import type { ParamNames, ProviderCall } from './provider-call.js';
 
@@ -29,9 +29,9 @@ export interface EndpointChoice {
 }
 
 /** What is known of the request while it is prepared; parsed when asked. */
-export interface EndpointDraft {
+export interface EndpointBody {
   readonly exchange: Exchange;
-  readonly leaf: Leaf;
+  readonly target: TargetPlan;
   readonly client: JsonObject;
   /** `client`, of which another body can be made. */
   readonly exact: JsonObject;
@@ -53,7 +53,7 @@ const accepted = new WeakMap<EndpointSpec, ReadonlySet<ChatExtension>>();
 const noSpec: EndpointSpec = Object.freeze({ path: '' });
 
 /** Throws ENDPOINT_UNSUPPORTED, or what the translation refuses. */
-export function chooseEndpoint(draft: EndpointDraft): EndpointChoice {
+export function chooseEndpoint(draft: EndpointBody): EndpointChoice {
   const { route } = draft.exchange;
   const spec = specOf(draft, route.name);
   if (spec !== null) {
@@ -65,15 +65,15 @@ export function chooseEndpoint(draft: EndpointDraft): EndpointChoice {
     const chat = specOf(draft, 'chatCompletions');
     if (chat !== null) return viaChat(draft, chat, route.name);
   }
-  if (route.name === 'countTokens' && draft.leaf.provider.endpoints.has('chatCompletions')) {
+  if (route.name === 'countTokens' && draft.target.provider.endpoints.has('chatCompletions')) {
     draft.call.report('exact count');
     return { spec: noSpec, body: {}, isRewritten: true, translation: null, ownAnswer: JSON.stringify({ input_tokens: estimateTokens(draft.client) }) };
   }
   throw unsupported(draft);
 }
 
-function specOf(draft: EndpointDraft, endpoint: EndpointName): EndpointSpec | null {
-  const entry: EndpointEntry | undefined = draft.leaf.provider.endpoints.get(endpoint);
+function specOf(draft: EndpointBody, endpoint: EndpointName): EndpointSpec | null {
+  const entry: EndpointEntry | undefined = draft.target.provider.endpoints.get(endpoint);
   if (entry === undefined) return null;
   if (typeof entry !== 'function') return entry;
   const chosen = chosenBy(entry, draft);
@@ -81,18 +81,18 @@ function specOf(draft: EndpointDraft, endpoint: EndpointName): EndpointSpec | nu
   return typeof chosen === 'string' ? { path: chosen } : chosen;
 }
 
-function chosenBy(entry: Exclude<EndpointEntry, EndpointSpec>, draft: EndpointDraft): EndpointSpec | string | undefined {
-  const { leaf, call } = draft;
+function chosenBy(entry: Exclude<EndpointEntry, EndpointSpec>, draft: EndpointBody): EndpointSpec | string | undefined {
+  const { target, call } = draft;
   try {
     const chosen = atOnce(entry(call));
     if (chosen !== undefined && typeof chosen !== 'string' && typeof chosen?.path !== 'string') throw new TypeError('gave no endpoint');
     return chosen;
   } catch (thrown) {
-    throw parameterFault(thrown, leaf) ?? fail('PLUGIN_FAILED', { plugin: `provider/${leaf.provider.id}`, reason: 'its endpoint function failed' }, thrown);
+    throw parameterFault(thrown, target) ?? fail('PLUGIN_FAILED', { plugin: `provider/${target.provider.id}`, reason: 'its endpoint function failed' }, thrown);
   }
 }
 
-function viaChat(draft: EndpointDraft, spec: EndpointSpec, translation: Translation | null): EndpointChoice {
+function viaChat(draft: EndpointBody, spec: EndpointSpec, translation: Translation | null): EndpointChoice {
   const { call, exchange } = draft;
   const context: TranslateContext = {
     accepts: acceptedBy(spec),
@@ -113,13 +113,13 @@ function viaChat(draft: EndpointDraft, spec: EndpointSpec, translation: Translat
   return { spec, body, isRewritten: true, translation, ownAnswer: null };
 }
 
-function responsesBody(draft: EndpointDraft): JsonObject {
+function responsesBody(draft: EndpointBody): JsonObject {
   const input = inputOf(draft);
   return input === undefined || input === draft.exact.input ? draft.exact : { ...draft.exact, input };
 }
 
 /** A response that this gateway keeps none of cannot be gone on from at a provider without the API. */
-function foreignHistoryRefused(draft: EndpointDraft, context: TranslateContext): TranslateContext {
+function foreignHistoryRefused(draft: EndpointBody, context: TranslateContext): TranslateContext {
   const { previous_response_id: previous } = draft.client;
   if (typeof previous === 'string' && draft.exchange.history === null) {
     return context.refuse('previous_response_id', `no stored response ${previous.slice(0, 100)}; it was made elsewhere, was not stored, or is too old`);
@@ -128,7 +128,7 @@ function foreignHistoryRefused(draft: EndpointDraft, context: TranslateContext):
 }
 
 /** The provider keeps responses of its own, but this conversation began at another one: it gets the whole of it. */
-function withHistory(draft: EndpointDraft, spec: EndpointSpec): EndpointChoice {
+function withHistory(draft: EndpointBody, spec: EndpointSpec): EndpointChoice {
   const { history } = draft.exchange;
   const { previous_response_id: previous, ...rest } = draft.exact;
   const input = inputOf(draft);
@@ -142,7 +142,7 @@ function withHistory(draft: EndpointDraft, spec: EndpointSpec): EndpointChoice {
 }
 
 /** The client's input, with what is kept here in the place of what only names it. */
-function inputOf(draft: EndpointDraft): Json | undefined {
+function inputOf(draft: EndpointBody): Json | undefined {
   const { references } = draft.exchange;
   return references === null ? draft.exact.input : withReferences(draft.exact.input, references);
 }
@@ -166,7 +166,7 @@ function acceptedBy(spec: EndpointSpec): ReadonlySet<ChatExtension> {
   return set;
 }
 
-function unsupported(draft: EndpointDraft): Error {
-  const { exchange, leaf } = draft;
-  return fail('ENDPOINT_UNSUPPORTED', { provider: leaf.provider.id, endpoint: exchange.route.name, path: exchange.head.path.slice(3), param: 'provider' });
+function unsupported(draft: EndpointBody): Error {
+  const { exchange, target } = draft;
+  return fail('ENDPOINT_UNSUPPORTED', { provider: target.provider.id, endpoint: exchange.route.name, path: exchange.head.path.slice(3), param: 'provider' });
 }

@@ -4,7 +4,7 @@
 import type { SigningKeys } from '@gateway/plugin-sdk';
 import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
-import type { Leaf } from '../../plan/plan.js';
+import type { TargetPlan } from '../../plan/plan.js';
 import { checkedSegment } from './parameter-fault.js';
 import { wireValue } from './outgoing-headers.js';
 
@@ -12,16 +12,16 @@ import { wireValue } from './outgoing-headers.js';
 const credentialHeaders: ReadonlySet<string> = new Set(['x-api-key', 'api-key', 'x-goog-api-key']);
 
 /** The config's credentials and, where it has none, those in the request's headers: `x-gateway-cloud1-region`. */
-export function withHeaderCredentials(exchange: Exchange, leaf: Leaf): Readonly<Record<string, unknown>> {
+export function withHeaderCredentials(exchange: Exchange, target: TargetPlan): Readonly<Record<string, unknown>> {
   let merged: Record<string, unknown> | null = null;
-  for (const name of leaf.provider.credentialNames) {
-    if (leaf.credentials[name] !== undefined) continue;
+  for (const name of target.provider.credentialNames) {
+    if (target.credentials[name] !== undefined) continue;
     const value = exchange.head.gatewayHeader(name.replaceAll('_', '-'));
     if (value === undefined || value === '') continue;
-    merged ??= { ...leaf.credentials };
-    merged[name] = leaf.provider.structuredNames.has(name) ? jsonCredential(name, value) : value;
+    merged ??= { ...target.credentials };
+    merged[name] = target.provider.structuredNames.has(name) ? jsonCredential(name, value) : value;
   }
-  return merged ?? leaf.credentials;
+  return merged ?? target.credentials;
 }
 
 function jsonCredential(name: string, text: string): unknown {
@@ -37,9 +37,9 @@ function jsonCredential(name: string, text: string): unknown {
 
 const noKeys: SigningKeys = Object.freeze({ apiKey: undefined, credentials: Object.freeze({}) });
 
-export function signingKeys(exchange: Exchange, leaf: Leaf, credentials: Readonly<Record<string, unknown>>): SigningKeys {
-  if (leaf.provider.plugin.auth.type !== 'signed') return noKeys;
-  return { apiKey: leaf.apiKey ?? signingKeyOf(exchange), credentials };
+export function signingKeys(exchange: Exchange, target: TargetPlan, credentials: Readonly<Record<string, unknown>>): SigningKeys {
+  if (target.provider.plugin.auth.type !== 'signed') return noKeys;
+  return { apiKey: target.apiKey ?? signingKeyOf(exchange), credentials };
 }
 
 /** The client's own key; a signature that it made for the gateway's address is none. */
@@ -49,15 +49,15 @@ function signingKeyOf(exchange: Exchange): string | undefined {
 }
 
 /** Writes the credential; the last thing done to a request. Returns the path, which carries it for some providers. */
-export function authorise(exchange: Exchange, leaf: Leaf, headers: string[], path: string): string {
-  const { auth } = leaf.provider.plugin;
+export function authorise(exchange: Exchange, target: TargetPlan, headers: string[], path: string): string {
+  const { auth } = target.provider.plugin;
   if (auth.type === 'none' || auth.type === 'signed') return path;
-  const given = leaf.apiKey ?? clientKey(exchange, auth.type === 'header' ? auth.name : '');
+  const given = target.apiKey ?? clientKey(exchange, auth.type === 'header' ? auth.name : '');
   if (given === undefined) {
-    if (leaf.needsApiKey) throw fail('PROVIDER_KEY_MISSING', { provider: leaf.provider.id });
+    if (target.needsApiKey) throw fail('PROVIDER_KEY_MISSING', { provider: target.provider.id });
     return path;
   }
-  const key = leaf.apiKey ?? wireValue('authorization', given);
+  const key = target.apiKey ?? wireValue('authorization', given);
   const own = auth.type === 'header' ? auth.name.toLowerCase() : '';
   for (let index = headers.length - 2; index >= 0; index -= 2) {
     const name = headers[index] as string;
@@ -66,7 +66,7 @@ export function authorise(exchange: Exchange, leaf: Leaf, headers: string[], pat
   switch (auth.type) {
     case 'bearer': headers.push('authorization', `Bearer ${key}`); return path;
     case 'header': headers.push(own, (auth.prefix ?? '') + key); return path;
-    default: return `${path}${path.includes('?') ? '&' : '?'}${auth.name}=${checkedSegment(key, 'api_key', leaf)}`;
+    default: return `${path}${path.includes('?') ? '&' : '?'}${auth.name}=${checkedSegment(key, 'api_key', target)}`;
   }
 }
 

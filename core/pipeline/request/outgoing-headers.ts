@@ -5,8 +5,8 @@ import type { EndpointSpec } from '@gateway/plugin-sdk';
 import { atOnce } from '../../errors/at-once.js';
 import { fail, isGatewayError } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
-import type { Leaf } from '../../plan/plan.js';
-import type { Draft } from './upstream-body.js';
+import type { TargetPlan } from '../../plan/plan.js';
+import type { UpstreamBody } from './upstream-body.js';
 
 /** Never sent upstream on any route: hop-by-hop (RFC 9110, section 7.6.1), what the HTTP client writes itself, and what names the client. */
 const droppedHeaders: ReadonlySet<string> = new Set([
@@ -18,30 +18,30 @@ const droppedHeaders: ReadonlySet<string> = new Set([
 
 const isDropped = (name: string): boolean => droppedHeaders.has(name) || name.startsWith('x-forwarded-') || name.startsWith('x-gateway-');
 
-export function leafHeaders(leaf: Leaf, headers: string[], isProxy: boolean): void {
-  for (let index = 0; index < leaf.headers.length; index += 2) {
-    const name = leaf.headers[index] as string;
+export function targetHeaders(target: TargetPlan, headers: string[], isProxy: boolean): void {
+  for (let index = 0; index < target.headers.length; index += 2) {
+    const name = target.headers[index] as string;
     // On the proxy route the client's own user agent or version header is the better one.
-    if (!isProxy || !hasHeader(headers, name)) headers.push(name, leaf.headers[index + 1] as string);
+    if (!isProxy || !hasHeader(headers, name)) headers.push(name, target.headers[index + 1] as string);
   }
 }
 
-export function specHeaders(given: NonNullable<EndpointSpec['headers']>, draft: Draft, headers: string[]): void {
+export function specHeaders(given: NonNullable<EndpointSpec['headers']>, draft: UpstreamBody, headers: string[]): void {
   for (const [name, value] of Object.entries(typeof given === 'function' ? headersBy(given, draft) : given)) {
     for (let index = headers.length - 2; index >= 0; index -= 2) if (headers[index] === name) headers.splice(index, 2);
     headers.push(name, wireValue(name, value));
   }
 }
 
-function headersBy(given: (call: Draft['call']) => Readonly<Record<string, string>>, draft: Draft): Readonly<Record<string, string>> {
-  const { call, leaf } = draft;
+function headersBy(given: (call: UpstreamBody['call']) => Readonly<Record<string, string>>, draft: UpstreamBody): Readonly<Record<string, string>> {
+  const { call, target } = draft;
   try {
     const made = atOnce(given(call));
     for (const value of Object.values(made)) if (typeof value !== 'string') throw new TypeError('gave a header that is not text');
     return made;
   } catch (thrown) {
     if (isGatewayError(thrown)) throw thrown;
-    throw fail('PLUGIN_FAILED', { plugin: `provider/${leaf.provider.id}`, reason: 'its headers function failed' }, thrown);
+    throw fail('PLUGIN_FAILED', { plugin: `provider/${target.provider.id}`, reason: 'its headers function failed' }, thrown);
   }
 }
 
@@ -74,9 +74,9 @@ export function wireValue(name: string, value: string): string {
   return Buffer.from(value).toString('latin1');
 }
 
-export function forwardedHeaders(exchange: Exchange, leaf: Leaf, headers: string[]): void {
+export function forwardedHeaders(exchange: Exchange, target: TargetPlan, headers: string[]): void {
   const named = exchange.head.forwardHeaders;
-  const names = named === undefined ? leaf.forwardHeaders : named.split(',').map((name) => name.trim().toLowerCase());
+  const names = named === undefined ? target.forwardHeaders : named.split(',').map((name) => name.trim().toLowerCase());
   if (names.length === 0) return;
   const ofThisHop = connectionNames(exchange.head.headers);
   for (const name of names) {
@@ -87,8 +87,8 @@ export function forwardedHeaders(exchange: Exchange, leaf: Leaf, headers: string
 }
 
 /** The provider's header templates, where headers of the request brought what the config lacks. */
-export function templateHeaders(leaf: Leaf, credentials: Readonly<Record<string, unknown>>, headers: string[]): void {
-  for (const [given, template] of Object.entries(leaf.provider.plugin.headers ?? {})) {
+export function templateHeaders(target: TargetPlan, credentials: Readonly<Record<string, unknown>>, headers: string[]): void {
+  for (const [given, template] of Object.entries(target.provider.plugin.headers ?? {})) {
     const name = given.toLowerCase();
     if (hasHeader(headers, name)) continue;
     let isWhole = true;

@@ -1,21 +1,21 @@
 // Hot: runs for each target tried.
-// Client request + leaf -> upstream request. What nothing on the leaf touches goes up as it came: the body's bytes, the query, the path.
+// Client request + target -> upstream request. What nothing on the target touches goes up as it came: the body's bytes, the query, the path.
 
 import type { EndpointSpec, JsonObject, SigningKeys } from '@gateway/plugin-sdk';
 import type { Readable } from 'node:stream';
 import { isStackOverflow, levelsMax } from '../../body/depth.js';
 import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
-import type { Base, Leaf } from '../../plan/plan.js';
+import type { Base, TargetPlan } from '../../plan/plan.js';
 import type { UpstreamRequest } from '../../upstream/client.js';
 import { chooseEndpoint, type EndpointChoice, type Translation } from './choose-endpoint.js';
 import { authorise, signingKeys, withHeaderCredentials } from './credentials.js';
-import { Draft, editedJson, editedMultipart } from './upstream-body.js';
-import { forwardedHeaders, leafHeaders, proxyHeaders, specHeaders, templateHeaders, wireValue } from './outgoing-headers.js';
+import { UpstreamBody, editedJson, editedMultipart } from './upstream-body.js';
+import { forwardedHeaders, targetHeaders, proxyHeaders, specHeaders, templateHeaders, wireValue } from './outgoing-headers.js';
 import { checkedSegment } from './parameter-fault.js';
 import type { ProviderCall } from './provider-call.js';
 
-export interface Prepared {
+export interface PreparedRequest {
   readonly base: Base;
   readonly request: UpstreamRequest;
   /** Bodies to be sent in calls of their own, in place of the request's; null for the usual single call. */
@@ -37,11 +37,11 @@ export interface Prepared {
 }
 
 /** Throws a client error when the provider cannot take this call. */
-export function prepare(exchange: Exchange, leaf: Leaf, upload: Readable | null): Prepared {
+export function prepare(exchange: Exchange, target: TargetPlan, upload: Readable | null): PreparedRequest {
   const { head, route } = exchange;
-  const credentials = leaf.provider.credentialNames.length > 0 && head.gatewayHeaders.length > 0 ? withHeaderCredentials(exchange, leaf) : leaf.credentials;
-  if (route.name === 'proxy') return prepareProxy(exchange, leaf, upload, credentials);
-  const draft = new Draft(exchange, leaf, credentials);
+  const credentials = target.provider.credentialNames.length > 0 && head.gatewayHeaders.length > 0 ? withHeaderCredentials(exchange, target) : target.credentials;
+  if (route.name === 'proxy') return prepareProxy(exchange, target, upload, credentials);
+  const draft = new UpstreamBody(exchange, target, credentials);
   const choice = chooseEndpoint(draft);
   const { spec } = choice;
   const bodies = upload === null ? bodiesOf(draft, choice) : null;
@@ -49,17 +49,17 @@ export function prepare(exchange: Exchange, leaf: Leaf, upload: Readable | null)
   const headers: string[] = [];
   if (body !== null) headers.push('content-type', head.contentType === '' || choice.isRewritten ? 'application/json' : wireValue('content-type', head.contentType));
   if (upload !== null && head.contentLength >= 0) headers.push('content-length', String(head.contentLength));
-  forwardedHeaders(exchange, leaf, headers);
-  leafHeaders(leaf, headers, false);
-  if (credentials !== leaf.credentials) templateHeaders(leaf, credentials, headers);
+  forwardedHeaders(exchange, target, headers);
+  targetHeaders(target, headers, false);
+  if (credentials !== target.credentials) templateHeaders(target, credentials, headers);
   if (spec.headers !== undefined) specHeaders(spec.headers, draft, headers);
-  const base = baseOf(leaf, spec.baseUrl ?? null, credentials);
+  const base = baseOf(target, spec.baseUrl ?? null, credentials);
   const own = endpointPath(draft, spec, spec.streamPath !== undefined && draft.isStream);
   const at = own.indexOf('?');
   const suffix = choice.translation === null ? exchange.suffix : '';
   let path = base.path + (at === -1 ? own + suffix : own.slice(0, at) + suffix + own.slice(at));
   if (head.query !== '' && choice.translation === null) path += `${at === -1 ? '?' : '&'}${checkedQuery(head.query)}`;
-  path = authorise(exchange, leaf, headers, path);
+  path = authorise(exchange, target, headers, path);
   return {
     base,
     request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId },
@@ -68,15 +68,15 @@ export function prepare(exchange: Exchange, leaf: Leaf, upload: Readable | null)
     // Functions that only look at the answer need it as well.
     call: spec.response !== undefined || spec.stream !== undefined || choice.translation !== null ? draft.call : draft.madeCall,
     translation: choice.translation,
-    keys: signingKeys(exchange, leaf, credentials),
+    keys: signingKeys(exchange, target, credentials),
     ownAnswer: choice.ownAnswer,
-    cacheBody: leaf.cache === null || !exchange.isJson ? null : draft.client,
-    cacheBytes: leaf.cache === null || !exchange.isJson ? null : draft.edited,
-    cachePath: leaf.cache === null ? null : endpointPath(draft, spec, false),
+    cacheBody: target.cache === null || !exchange.isJson ? null : draft.client,
+    cacheBytes: target.cache === null || !exchange.isJson ? null : draft.edited,
+    cachePath: target.cache === null ? null : endpointPath(draft, spec, false),
   };
 }
 
-function bodiesOf(draft: Draft, choice: EndpointChoice): readonly Uint8Array[] | null {
+function bodiesOf(draft: UpstreamBody, choice: EndpointChoice): readonly Uint8Array[] | null {
   try {
     return draft.bodies(choice);
   } catch (thrown) {
@@ -87,22 +87,22 @@ function bodiesOf(draft: Draft, choice: EndpointChoice): readonly Uint8Array[] |
 
 const causeOf = (thrown: unknown): unknown => (thrown instanceof Error ? thrown.cause : undefined);
 
-function prepareProxy(exchange: Exchange, leaf: Leaf, upload: Readable | null, credentials: Readonly<Record<string, unknown>>): Prepared {
+function prepareProxy(exchange: Exchange, target: TargetPlan, upload: Readable | null, credentials: Readonly<Record<string, unknown>>): PreparedRequest {
   const { head } = exchange;
-  const body = upload ?? proxyBody(exchange, leaf);
+  const body = upload ?? proxyBody(exchange, target);
   const headers: string[] = [];
   // On the proxy route every header travels that may.
   proxyHeaders(exchange, headers);
   if (upload !== null && head.contentLength >= 0) headers.push('content-length', String(head.contentLength));
-  leafHeaders(leaf, headers, true);
-  if (credentials !== leaf.credentials) templateHeaders(leaf, credentials, headers);
-  const base = baseOf(leaf, null, credentials);
+  targetHeaders(target, headers, true);
+  if (credentials !== target.credentials) templateHeaders(target, credentials, headers);
+  const base = baseOf(target, null, credentials);
   let path = base.path + withoutVersion(base.path, exchange.suffix);
   if (head.query !== '') path += `?${checkedQuery(head.query)}`;
-  path = authorise(exchange, leaf, headers, path);
+  path = authorise(exchange, target, headers, path);
   return {
     base, request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId }, parts: null, spec: null, call: null, translation: null,
-    keys: signingKeys(exchange, leaf, credentials), ownAnswer: null, cacheBody: null, cacheBytes: null, cachePath: null,
+    keys: signingKeys(exchange, target, credentials), ownAnswer: null, cacheBody: null, cacheBytes: null, cachePath: null,
   };
 }
 
@@ -117,28 +117,28 @@ function withoutVersion(basePath: string, suffix: string): string {
 const beginsWith = (path: string, segments: string): boolean => path.startsWith(segments) && (path.length === segments.length || path.charCodeAt(segments.length) === 0x2f);
 
 /** Credentials of the request may complete the address, or change it. */
-const baseOf = (leaf: Leaf, template: string | null, credentials: Readonly<Record<string, unknown>>): Base =>
-  (template === null && leaf.base !== null && credentials === leaf.credentials ? leaf.base : leaf.baseOf(template, credentials));
+const baseOf = (target: TargetPlan, template: string | null, credentials: Readonly<Record<string, unknown>>): Base =>
+  (template === null && target.base !== null && credentials === target.credentials ? target.base : target.baseOf(template, credentials));
 
-function proxyBody(exchange: Exchange, leaf: Leaf): Uint8Array | null {
+function proxyBody(exchange: Exchange, target: TargetPlan): Uint8Array | null {
   const { bytes } = exchange;
   if (bytes.length === 0) return null;
-  if (!exchange.isJson) return editedMultipart(exchange, leaf, bytes);
-  return editedJson(leaf, bytes);
+  if (!exchange.isJson) return editedMultipart(exchange, target, bytes);
+  return editedJson(target, bytes);
 }
 
-function endpointPath(draft: Draft, spec: EndpointSpec, isStream: boolean): string {
+function endpointPath(draft: UpstreamBody, spec: EndpointSpec, isStream: boolean): string {
   const path = spec.streamPath !== undefined && isStream ? spec.streamPath : spec.path;
   if (!path.includes('{')) return path;
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     if (name === 'model') {
       const { model } = draft;
       if (model === '') throw fail('BODY_INVALID', { param: 'model', reason: 'must be a string; it is part of the provider\'s path' });
-      return checkedSegment(model, name, draft.leaf);
+      return checkedSegment(model, name, draft.target);
     }
     const value = draft.credentials[name];
-    if (typeof value !== 'string' || value === '') throw fail('CREDENTIAL_MISSING', { provider: draft.leaf.provider.id, name, param: name });
-    return checkedSegment(value, name, draft.leaf);
+    if (typeof value !== 'string' || value === '') throw fail('CREDENTIAL_MISSING', { provider: draft.target.provider.id, name, param: name });
+    return checkedSegment(value, name, draft.target);
   });
 }
 

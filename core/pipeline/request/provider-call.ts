@@ -4,7 +4,7 @@
 import type { EndpointName, JsonObject, ProviderCall as Call } from '@gateway/plugin-sdk';
 import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
-import type { Leaf } from '../../plan/plan.js';
+import type { TargetPlan } from '../../plan/plan.js';
 
 /** Of the header that lists what was left out. */
 const namesMax = 32;
@@ -19,9 +19,9 @@ export type UnsupportedMode = 'refuse' | 'omit';
 export const isUnsupportedMode = (value: string): value is UnsupportedMode => value === 'refuse' || value === 'omit';
 
 /** What the call, or else the config, says of parameters that the provider cannot take. */
-export function unsupportedMode(exchange: Exchange, leaf: Leaf): UnsupportedMode | null {
+export function unsupportedMode(exchange: Exchange, target: TargetPlan): UnsupportedMode | null {
   const { unsupportedParams } = exchange.head;
-  return unsupportedParams !== undefined && isUnsupportedMode(unsupportedParams) ? unsupportedParams : leaf.unsupportedParams;
+  return unsupportedParams !== undefined && isUnsupportedMode(unsupportedParams) ? unsupportedParams : target.unsupportedParams;
 }
 
 /** `param` goes into the header of what was left out, once. */
@@ -44,11 +44,11 @@ export class ProviderCall implements Call {
   readonly #unsupported: UnsupportedMode | null;
   #ids = 0;
 
-  constructor(readonly exchange: Exchange, leaf: Leaf, readonly credentials: Readonly<Record<string, unknown>>) {
+  constructor(readonly exchange: Exchange, target: TargetPlan, readonly credentials: Readonly<Record<string, unknown>>) {
     const { strict } = exchange.head;
     this.endpoint = exchange.route.name;
-    this.isStrict = strict === undefined ? leaf.isStrict : strict !== 'false';
-    this.#unsupported = unsupportedMode(exchange, leaf);
+    this.isStrict = strict === undefined ? target.isStrict : strict !== 'false';
+    this.#unsupported = unsupportedMode(exchange, target);
   }
 
   /** What goes into the provider's functions from here on. */

@@ -15,7 +15,7 @@ import type { Usage } from '../../exchange/usage.js';
 import type { Plan } from '../../plan/plan.js';
 import { timerMsMax } from '../../settings/timer-limit.js';
 import { answerHeaders } from '../response/response-headers.js';
-import { asGatewayError, Attempts, type AttemptsEnd } from '../routing/retry-loop.js';
+import { asGatewayError, RetryLoop, type CallEnd } from '../routing/retry-loop.js';
 import { withHookResults } from '../hooks/hook-result.js';
 import { isUnsupportedMode } from './provider-call.js';
 import type { PipelineServices } from '../services.js';
@@ -24,7 +24,7 @@ import { answerStored, loadStored, ownIdIn, usesStored } from './stored-response
 /** What the client is told to have left before the answer ended (as nginx logs it). */
 const clientGoneStatus = 499;
 
-export class Pipeline implements AttemptsEnd {
+export class Pipeline implements CallEnd {
   /** Exchanges that have not ended. */
   open = 0;
   /** Told when `open` falls to 0; for shutdown. */
@@ -112,9 +112,9 @@ export class Pipeline implements AttemptsEnd {
     if (exchange.isFinished || exchange.isRefused) return;
     try {
       const { head, route } = exchange;
-      const attempts = new Attempts(exchange, plan, this.services, this);
+      const attempts = new RetryLoop(exchange, plan, this.services, this);
       exchange.running = attempts;
-      if (route.isSingleTarget && plan.leafCount > 1) throw fail('TARGETS_TOO_MANY', { endpoint: route.name, param: 'targets' });
+      if (route.isSingleTarget && plan.targetCount > 1) throw fail('TARGETS_TOO_MANY', { endpoint: route.name, param: 'targets' });
       if (route.body === 'multipart') this.#checkMultipart(exchange);
       if (!head.hasBody) {
         this.#check(exchange, plan);
@@ -129,7 +129,7 @@ export class Pipeline implements AttemptsEnd {
     }
   }
 
-  #onBody(exchange: Exchange, attempts: Attempts, bytes: Uint8Array): void {
+  #onBody(exchange: Exchange, attempts: RetryLoop, bytes: Uint8Array): void {
     if (exchange.isFinished || exchange.isRefused) return;
     exchange.bytes = bytes;
     exchange.requestBytes = bytes.length;
@@ -148,7 +148,7 @@ export class Pipeline implements AttemptsEnd {
     }
   }
 
-  #begin(exchange: Exchange, attempts: Attempts): void {
+  #begin(exchange: Exchange, attempts: RetryLoop): void {
     if (exchange.isFinished || exchange.isRefused) return;
     try {
       attempts.begin(null);
@@ -169,7 +169,7 @@ export class Pipeline implements AttemptsEnd {
     const fault = route.validate === null ? undefined : faultOf(route.validate, body, plan.root);
     if (fault !== undefined) throw fail('BODY_INVALID', { param: fault.param, reason: fault.reason });
     // By header or on every target: a target that hides thinking would drop what the client asked for.
-    if (body.thinking !== undefined && route.name === 'chatCompletions' && head.strict !== 'false' && !isEveryLeafLoose(plan.root)) {
+    if (body.thinking !== undefined && route.name === 'chatCompletions' && head.strict !== 'false' && !isEveryTargetLoose(plan.root)) {
       throw fail('BODY_INVALID', { param: 'thinking', reason: 'requires strict_reference_compliance false, in the config or as x-gateway-strict-reference-compliance: false' });
     }
   }
@@ -295,7 +295,7 @@ function faultOf(validate: NonNullable<EndpointDefinition['validate']>, body: Re
 
 /** What default_params or override_params of every target set for a member; undefined when one of them sets nothing. */
 function filledIn(node: Plan['root'], name: string): unknown {
-  if (node.kind === 'leaf') return node.fills.get(name);
+  if (node.kind === 'target') return node.fills.get(name);
   let value: unknown;
   for (const child of node.children) {
     value = filledIn(child, name);
@@ -304,8 +304,8 @@ function filledIn(node: Plan['root'], name: string): unknown {
   return value;
 }
 
-const isEveryLeafLoose = (node: Plan['root']): boolean =>
-  node.kind === 'leaf' ? !node.isStrict : node.children.every((child) => isEveryLeafLoose(child));
+const isEveryTargetLoose = (node: Plan['root']): boolean =>
+  node.kind === 'target' ? !node.isStrict : node.children.every((child) => isEveryTargetLoose(child));
 
 function recordOf(exchange: Exchange, usage: Usage | null): LogRecord {
   const now = performance.now();

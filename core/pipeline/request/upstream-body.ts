@@ -11,37 +11,37 @@ import { atOnce } from '../../errors/at-once.js';
 import { fail, isGatewayError } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import { endpointParams } from '../../plan/endpoint-params.js';
-import type { CompiledRule, EndpointParams, Leaf } from '../../plan/plan.js';
-import type { EndpointChoice, EndpointDraft } from './choose-endpoint.js';
+import type { CompiledRule, EndpointParams, TargetPlan } from '../../plan/plan.js';
+import type { EndpointChoice, EndpointBody } from './choose-endpoint.js';
 import { ProviderCall, reportUnsupported, unsupportedMode } from './provider-call.js';
 
 /** Calls that one request may become. */
 const fanOutMax = 2_048;
 
-export function editedMultipart(exchange: Exchange, leaf: Leaf, bytes: Uint8Array): Uint8Array {
-  if (leaf.fieldEdits.length === 0) return bytes;
+export function editedMultipart(exchange: Exchange, target: TargetPlan, bytes: Uint8Array): Uint8Array {
+  if (target.fieldEdits.length === 0) return bytes;
   const boundary = multipartBoundary(exchange.head.contentType);
-  return boundary === undefined ? bytes : editMultipart(bytes, boundary, leaf.fieldEdits);
+  return boundary === undefined ? bytes : editMultipart(bytes, boundary, target.fieldEdits);
 }
 
 /** What the config says about the body; the same bytes when it says nothing. */
-export function editedJson(leaf: Leaf, bytes: Uint8Array): Uint8Array {
-  const edited = leaf.edits.length > 0 ? spliceObject(bytes, leaf.edits) : bytes;
-  return leaf.dropPaths.length > 0 ? dropPaths(edited, leaf.dropPaths) : edited;
+export function editedJson(target: TargetPlan, bytes: Uint8Array): Uint8Array {
+  const edited = target.edits.length > 0 ? spliceObject(bytes, target.edits) : bytes;
+  return target.dropPaths.length > 0 ? dropPaths(edited, target.dropPaths) : edited;
 }
 
-export class Draft implements EndpointDraft {
+export class UpstreamBody implements EndpointBody {
   /** The client's body after the config's edits; null when there is none. */
   readonly edited: Uint8Array | null;
   #client: JsonObject | null = null;
   #exact: JsonObject | null = null;
   #call: ProviderCall | null = null;
 
-  constructor(readonly exchange: Exchange, readonly leaf: Leaf, readonly credentials: Readonly<Record<string, unknown>>) {
+  constructor(readonly exchange: Exchange, readonly target: TargetPlan, readonly credentials: Readonly<Record<string, unknown>>) {
     const { bytes } = exchange;
     if (bytes.length === 0) this.edited = null;
-    else if (exchange.isJson) this.edited = withoutProviderPrefix(exchange, leaf, editedJson(leaf, bytes));
-    else this.edited = editedMultipart(exchange, leaf, bytes);
+    else if (exchange.isJson) this.edited = withoutProviderPrefix(exchange, target, editedJson(target, bytes));
+    else this.edited = editedMultipart(exchange, target, bytes);
   }
 
   /** The client's body as an object; empty when it is no JSON. */
@@ -60,8 +60,8 @@ export class Draft implements EndpointDraft {
 
   get call(): ProviderCall {
     if (this.#call === null) {
-      const { exchange, leaf } = this;
-      const call = new ProviderCall(exchange, leaf, this.credentials);
+      const { exchange, target } = this;
+      const call = new ProviderCall(exchange, target, this.credentials);
       call.take(this.client);
       if (call.model === '') call.model = this.multipartModel();
       this.#call = call;
@@ -112,8 +112,8 @@ export class Draft implements EndpointDraft {
     call.take(body ?? this.exact);
     const made = this.#ask(spec.request, call);
     if (spec.isFanOut !== true) return [Buffer.from(writeJson(made))];
-    if (!Array.isArray(made) || made.length === 0) throw fail('PLUGIN_FAILED', { plugin: `provider/${this.leaf.provider.id}`, reason: 'its request function gave no list of bodies' });
-    if (made.length > fanOutMax) throw fail('BODY_INVALID', { param: 'input', reason: `${this.leaf.provider.id} would have to be asked ${made.length} times; at most ${fanOutMax}` });
+    if (!Array.isArray(made) || made.length === 0) throw fail('PLUGIN_FAILED', { plugin: `provider/${this.target.provider.id}`, reason: 'its request function gave no list of bodies' });
+    if (made.length > fanOutMax) throw fail('BODY_INVALID', { param: 'input', reason: `${this.target.provider.id} would have to be asked ${made.length} times; at most ${fanOutMax}` });
     return made.map((part) => Buffer.from(writeJson(part)));
   }
 
@@ -140,9 +140,9 @@ export class Draft implements EndpointDraft {
     const { name: param, rename, remove, without } = compiled;
     if (value === null) return rename;
     if (without.length > 0 && without.includes(JSON.stringify(value))) return remove;
-    const reason = faultOf(compiled, value, this.leaf.provider.id);
+    const reason = faultOf(compiled, value, this.target.provider.id);
     if (reason === undefined) return rename;
-    if (unsupportedMode(this.exchange, this.leaf) !== 'omit') throw fail('BODY_INVALID', { param, reason });
+    if (unsupportedMode(this.exchange, this.target) !== 'omit') throw fail('BODY_INVALID', { param, reason });
     reportUnsupported(this.exchange, param);
     return remove;
   }
@@ -153,16 +153,16 @@ export class Draft implements EndpointDraft {
     } catch (thrown) {
       if (isGatewayError(thrown)) throw thrown;
       // Its own message may quote the body; the log has it.
-      throw fail('PLUGIN_FAILED', { plugin: `provider/${this.leaf.provider.id}`, reason: 'its request function could not take this body' }, thrown);
+      throw fail('PLUGIN_FAILED', { plugin: `provider/${this.target.provider.id}`, reason: 'its request function could not take this body' }, thrown);
     }
   }
 }
 
 /** `cohere.rerank-v3.5` at the provider `cohere` is its `rerank-v3.5`. */
-function withoutProviderPrefix(exchange: Exchange, leaf: Leaf, bytes: Uint8Array): Uint8Array {
+function withoutProviderPrefix(exchange: Exchange, target: TargetPlan, bytes: Uint8Array): Uint8Array {
   if (exchange.route.name !== 'rerank') return bytes;
   const model = exchange.reader.field(bytes, 'model');
-  const prefix = `${leaf.provider.id}.`;
+  const prefix = `${target.provider.id}.`;
   if (typeof model !== 'string' || !model.startsWith(prefix)) return bytes;
   return spliceObject(bytes, [{ kind: 'set', name: 'model', value: Buffer.from(JSON.stringify(model.slice(prefix.length))) }]);
 }

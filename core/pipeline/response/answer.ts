@@ -4,13 +4,13 @@
 
 import type { JsonObject, UpstreamCall } from '@gateway/plugin-sdk';
 import { type GatewayError } from '../../errors/gateway-error.js';
-import { errorBody, type ToldError } from '../../errors/to-response.js';
+import { errorBody, type ClientError } from '../../errors/to-response.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { UsageTap } from '../../stream/usage-tap.js';
-import type { AfterPhase } from '../hooks/response-hooks.js';
+import type { ResponseHooks } from '../hooks/response-hooks.js';
 import { answerHeaders, setHeader } from './response-headers.js';
-import type { Attempt, AttemptsEnd } from '../routing/retry-loop.js';
-import { shownStatus } from '../hooks/before.js';
+import type { Attempt, CallEnd } from '../routing/retry-loop.js';
+import { clientStatus } from '../hooks/before.js';
 import { includesUsage } from '../cache/cache-key.js';
 import { keepAnswer } from '../cache/cached-answer.js';
 import { withHookResults } from '../hooks/hook-result.js';
@@ -24,13 +24,13 @@ export class Answer {
   contentType = '';
   retryCount = 0;
   /** The hooks after the request; null when none has a say in this answer. */
-  phase: AfterPhase | null = null;
+  phase: ResponseHooks | null = null;
   /** Keeps a response for a provider that keeps none, once the hooks have let it pass. */
   keep: ((response: JsonObject) => void) | null = null;
   /** The answer was thrown away, and another attempt has begun. */
   isDropped = false;
 
-  constructor(readonly exchange: Exchange, readonly attempt: Attempt, readonly services: PipelineServices, readonly end: AttemptsEnd) {}
+  constructor(readonly exchange: Exchange, readonly attempt: Attempt, readonly services: PipelineServices, readonly end: CallEnd) {}
 
   /** Nobody waits for this answer any more. */
   get isOver(): boolean {
@@ -66,7 +66,7 @@ export class Answer {
 
   /** The status for the client, after all hooks; true when it is the end of this answer. */
   isReconsideredAsShown(): boolean {
-    return this.isReconsidered(shownStatus(this.exchange, this.status));
+    return this.isReconsidered(clientStatus(this.exchange, this.status));
   }
 
   /**
@@ -77,7 +77,7 @@ export class Answer {
     const { exchange } = this;
     if (this.keep !== null && body !== null) this.keep(body);
     const { question } = this.attempt.attempts;
-    const plan = this.attempt.leaf.cache;
+    const plan = this.attempt.target.cache;
     if (question === null || plan === null || this.status !== 200 || (exchange.hooks !== null && exchange.hooks.hasFailed)) return;
     const { endpoint } = exchange;
     const isWithoutUsage = exchange.isStream && body !== null && body.usage === undefined && !includesUsage(exchange) && (endpoint === 'chatCompletions' || endpoint === 'completions');
@@ -94,7 +94,7 @@ export class Answer {
   }
 
   /** The provider's own error, in the client's dialect. */
-  refuseAsProvider(error: ToldError): void {
+  refuseAsProvider(error: ClientError): void {
     const { exchange } = this;
     exchange.status = error.status;
     this.#send(error.status, errorBody(error, exchange.route.dialect), 'application/json');

@@ -13,8 +13,8 @@ import { fail, isGatewayError, type GatewayError } from '../../errors/gateway-er
 import type { Exchange } from '../../exchange/exchange.js';
 import { UsageTap } from '../../stream/usage-tap.js';
 import type { Answer } from './answer.js';
-import { shownStatus } from '../hooks/before.js';
-import type { Prepared } from '../request/prepare.js';
+import { clientStatus } from '../hooks/before.js';
+import type { PreparedRequest } from '../request/prepare.js';
 import { providerError } from './provider-error.js';
 import { keepResponse, responseContext } from '../request/stored-responses.js';
 
@@ -24,7 +24,7 @@ export type PlainMode = 'collect' | 'whole' | 'error';
 /** Of an error body so much is read; what is longer is no error message. */
 const errorBytesMax = 256 * 1024;
 
-export class PlainAnswer {
+export class CollectHandler {
   readonly #collected = new ByteCollector();
 
   constructor(readonly answer: Answer, readonly mode: PlainMode) {}
@@ -121,7 +121,7 @@ export class PlainAnswer {
     }
     const settle = (judged: JsonObject): void => {
       if (answer.isOver || answer.isReconsideredAsShown()) return;
-      answer.exchange.status = shownStatus(answer.exchange, answer.status);
+      answer.exchange.status = clientStatus(answer.exchange, answer.status);
       const unchanged = judged === exact ? bytes : null;
       const changed = unchanged ?? (exact === body ? null : Buffer.from(writeJson(judged)));
       answer.remember(exact === body ? judged : JSON.parse(writeJson(judged)) as JsonObject, changed);
@@ -139,7 +139,7 @@ export class PlainAnswer {
     this.answer.send(body, type);
   }
 
-  #translated(translation: NonNullable<Prepared['translation']>, made: Json, prepared: Prepared): JsonObject {
+  #translated(translation: NonNullable<PreparedRequest['translation']>, made: Json, prepared: PreparedRequest): JsonObject {
     const { answer } = this;
     const { exchange } = answer;
     const { responses } = answer.services;
@@ -154,7 +154,7 @@ export class PlainAnswer {
   #answerError(): void {
     const { answer } = this;
     const bytes = asBuffer(this.#collected.take());
-    const error = providerError(bytes, answer.status, answer.headers, answer.attempt.leaf.provider.plugin, answer.exchange.route.dialect, (thrown) => answer.attempt.attempts.onPluginThrow(thrown));
+    const error = providerError(bytes, answer.status, answer.headers, answer.attempt.target.provider.plugin, answer.exchange.route.dialect, (thrown) => answer.attempt.attempts.onPluginThrow(thrown));
     if (error === null) answer.send(bytes, '');
     else answer.refuseAsProvider(error);
   }
@@ -170,7 +170,7 @@ export class PlainAnswer {
 
 const isMembers = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export function callOf(prepared: Prepared): NonNullable<Prepared['call']> {
+export function callOf(prepared: PreparedRequest): NonNullable<PreparedRequest['call']> {
   if (prepared.call === null) throw new Error('an endpoint with functions was prepared without a call');
   return prepared.call;
 }

@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject, ProviderFault, ProviderPlugin } from '@gateway/plugin-sdk';
 import { atOnce } from '../../errors/at-once.js';
-import type { Dialect, ToldError } from '../../errors/to-response.js';
+import type { Dialect, ClientError } from '../../errors/to-response.js';
 import { headerOf } from './response-headers.js';
 
 const messageCharactersMax = 4_000;
@@ -11,7 +11,7 @@ const messageCharactersMax = 4_000;
 const pageCharactersMax = 4_096;
 
 /** Null: the body is what the dialect's clients expect; it goes to them as it is. */
-export function providerError(bytes: Buffer, status: number, headers: readonly string[], plugin: ProviderPlugin, dialect: Dialect, onThrow: (thrown: unknown) => void): ToldError | null {
+export function providerError(bytes: Buffer, status: number, headers: readonly string[], plugin: ProviderPlugin, dialect: Dialect, onThrow: (thrown: unknown) => void): ClientError | null {
   const text = bytes.toString('utf8');
   const body = parsed(text);
   if (body !== undefined && isOfDialect(body, dialect)) return null;

@@ -8,21 +8,21 @@ import { MessagesStage } from '../../dialect/messages/stream.js';
 import { ResponsesStage } from '../../dialect/responses/stream.js';
 import { atOnce } from '../../errors/at-once.js';
 import { fail, isGatewayError, type GatewayError } from '../../errors/gateway-error.js';
-import { errorEvent, type ToldError } from '../../errors/to-response.js';
+import { errorEvent, type ClientError } from '../../errors/to-response.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { Usage } from '../../exchange/usage.js';
 import { StageChain } from '../../stream/stages.js';
 import { UsageTap } from '../../stream/usage-tap.js';
-import { AfterPhase } from '../hooks/response-hooks.js';
+import { ResponseHooks } from '../hooks/response-hooks.js';
 import { Answer } from './answer.js';
 import { answerHeaders, headerOf, setHeader } from './response-headers.js';
-import { AnswerTail, isStreamedEndpoint } from './stream-tail.js';
-import type { Attempt, AttemptsEnd } from '../routing/retry-loop.js';
-import { isJudged, shownStatus } from '../hooks/before.js';
+import { StreamTail, isStreamedEndpoint } from './stream-tail.js';
+import type { Attempt, CallEnd } from '../routing/retry-loop.js';
+import { isJudged, clientStatus } from '../hooks/before.js';
 import { includesUsage } from '../cache/cache-key.js';
-import { asUpstreamInvalid, callOf, PlainAnswer, type PlainMode } from './collect-handler.js';
+import { asUpstreamInvalid, callOf, CollectHandler, type PlainMode } from './collect-handler.js';
 import { FirstEvent } from './first-event.js';
-import type { Prepared } from '../request/prepare.js';
+import type { PreparedRequest } from '../request/prepare.js';
 import type { PipelineServices } from '../services.js';
 import { keepResponse, responseContext } from '../request/stored-responses.js';
 
@@ -39,10 +39,10 @@ const lastEvents: ReadonlyMap<EndpointName, RegExp> = new Map([
 export class Respond {
   #mode: Mode = 'relay';
   readonly #answer: Answer;
-  #plain: PlainAnswer | null = null;
+  #plain: CollectHandler | null = null;
   #stages: StageChain | null = null;
   #responses: ResponsesStage | null = null;
-  #tail: AnswerTail | null = null;
+  #tail: StreamTail | null = null;
   #isPaused = false;
   #isEventStream = false;
   #lastChunk: Uint8Array | null = null;
@@ -55,7 +55,7 @@ export class Respond {
   /** What the mode is from then on. */
   #modeAfter: Mode = 'relay';
 
-  constructor(readonly exchange: Exchange, readonly attempt: Attempt, readonly services: PipelineServices, readonly end: AttemptsEnd) {
+  constructor(readonly exchange: Exchange, readonly attempt: Attempt, readonly services: PipelineServices, readonly end: CallEnd) {
     this.#answer = new Answer(exchange, attempt, services, end);
   }
 
@@ -81,13 +81,13 @@ export class Respond {
     this.#answer.headers = headers;
     this.#answer.retryCount = retryCount;
     this.#answer.contentType = type;
-    const { after } = this.attempt.leaf;
+    const { after } = this.attempt.target;
     if (after !== null && isJudged(exchange, status)) {
-      this.#answer.phase = new AfterPhase(exchange, after);
+      this.#answer.phase = new ResponseHooks(exchange, after);
       this.#isHeld = this.#answer.phase.decides && (!isStream || this.#answer.phase.holdsStream);
       if (!this.#isHeld && this.#answer.isReconsideredAsShown()) return;
     }
-    exchange.status = shownStatus(exchange, status);
+    exchange.status = clientStatus(exchange, status);
     exchange.isStream = isStream;
     responder.onDrain = () => this.#onDrain();
     const isPlain = headerOf(headers, 'content-encoding') === undefined;
@@ -99,7 +99,7 @@ export class Respond {
     }
     this.#mode = isPlain ? mode : 'relay';
     if (this.#mode === 'collect' || this.#mode === 'whole' || this.#mode === 'error') {
-      this.#plain = new PlainAnswer(this.#answer, this.#mode);
+      this.#plain = new CollectHandler(this.#answer, this.#mode);
       return;
     }
     if (isPlain && (isStream || type.startsWith('application/json'))) this.#answer.tap = new UsageTap(isStream);
@@ -150,7 +150,7 @@ export class Respond {
     exchange.responder.start(exchange.status, answer, length === undefined ? -1 : Number(length));
   }
 
-  #modeOf(status: number, isStream: boolean, prepared: Prepared): Mode {
+  #modeOf(status: number, isStream: boolean, prepared: PreparedRequest): Mode {
     const { spec, translation } = prepared;
     const isWatched = this.#answer.isWatched;
     if (status >= 200 && status < 300) {
@@ -161,12 +161,12 @@ export class Respond {
     if (status < 400) return 'relay';
     const isJson = jsonType.test(this.#answer.contentType);
     // A page of something between here and the provider, most likely.
-    if (translation !== null || this.attempt.leaf.provider.plugin.error !== undefined || (!isJson && !isStream)) return 'error';
+    if (translation !== null || this.attempt.target.provider.plugin.error !== undefined || (!isJson && !isStream)) return 'error';
     return isWatched && isJson ? 'whole' : 'relay';
   }
 
   /** False when the provider could not make its stage: nothing has gone to the client, which gets a plain error. */
-  #stage(prepared: Prepared): boolean {
+  #stage(prepared: PreparedRequest): boolean {
     const { exchange } = this;
     const { spec, call, translation } = prepared;
     const stages: EventStage<AnswerEvent>[] = [];
@@ -188,7 +188,7 @@ export class Respond {
     }
   }
 
-  #translator(translation: NonNullable<Prepared['translation']>, prepared: Prepared): EventStage<AnswerEvent> {
+  #translator(translation: NonNullable<PreparedRequest['translation']>, prepared: PreparedRequest): EventStage<AnswerEvent> {
     const { exchange } = this;
     const model = prepared.call === null ? '' : prepared.call.model;
     if (translation === 'messages') return new MessagesStage({ id: exchange.id, model });
@@ -200,12 +200,12 @@ export class Respond {
     return this.#responses;
   }
 
-  #makeTail(): AnswerTail | null {
+  #makeTail(): StreamTail | null {
     const { exchange } = this;
     const { name } = exchange.route;
     if (!this.#answer.isWatched || !isStreamedEndpoint(name)) return null;
     const phase = this.#answer.phase;
-    return new AnswerTail(exchange, name, {
+    return new StreamTail(exchange, name, {
       holdsAll: this.#isHeld,
       assembles: this.#isHeld || this.attempt.attempts.question !== null || this.#answer.keep !== null || (phase !== null && phase.assemblesStream),
       bytesMax: this.services.settings.collectedBytesMax,
@@ -232,7 +232,7 @@ export class Respond {
     const settled = (judged: JsonObject): JsonObject | null => {
       // Ends the chain; another answer is on its way.
       if (this.#answer.isReconsideredAsShown()) throw fail('HOOKS_FAILED');
-      this.exchange.status = shownStatus(this.exchange, this.#answer.status);
+      this.exchange.status = clientStatus(this.exchange, this.#answer.status);
       this.#answer.remember(judged, null);
       return judged === answer ? null : judged;
     };
@@ -365,13 +365,13 @@ export class Respond {
     this.#breakOff(fail('UPSTREAM_FAILED', { provider: exchange.provider, reason: message }, error), { status, message, type: type ?? 'upstream_error', param: null, code: code ?? null });
   }
 
-  #breakOff(error: GatewayError, toClient: GatewayError | ToldError): void {
+  #breakOff(error: GatewayError, toClient: GatewayError | ClientError): void {
     const { exchange } = this;
     exchange.ending = 'upstream';
     this.#endWithError(error, toClient);
   }
 
-  #endWithError(error: GatewayError, toClient: GatewayError | ToldError): void {
+  #endWithError(error: GatewayError, toClient: GatewayError | ClientError): void {
     const { exchange } = this;
     exchange.errorCode = error.code;
     this.#answer.call?.cancel();

@@ -27,7 +27,7 @@ export interface TailOptions {
   readonly onWhole: (answer: JsonObject | null) => Maybe<JsonObject | null>;
 }
 
-export class AnswerTail implements EventTail {
+export class StreamTail implements EventTail {
   readonly #assembler: Assembler | null;
   readonly #held: AnswerEvent[] = [];
   #heldBytes = 0;

@@ -9,20 +9,20 @@ import { fail, isGatewayError, reasonOf, type GatewayError } from '../../errors/
 import type { Exchange, Running } from '../../exchange/exchange.js';
 import type { Usage } from '../../exchange/usage.js';
 import { parameterPath } from '../../plan/parameter-path.js';
-import type { CachePlan, Leaf, Plan } from '../../plan/plan.js';
+import type { CachePlan, TargetPlan, Plan } from '../../plan/plan.js';
 import { UsageTap } from '../../stream/usage-tap.js';
 import type { SendWatcher, UpstreamRequest } from '../../upstream/client.js';
 import { FanOut, type StartPart } from '../../upstream/fan-out.js';
 import { backoffMs, retryAfterMs } from '../../upstream/retry-after.js';
 import { answerHeaders } from '../response/response-headers.js';
-import { isJudged, runBefore, shownStatus } from '../hooks/before.js';
+import { isJudged, runBefore, clientStatus } from '../hooks/before.js';
 import { questionOf, sharingKey, type Question } from '../cache/cache-key.js';
 import { answerFromCache, changeCache, dropHit, lookUp, missStatus } from '../cache/cached-answer.js';
-import { prepare, type Prepared } from '../request/prepare.js';
+import { prepare, type PreparedRequest } from '../request/prepare.js';
 import { Respond } from '../response/respond.js';
 import type { PipelineServices } from '../services.js';
-import { SharedAnswer } from '../cache/coalesced-response.js';
-import { Walk } from './target-selector.js';
+import { CoalescedResponse } from '../cache/coalesced-response.js';
+import { TargetSelector } from './target-selector.js';
 
 /** Upstream calls of one exchange, all targets together: a strategy that never stops asking is stopped here. */
 const attemptsMax = 200;
@@ -45,7 +45,7 @@ interface Failure {
   readonly unsupported: string[];
 }
 
-export interface AttemptsEnd {
+export interface CallEnd {
   /** The exchange is over; everything about it is in its fields. */
   finish(exchange: Exchange): void;
   /** No answer could be had: the client gets the error. */
@@ -56,13 +56,13 @@ export interface AttemptsEnd {
   breakOff(exchange: Exchange, thrown: unknown): void;
 }
 
-export class Attempts implements Running {
+export class RetryLoop implements Running {
   /** The answer that was chosen; set once. */
   respond: Respond | null = null;
-  readonly #walk: Walk | null;
-  #leaf: Leaf | null = null;
-  #passedOver: Leaf | null = null;
-  #prepared: Prepared | null = null;
+  readonly #walk: TargetSelector | null;
+  #target: TargetPlan | null = null;
+  #passedOver: TargetPlan | null = null;
+  #prepared: PreparedRequest | null = null;
   #attempt: Attempt | null = null;
   #timer: NodeJS.Timeout | null = null;
   #retries = 0;
@@ -78,29 +78,29 @@ export class Attempts implements Running {
   question: Question | null = null;
   #hitUsage: UsageTap | null = null;
   /** The answer of another call that this one waits for. */
-  #joined: SharedAnswer | null = null;
+  #joined: CoalescedResponse | null = null;
 
   constructor(
     readonly exchange: Exchange,
     readonly plan: Plan,
     readonly services: PipelineServices,
-    readonly end: AttemptsEnd,
+    readonly end: CallEnd,
   ) {
     services.plans.acquire(plan);
-    this.#walk = plan.root.kind === 'leaf' ? null : new Walk(exchange, plan.root, services.breakers);
-    if (plan.root.kind === 'leaf') this.#leaf = plan.root;
+    this.#walk = plan.root.kind === 'target' ? null : new TargetSelector(exchange, plan.root, services.breakers);
+    if (plan.root.kind === 'target') this.#target = plan.root;
   }
 
   /** Throws the client errors of the only target. `upload`: the body is streamed and can be sent once. */
   begin(upload: Readable | null): void {
     this.upload = upload;
-    const leaf = this.#walk === null ? this.#leaf : this.#walk.next();
-    if (leaf === null) throw fail('NO_TARGET', { path: 'config', reason: 'no target fits this request' });
+    const target = this.#walk === null ? this.#target : this.#walk.next();
+    if (target === null) throw fail('NO_TARGET', { path: 'config', reason: 'no target fits this request' });
     try {
-      this.#tryLeaf(leaf);
+      this.#tryTarget(target);
     } catch (thrown) {
       if (this.#walk === null) throw thrown;
-      this.#skipLeaf(leaf, thrown);
+      this.#skipTarget(target, thrown);
     }
   }
 
@@ -122,63 +122,63 @@ export class Attempts implements Running {
     this.services.plans.release(this.plan);
   }
 
-  #tryLeaf(leaf: Leaf): void {
+  #tryTarget(target: TargetPlan): void {
     const { exchange } = this;
     const { breakers } = this.services;
     const walk = this.#walk;
-    if (leaf.breaker !== null && !breakers.tryPass(leaf.breakerSlot, leaf.breaker)
+    if (target.breaker !== null && !breakers.tryPass(target.breakerSlot, target.breaker)
       && walk !== null && walk.isChosenHealthy && this.#passedOver === null && exchange.attempts === 0) {
       // It seemed healthy, but another call became its probe a moment ago. It is tried all the same when the strategies know no other.
       // A target that was known to be out was named for want of a better one: that choice stands.
-      this.#passedOver = leaf;
-      walk.report(breakerOpenStatus, fail('UPSTREAM_BUSY', { host: leaf.provider.id, maximum: 1 }));
-      this.#tryLeaf(walk.next() ?? leaf);
+      this.#passedOver = target;
+      walk.report(breakerOpenStatus, fail('UPSTREAM_BUSY', { host: target.provider.id, maximum: 1 }));
+      this.#tryTarget(walk.next() ?? target);
       return;
     }
-    this.#leaf = leaf;
+    this.#target = target;
     this.#retries = 0;
     this.#repeats = 0;
     this.#waitedMs = 0;
     this.#isRetryTooLate = false;
-    exchange.provider = leaf.provider.id;
-    exchange.targetPath = leaf.path;
-    exchange.target = { provider: leaf.provider.id, attempt: exchange.attempts + 1 };
+    exchange.provider = target.provider.id;
+    exchange.targetPath = target.path;
+    exchange.target = { provider: target.provider.id, attempt: exchange.attempts + 1 };
     exchange.unsupported = [];
-    if (leaf.before === null && exchange.hooks !== null) exchange.hooks.hasFailedBefore = false;
-    const waiting = leaf.before === null ? undefined : runBefore(exchange, leaf.before);
-    if (waiting === undefined) this.#startLeaf(leaf);
-    else waiting.then(() => this.#resumeLeaf(leaf), (thrown: unknown) => this.#loseLeaf(leaf, thrown)).catch((thrown: unknown) => this.onThrown(thrown));
+    if (target.before === null && exchange.hooks !== null) exchange.hooks.hasFailedBefore = false;
+    const waiting = target.before === null ? undefined : runBefore(exchange, target.before);
+    if (waiting === undefined) this.#startTarget(target);
+    else waiting.then(() => this.#resumeTarget(target), (thrown: unknown) => this.#loseTarget(target, thrown)).catch((thrown: unknown) => this.onThrown(thrown));
   }
 
   /** The hooks before the request have nothing against it. */
-  #startLeaf(leaf: Leaf): void {
-    const prepared = prepare(this.exchange, leaf, this.upload);
+  #startTarget(target: TargetPlan): void {
+    const prepared = prepare(this.exchange, target, this.upload);
     this.#prepared = prepared;
     this.question = null;
     if (prepared.ownAnswer !== null) this.#answer(prepared.ownAnswer);
-    else if (leaf.cache !== null) this.#askCache(leaf, leaf.cache, prepared);
+    else if (target.cache !== null) this.#askCache(target, target.cache, prepared);
     else this.#send();
   }
 
-  #resumeLeaf(leaf: Leaf): void {
+  #resumeTarget(target: TargetPlan): void {
     if (this.#isOver) return;
     try {
-      this.#startLeaf(leaf);
+      this.#startTarget(target);
     } catch (thrown) {
-      this.#loseLeaf(leaf, thrown);
+      this.#loseTarget(target, thrown);
     }
   }
 
   /** What begin() does with what is thrown, for a target whose hooks were waited for. */
-  #loseLeaf(leaf: Leaf, thrown: unknown): void {
+  #loseTarget(target: TargetPlan, thrown: unknown): void {
     if (this.#isOver) return;
     if (this.#walk === null) this.#giveUp(asGatewayError(thrown));
-    else this.#skipLeaf(leaf, thrown);
+    else this.#skipTarget(target, thrown);
   }
 
-  #askCache(leaf: Leaf, plan: CachePlan, prepared: Prepared): void {
+  #askCache(target: TargetPlan, plan: CachePlan, prepared: PreparedRequest): void {
     const { exchange, services } = this;
-    const question = questionOf(exchange, leaf, prepared);
+    const question = questionOf(exchange, target, prepared);
     this.question = question;
     if (question === null) {
       exchange.cacheStatus = 'DISABLED';
@@ -193,25 +193,25 @@ export class Attempts implements Running {
       return;
     }
     const found = lookUp(plan, question, services);
-    if (found instanceof Promise) found.then((hit) => this.#resumeLookup(leaf, plan, question, hit)).catch((thrown: unknown) => this.onThrown(thrown));
-    else this.#onLookup(leaf, plan, question, found);
+    if (found instanceof Promise) found.then((hit) => this.#resumeLookup(target, plan, question, hit)).catch((thrown: unknown) => this.onThrown(thrown));
+    else this.#onLookup(target, plan, question, found);
   }
 
   /** What begin() does with what is thrown, for a target whose cache was waited for. */
-  #resumeLookup(leaf: Leaf, plan: CachePlan, question: Question, hit: CacheHit | undefined): void {
+  #resumeLookup(target: TargetPlan, plan: CachePlan, question: Question, hit: CacheHit | undefined): void {
     if (this.#isOver) return;
     try {
-      this.#onLookup(leaf, plan, question, hit);
+      this.#onLookup(target, plan, question, hit);
     } catch (thrown) {
-      this.#loseLeaf(leaf, thrown);
+      this.#loseTarget(target, thrown);
     }
   }
 
-  #onLookup(leaf: Leaf, plan: CachePlan, question: Question, hit: CacheHit | undefined): void {
+  #onLookup(target: TargetPlan, plan: CachePlan, question: Question, hit: CacheHit | undefined): void {
     const { exchange } = this;
     if (hit === undefined || !this.#answerHit(plan, question, hit)) {
       exchange.cacheStatus = missStatus(plan, question);
-      if (!plan.sharesInFlight || !this.#share(leaf, question, this.#prepared as Prepared)) this.#send();
+      if (!plan.sharesInFlight || !this.#share(target, question, this.#prepared as PreparedRequest)) this.#send();
       return;
     }
     this.#isOver = true;
@@ -234,22 +234,22 @@ export class Attempts implements Running {
   }
 
   /** Joins a call for the same that is on its way; else others may join this one. */
-  #share(leaf: Leaf, question: Question, prepared: Prepared): boolean {
+  #share(target: TargetPlan, question: Question, prepared: PreparedRequest): boolean {
     const { exchange, services } = this;
     // Others are waiting for it already, from a target tried before.
     if (exchange.leaveShared !== null) return false;
     // What hooks say may depend on metadata, which a cache namespace leaves out of the key.
-    const said = leaf.before === null && leaf.after === null ? '' : exchange.head.metadata ?? '';
+    const said = target.before === null && target.after === null ? '' : exchange.head.metadata ?? '';
     const { stream, stream_options: options = null } = exchange.json();
     // How a stream is delivered is not in the key of what is kept, but all that share one get the same.
-    const key = `${question.key} ${sharingKey(exchange, leaf, prepared)} ${stream === true} ${JSON.stringify(options)} ${exchange.hooks?.hasFailedBefore === true} ${said}`;
-    const running = services.inFlight.find(leaf, key);
+    const key = `${question.key} ${sharingKey(exchange, target, prepared)} ${stream === true} ${JSON.stringify(options)} ${exchange.hooks?.hasFailedBefore === true} ${said}`;
+    const running = services.inFlight.find(target, key);
     if (running === undefined) {
-      const shared = new SharedAnswer(exchange, () => services.inFlight.remove(leaf, key), () => this.end.abandon(exchange));
+      const shared = new CoalescedResponse(exchange, () => services.inFlight.remove(target, key), () => this.end.abandon(exchange));
       shared.join(exchange, exchange.responder, () => undefined);
       exchange.responder = shared;
       exchange.leaveShared = () => shared.leave(exchange);
-      services.inFlight.add(leaf, key, shared);
+      services.inFlight.add(target, key, shared);
       return false;
     }
     this.#isOver = true;
@@ -261,14 +261,14 @@ export class Attempts implements Running {
 
   #send(): void {
     const { exchange, services } = this;
-    const leaf = this.#leaf as Leaf;
-    const prepared = this.#prepared as Prepared;
+    const target = this.#target as TargetPlan;
+    const prepared = this.#prepared as PreparedRequest;
     exchange.attempts += 1;
     // What hooks said of an answer that was passed over says nothing about the next one.
     exchange.hooks?.forgetAnswer();
-    const attempt = new Attempt(this, leaf, prepared);
+    const attempt = new Attempt(this, target, prepared);
     this.#attempt = attempt;
-    const timeoutMs = requestTimeout(exchange, leaf);
+    const timeoutMs = requestTimeout(exchange, target);
     if (timeoutMs > 0) {
       this.#timer = setTimeout(() => {
         this.#timer = null;
@@ -278,8 +278,8 @@ export class Attempts implements Running {
         });
       }, timeoutMs);
     }
-    if (prepared.parts !== null) this.#sendParts(attempt, leaf, prepared, prepared.parts);
-    else if (leaf.provider.plugin.auth.type === 'signed') this.#sign(leaf, prepared, prepared.request, (request) => attempt.start(request), (error) => this.onFault(attempt, error));
+    if (prepared.parts !== null) this.#sendParts(attempt, target, prepared, prepared.parts);
+    else if (target.provider.plugin.auth.type === 'signed') this.#sign(target, prepared, prepared.request, (request) => attempt.start(request), (error) => this.onFault(attempt, error));
     else attempt.start(prepared.request);
   }
 
@@ -295,35 +295,35 @@ export class Attempts implements Running {
     this.end.finish(exchange);
   }
 
-  #sendParts(attempt: Attempt, leaf: Leaf, prepared: Prepared, parts: readonly Uint8Array[]): void {
+  #sendParts(attempt: Attempt, target: TargetPlan, prepared: PreparedRequest, parts: readonly Uint8Array[]): void {
     const start: StartPart = (index, listener) => {
       const request = { ...prepared.request, body: parts[index] ?? null };
-      if (leaf.provider.plugin.auth.type !== 'signed') return this.sendTo(leaf, prepared, request, listener, attempt);
+      if (target.provider.plugin.auth.type !== 'signed') return this.sendTo(target, prepared, request, listener, attempt);
       const waiting = new WaitingCall();
-      this.#sign(leaf, prepared, request, (signed) => waiting.begin(() => this.sendTo(leaf, prepared, signed, listener, attempt)), (error) => listener.onError(error));
+      this.#sign(target, prepared, request, (signed) => waiting.begin(() => this.sendTo(target, prepared, signed, listener, attempt)), (error) => listener.onError(error));
       return waiting;
     };
     attempt.startParts(parts.length, start);
   }
 
   /** A signature covers the time and the body, so it is made for each attempt anew. */
-  #sign(leaf: Leaf, prepared: Prepared, request: UpstreamRequest, then: (signed: UpstreamRequest) => void, onFault: (error: GatewayError) => void): void {
+  #sign(target: TargetPlan, prepared: PreparedRequest, request: UpstreamRequest, then: (signed: UpstreamRequest) => void, onFault: (error: GatewayError) => void): void {
     const url = new URL(prepared.base.originUrl + request.path);
     const headers = request.headers.slice();
     const body = request.body instanceof Uint8Array ? request.body : undefined;
-    const host = this.services.hostOf(`provider/${leaf.provider.id}`);
-    const plugin = `provider/${leaf.provider.id}`;
+    const host = this.services.hostOf(`provider/${target.provider.id}`);
+    const plugin = `provider/${target.provider.id}`;
     const asFault = (thrown: unknown): GatewayError => {
       if (isGatewayError(thrown)) return thrown;
-      if (isProviderError(thrown)) return fail(thrown.status < 500 ? 'CREDENTIAL_REFUSED' : 'UPSTREAM_FAILED', { provider: leaf.provider.id, reason: thrown.message }, thrown);
+      if (isProviderError(thrown)) return fail(thrown.status < 500 ? 'CREDENTIAL_REFUSED' : 'UPSTREAM_FAILED', { provider: target.provider.id, reason: thrown.message }, thrown);
       const param = parameterPath(thrown);
-      if (param !== undefined) return fail('CREDENTIAL_INVALID', { provider: leaf.provider.id, param, reason: reasonOf(thrown) });
+      if (param !== undefined) return fail('CREDENTIAL_INVALID', { provider: target.provider.id, param, reason: reasonOf(thrown) });
       return fail('PLUGIN_FAILED', { plugin, reason: reasonOf(thrown) }, thrown);
     };
     const send = (): void => then({ ...request, path: url.pathname + url.search, headers });
     let signing: void | Promise<void>;
     try {
-      signing = leaf.provider.plugin.sign?.({ method: request.method, url, headers, body }, prepared.keys, host);
+      signing = target.provider.plugin.sign?.({ method: request.method, url, headers, body }, prepared.keys, host);
     } catch (thrown) {
       const fault = asFault(thrown);
       // Not on the stack of whoever sends: it may be a strategy's next target.
@@ -336,8 +336,8 @@ export class Attempts implements Running {
 
   // ---- called by the attempt ----
 
-  sendTo(leaf: Leaf, prepared: Prepared, request: UpstreamRequest, listener: UpstreamListener, watcher: SendWatcher): UpstreamCall {
-    const { transport, id } = leaf.provider;
+  sendTo(target: TargetPlan, prepared: PreparedRequest, request: UpstreamRequest, listener: UpstreamListener, watcher: SendWatcher): UpstreamCall {
+    const { transport, id } = target.provider;
     if (transport === null) return prepared.base.origin.send(request, listener, watcher);
     try {
       const call = atOnce(transport.send({
@@ -358,20 +358,20 @@ export class Attempts implements Running {
   onHead(attempt: Attempt, status: number, headers: readonly string[]): boolean {
     if (this.#isOver || attempt !== this.#attempt) return false;
     this.#clearTimer();
-    const leaf = this.#leaf as Leaf;
+    const target = this.#target as TargetPlan;
     const { services } = this;
-    if (leaf.breaker !== null) services.breakers.record(leaf.breakerSlot, leaf.breaker, status);
+    if (target.breaker !== null) services.breakers.record(target.breakerSlot, target.breaker, status);
     // What the hooks after the request make of it is not known yet; they ask again.
-    if (leaf.after !== null && isJudged(this.exchange, status)) return true;
-    return !this.#isTriedAgain(leaf, shownStatus(this.exchange, status), headers);
+    if (target.after !== null && isJudged(this.exchange, status)) return true;
+    return !this.#isTriedAgain(target, clientStatus(this.exchange, status), headers);
   }
 
   /** The hooks after the request gave the answer its status: true when it is thrown away and another try has begun. */
   reconsider(attempt: Attempt, status: number, isToldByProvider = false): boolean {
     if (this.#isOver || attempt !== this.#attempt) return true;
-    const leaf = this.#leaf as Leaf;
-    if (isToldByProvider && leaf.breaker !== null) this.services.breakers.record(leaf.breakerSlot, leaf.breaker, status);
-    if (!this.#isTriedAgain(leaf, status, noHeaders)) return false;
+    const target = this.#target as TargetPlan;
+    if (isToldByProvider && target.breaker !== null) this.services.breakers.record(target.breakerSlot, target.breaker, status);
+    if (!this.#isTriedAgain(target, status, noHeaders)) return false;
     this.respond = null;
     return true;
   }
@@ -387,13 +387,13 @@ export class Attempts implements Running {
   /** Whether it is worth waiting for what an answer will say. */
   get mayTryAgain(): boolean {
     if (this.upload !== null || this.exchange.attempts >= attemptsMax) return false;
-    return this.#walk !== null || (this.#leaf !== null && this.#leaf.retry.attempts > this.#retries);
+    return this.#walk !== null || (this.#target !== null && this.#target.retry.attempts > this.#retries);
   }
 
-  #isTriedAgain(leaf: Leaf, status: number, headers: readonly string[]): boolean {
+  #isTriedAgain(target: TargetPlan, status: number, headers: readonly string[]): boolean {
     const mayRepeat = this.upload === null && this.exchange.attempts < attemptsMax;
-    if (mayRepeat && leaf.retry.attempts > this.#retries && leaf.retry.onStatusCodes.has(status)) {
-      const delayMs = this.#delay(leaf, headers);
+    if (mayRepeat && target.retry.attempts > this.#retries && target.retry.onStatusCodes.has(status)) {
+      const delayMs = this.#delay(target, headers);
       if (delayMs >= 0) {
         this.#retryAfter(delayMs);
         return true;
@@ -404,7 +404,7 @@ export class Attempts implements Running {
     const attempt = this.#attempt;
     const retryCount = this.retryCount(status);
     this.#walk.report(status, undefined);
-    if (this.#nextLeaf() === null) return false;
+    if (this.#nextTarget() === null) return false;
     if (attempt !== null && status >= 400) this.#failure = { attempt, status, headers, error: null, retryCount, unsupported: this.exchange.unsupported };
     return true;
   }
@@ -417,20 +417,20 @@ export class Attempts implements Running {
   }
 
   #isFaultTriedAgain(attempt: Attempt, error: GatewayError, isRetriable: boolean): boolean {
-    const leaf = this.#leaf as Leaf;
+    const target = this.#target as TargetPlan;
     // What the client did wrong says nothing about the target; the network and its time-outs do.
     const isTargetFault = error.source === 'upstream';
-    if (leaf.breaker !== null && isTargetFault) this.services.breakers.record(leaf.breakerSlot, leaf.breaker, error.status);
+    if (target.breaker !== null && isTargetFault) this.services.breakers.record(target.breakerSlot, target.breaker, error.status);
     const mayRepeat = this.upload === null && this.exchange.attempts < attemptsMax;
-    const isRetried = error.code === 'ATTEMPT_TIMEOUT' ? leaf.retry.onStatusCodes.has(error.status) : error.retryable || isRetriable;
-    if (mayRepeat && isRetried && leaf.retry.attempts > this.#retries) {
+    const isRetried = error.code === 'ATTEMPT_TIMEOUT' ? target.retry.onStatusCodes.has(error.status) : error.retryable || isRetriable;
+    if (mayRepeat && isRetried && target.retry.attempts > this.#retries) {
       this.#retryAfter(backoffMs(this.#retries, this.services.settings.retryDelayMs, Math.random));
       return true;
     }
     if (this.#walk === null || !mayRepeat) return false;
     const retryCount = this.#lastCount;
     this.#walk.report(error.status, error);
-    if (this.#nextLeaf() === null) return false;
+    if (this.#nextTarget() === null) return false;
     this.#failure = { attempt, status: error.status, headers: noHeaders, error, retryCount, unsupported: this.exchange.unsupported };
     return true;
   }
@@ -445,10 +445,10 @@ export class Attempts implements Running {
     const { exchange } = this;
     const { attempt } = failure;
     this.#failure = null;
-    this.#leaf = attempt.leaf;
+    this.#target = attempt.target;
     this.question = null;
-    exchange.provider = attempt.leaf.provider.id;
-    exchange.targetPath = attempt.leaf.path;
+    exchange.provider = attempt.target.provider.id;
+    exchange.targetPath = attempt.target.path;
     exchange.unsupported = failure.unsupported;
     if (failure.error !== null) {
       this.#giveUp(failure.error, failure.retryCount);
@@ -462,10 +462,10 @@ export class Attempts implements Running {
 
   /** The count header: 0 when the first try stood, n after n retries, -1 when they ran out. */
   retryCount(status: number): number {
-    const leaf = this.#leaf;
-    if (leaf === null) return 0;
+    const target = this.#target;
+    if (target === null) return 0;
     if (this.#retries === 0 && !this.#isRetryTooLate) return this.#repeats;
-    return leaf.retry.onStatusCodes.has(status) ? -1 : this.#retries + this.#repeats;
+    return target.retry.onStatusCodes.has(status) ? -1 : this.#retries + this.#repeats;
   }
 
   onRepeat(): void {
@@ -476,8 +476,8 @@ export class Attempts implements Running {
 
   // ---- the steps between attempts ----
 
-  #delay(leaf: Leaf, headers: readonly string[]): number {
-    if (leaf.retry.usesRetryAfter) {
+  #delay(target: TargetPlan, headers: readonly string[]): number {
+    if (target.retry.usesRetryAfter) {
       const askedMs = retryAfterMs(headers, Date.now());
       if (askedMs >= 0) return askedMs > retryWaitMsMax || this.#waitedMs + askedMs > retryWaitMsMax ? -1 : askedMs;
     }
@@ -495,37 +495,37 @@ export class Attempts implements Running {
   }
 
   /** Moves to the next target; null when there is none. A target that cannot take the call is an outcome like another. */
-  #nextLeaf(): Leaf | null {
-    const walk = this.#walk as Walk;
+  #nextTarget(): TargetPlan | null {
+    const walk = this.#walk as TargetSelector;
     try {
-      const leaf = walk.next();
-      if (leaf === null) return null;
+      const target = walk.next();
+      if (target === null) return null;
       this.#attempt = null;
       // Not on the stack of the answer that is being thrown away: its connection is still busy with it.
       queueMicrotask(() => {
         if (this.#isOver) return;
         this.#fenced(() => {
           try {
-            this.#tryLeaf(leaf);
+            this.#tryTarget(target);
           } catch (thrown) {
-            this.#skipLeaf(leaf, thrown);
+            this.#skipTarget(target, thrown);
           }
         });
       });
-      return leaf;
+      return target;
     } catch (thrown) {
       this.#giveUp(asGatewayError(thrown));
       // Over: nobody may answer any more.
-      return this.#leaf;
+      return this.#target;
     }
   }
 
   /** The target refused the call before anything was sent (no such endpoint, no key): the next one may take it. */
-  #skipLeaf(leaf: Leaf, thrown: unknown): void {
+  #skipTarget(target: TargetPlan, thrown: unknown): void {
     const error = asGatewayError(thrown);
-    this.#leaf = leaf;
+    this.#target = target;
     this.#walk?.report(error.status, error);
-    if (this.exchange.attempts < attemptsMax && this.#nextLeaf() !== null) return;
+    if (this.exchange.attempts < attemptsMax && this.#nextTarget() !== null) return;
     if (this.#failure !== null && !this.#isOver && error.code !== 'HOOKS_FAILED') this.#tellFailure(this.#failure);
     else this.#giveUp(error);
   }
@@ -583,12 +583,12 @@ export class Attempt implements UpstreamListener, SendWatcher {
   #isWhole = false;
   #sentAt = 0;
 
-  constructor(readonly attempts: Attempts, readonly leaf: Leaf, readonly prepared: Prepared) {}
+  constructor(readonly attempts: RetryLoop, readonly target: TargetPlan, readonly prepared: PreparedRequest) {}
 
   start(request: UpstreamRequest): void {
     if (this.#isOver) return;
     this.#sentAt = performance.now();
-    this.#attach(this.attempts.sendTo(this.leaf, this.prepared, request, this, this));
+    this.#attach(this.attempts.sendTo(this.target, this.prepared, request, this, this));
   }
 
   startParts(count: number, start: StartPart): void {
@@ -703,7 +703,7 @@ export class Attempt implements UpstreamListener, SendWatcher {
       return;
     }
     if (this.#isOver) return;
-    const provider = this.leaf.provider.id;
+    const provider = this.target.provider.id;
     if (this.#respond !== null) {
       this.#respond.onError(isGatewayError(error) ? error : fail('UPSTREAM_BROKE', { provider, reason: reasonOf(error) }, error));
       return;
@@ -716,7 +716,7 @@ export class Attempt implements UpstreamListener, SendWatcher {
 
 /** A call of a plugin's transport, which may throw whenever it is told something. */
 class FencedCall implements UpstreamCall {
-  constructor(readonly call: UpstreamCall, readonly attempts: Attempts) {}
+  constructor(readonly call: UpstreamCall, readonly attempts: RetryLoop) {}
 
   pause(): void { this.#tell('pause'); }
   resume(): void { this.#tell('resume'); }
@@ -754,7 +754,7 @@ export function asGatewayError(thrown: unknown): GatewayError {
 }
 
 /** The header wins over the config; nonsense in the header was refused before. */
-function requestTimeout(exchange: Exchange, leaf: Leaf): number {
+function requestTimeout(exchange: Exchange, target: TargetPlan): number {
   const given = exchange.head.requestTimeout;
-  return given === undefined ? leaf.requestTimeoutMs : Number(given);
+  return given === undefined ? target.requestTimeoutMs : Number(given);
 }

@@ -5,20 +5,20 @@ import type { Outcome, Target } from '@gateway/plugin-sdk';
 import { atOnce } from '../../errors/at-once.js';
 import { fail, isGatewayError, reasonOf } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
-import type { Group, Leaf, PlanNode } from '../../plan/plan.js';
+import type { Group, TargetPlan, PlanNode } from '../../plan/plan.js';
 import type { Breakers } from '../../upstream/breaker.js';
 
 /** What became of one target. */
 class Tried implements Outcome {
-  constructor(readonly target: number, readonly status: number, readonly error: Error | undefined, readonly tookMs: number, readonly leaf: Leaf, readonly exchange: Exchange) {}
+  constructor(readonly target: number, readonly status: number, readonly error: Error | undefined, readonly tookMs: number, readonly plan: TargetPlan, readonly exchange: Exchange) {}
 
   get provider(): string {
-    return this.leaf.provider.id;
+    return this.plan.provider.id;
   }
 
   get model(): string {
-    const set = this.leaf.fieldEdits.find((edit) => edit.name === 'model' && edit.kind === 'set');
-    const asked = set?.value ?? this.exchange.request.field('model') ?? this.leaf.fills.get('model');
+    const set = this.plan.fieldEdits.find((edit) => edit.name === 'model' && edit.kind === 'set');
+    const asked = set?.value ?? this.exchange.request.field('model') ?? this.plan.fills.get('model');
     return typeof asked === 'string' ? asked : '';
   }
 }
@@ -30,12 +30,12 @@ class Frame {
   constructor(readonly group: Group, readonly parent: Frame | null) {}
 }
 
-export class Walk {
+export class TargetSelector {
   #frame: Frame | null;
-  /** The leaf named last counted as healthy when its strategy was asked. False: no healthy one was left to name. */
+  /** The target named last counted as healthy when its strategy was asked. False: no healthy one was left to name. */
   isChosenHealthy = true;
   /** What is being tried, and since when. */
-  #leaf: Leaf | null = null;
+  #target: TargetPlan | null = null;
   #askedAt = 0;
   /** The last outcome was enough for everybody: none asked for another target. */
   #isSettled = false;
@@ -44,8 +44,8 @@ export class Walk {
     this.#frame = new Frame(root, null);
   }
 
-  /** The next leaf to try, or null: stop and answer with the last outcome. Throws NO_TARGET when a strategy names none at its first turn. */
-  next(): Leaf | null {
+  /** The next target to try, or null: stop and answer with the last outcome. Throws NO_TARGET when a strategy names none at its first turn. */
+  next(): TargetPlan | null {
     const start = this.#frame;
     for (let frame = start; frame !== null; frame = this.#frame) {
       const index = this.#ask(frame);
@@ -59,13 +59,13 @@ export class Walk {
         if (frame.parent !== null) {
           let tookMs = 0;
           for (const outcome of frame.outcomes) tookMs += outcome.tookMs;
-          frame.parent.outcomes.push(new Tried(frame.parent.current, last.status, last.error, tookMs, last.leaf, this.exchange));
+          frame.parent.outcomes.push(new Tried(frame.parent.current, last.status, last.error, tookMs, last.plan, this.exchange));
         }
         continue;
       }
       frame.current = index;
-      if (child.kind === 'leaf') {
-        this.#leaf = child;
+      if (child.kind === 'target') {
+        this.#target = child;
         this.#askedAt = performance.now();
         return child;
       }
@@ -82,12 +82,12 @@ export class Walk {
     for (let parent = start?.parent ?? null; parent !== null; parent = parent.parent) parent.outcomes.pop();
   }
 
-  /** Tells the strategy how the leaf it chose did. */
+  /** Tells the strategy how the target it chose did. */
   report(status: number, error: Error | undefined): void {
     const frame = this.#frame;
     if (frame !== null && this.#isSettled) frame.outcomes.pop();
     this.#isSettled = false;
-    if (frame !== null && this.#leaf !== null) frame.outcomes.push(new Tried(frame.current, status, error, performance.now() - this.#askedAt, this.#leaf, this.exchange));
+    if (frame !== null && this.#target !== null) frame.outcomes.push(new Tried(frame.current, status, error, performance.now() - this.#askedAt, this.#target, this.exchange));
   }
 
   #ask(frame: Frame): number {
@@ -105,9 +105,9 @@ export class Walk {
     }
   }
 
-  /** A group is healthy while one of its leaves is. */
+  /** A group is healthy while one of its targets is. */
   #isHealthy(node: PlanNode): boolean {
-    if (node.kind === 'leaf') return node.breaker === null || !this.breakers.isOpen(node.breakerSlot, node.breaker);
+    if (node.kind === 'target') return node.breaker === null || !this.breakers.isOpen(node.breakerSlot, node.breaker);
     return node.children.some((child) => this.#isHealthy(child));
   }
 }

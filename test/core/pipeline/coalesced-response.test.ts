@@ -4,7 +4,7 @@ import { chatCompletions } from '../../../core/endpoints/chat-completions.js';
 import { Exchange } from '../../../core/exchange/exchange.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
 import type { HeaderList, Responder } from '../../../core/exchange/responder.js';
-import { SharedAnswer } from '../../../core/pipeline/cache/coalesced-response.js';
+import { CoalescedResponse } from '../../../core/pipeline/cache/coalesced-response.js';
 
 const exchangeOf = (): Exchange => new Exchange(new RequestHead(), chatCompletions, '', {} as never, {} as never, { parse: () => ({}), field: () => undefined });
 
@@ -31,14 +31,14 @@ class Client implements Responder {
   text(): string { return Buffer.concat(this.chunks).toString(); }
 }
 
-function join(shared: SharedAnswer, room = Infinity): Client {
+function join(shared: CoalescedResponse, room = Infinity): Client {
   const client = new Client();
   client.room = room;
   shared.join(exchangeOf(), client, () => { client.isDone = true; });
   return client;
 }
 
-const sharedAnswer = (): SharedAnswer => new SharedAnswer(exchangeOf(), () => undefined, () => undefined);
+const sharedAnswer = (): CoalescedResponse => new CoalescedResponse(exchangeOf(), () => undefined, () => undefined);
 
 describe('a shared answer of small chunks', () => {
   it('is kept as few pieces, which is what those get who join late', () => {

@@ -5,9 +5,9 @@ import type { Config } from '../../../core/config/config.js';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import type { EndpointDefinition } from '../../../core/exchange/endpoint.js';
 import type { Exchange } from '../../../core/exchange/exchange.js';
-import { prepare, type Prepared } from '../../../core/pipeline/request/prepare.js';
+import { prepare, type PreparedRequest } from '../../../core/pipeline/request/prepare.js';
 import { compilePlan } from '../../../core/plan/compile.js';
-import type { Leaf } from '../../../core/plan/plan.js';
+import type { TargetPlan } from '../../../core/plan/plan.js';
 import { exchangeOf, proxyEndpoint, type ExchangeParts } from '../exchange/fakes.js';
 import { planServices } from '../plan/plan-services.js';
 import { temporaryFolder, writePackage } from '../registry/plugin-package.js';
@@ -43,9 +43,9 @@ const folder = writePackage(temporaryFolder(), {
 
 const services = planServices([folder]);
 
-async function leafOf(config: Config): Promise<Leaf> {
+async function leafOf(config: Config): Promise<TargetPlan> {
   const { root } = await compilePlan(config, { workspaceId: 'w', provider: undefined, customHost: undefined, digest: 'd' }, services);
-  assert.ok(root.kind === 'leaf');
+  assert.ok(root.kind === 'target');
   return root;
 }
 
@@ -54,7 +54,7 @@ const unified = (parts: ExchangeParts = {}): Exchange => exchangeOf({ body: chat
 const proxied = (parts: ExchangeParts = {}): Exchange => exchangeOf({ route: proxyEndpoint, path: '/v1/proxy/x', suffix: '/x', body: chatBody, ...parts, headers: { 'content-type': 'application/json', ...parts.headers } });
 
 /** Name to value; a repeated name is a failure of its own. */
-function headersOf({ request }: Prepared): Record<string, string> {
+function headersOf({ request }: PreparedRequest): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let index = 0; index < request.headers.length; index += 2) {
     const name = request.headers[index] ?? '';
@@ -65,7 +65,7 @@ function headersOf({ request }: Prepared): Record<string, string> {
   return headers;
 }
 
-const textOf = ({ request }: Prepared): string => (request.body instanceof Uint8Array ? Buffer.from(request.body).toString() : assert.fail('no bytes'));
+const textOf = ({ request }: PreparedRequest): string => (request.body instanceof Uint8Array ? Buffer.from(request.body).toString() : assert.fail('no bytes'));
 
 function faultOf(work: () => unknown): { code: string; param: string | null; message: string } {
   try {
@@ -84,23 +84,23 @@ const clientHeaders = {
 
 describe('headers on a unified route', () => {
   it('are the content type, the gateway\'s user agent and the credential, and nothing of the client\'s', async () => {
-    const leaf = await leafOf({ provider: 'acme.bearer', api_key: 'sk-1' });
-    assert.deepEqual(headersOf(prepare(unified({ headers: clientHeaders }), leaf, null)), { 'content-type': 'application/json', 'user-agent': 'gateway/test', authorization: 'Bearer sk-1' });
+    const target = await leafOf({ provider: 'acme.bearer', api_key: 'sk-1' });
+    assert.deepEqual(headersOf(prepare(unified({ headers: clientHeaders }), target, null)), { 'content-type': 'application/json', 'user-agent': 'gateway/test', authorization: 'Bearer sk-1' });
   });
 
   it('have the client\'s own content type, or JSON where it sent none, and none without a body', async () => {
-    const leaf = await leafOf({ provider: 'acme.none' });
-    assert.equal(headersOf(prepare(unified({ headers: { 'content-type': 'application/json; charset=utf-8' } }), leaf, null))['content-type'], 'application/json; charset=utf-8');
-    assert.equal(headersOf(prepare(exchangeOf({ body: chatBody }), leaf, null))['content-type'], 'application/json');
-    assert.deepEqual(headersOf(prepare(exchangeOf({ method: 'GET', headers: { 'content-type': 'application/json' } }), leaf, null)), { 'user-agent': 'gateway/test' });
+    const target = await leafOf({ provider: 'acme.none' });
+    assert.equal(headersOf(prepare(unified({ headers: { 'content-type': 'application/json; charset=utf-8' } }), target, null))['content-type'], 'application/json; charset=utf-8');
+    assert.equal(headersOf(prepare(exchangeOf({ body: chatBody }), target, null))['content-type'], 'application/json');
+    assert.deepEqual(headersOf(prepare(exchangeOf({ method: 'GET', headers: { 'content-type': 'application/json' } }), target, null)), { 'user-agent': 'gateway/test' });
   });
 
   it('have the forwarded ones by the config, by the request\'s header before it, and never what must not travel', async () => {
-    const leaf = await leafOf({ provider: 'acme.none', forward_headers: ['X-Custom', 'accept', 'cookie', 'x-gateway-trace-id', 'x-forwarded-for', 'authorization', 'absent', 'host'] });
+    const target = await leafOf({ provider: 'acme.none', forward_headers: ['X-Custom', 'accept', 'cookie', 'x-gateway-trace-id', 'x-forwarded-for', 'authorization', 'absent', 'host'] });
     const plain = { 'content-type': 'application/json', 'user-agent': 'gateway/test' };
-    assert.deepEqual(headersOf(prepare(unified({ headers: { ...clientHeaders, authorization: 'Bearer client' } }), leaf, null)), { ...plain, 'x-custom': 'c', accept: 'text/event-stream' });
-    assert.deepEqual(headersOf(prepare(unified({ headers: { ...clientHeaders, 'x-gateway-forward-headers': ' traceparent , X-CUSTOM,, content-type' } }), leaf, null)), { ...plain, 'x-custom': 'c', traceparent: '00-a' });
-    assert.deepEqual(headersOf(prepare(unified({ headers: { ...clientHeaders, 'x-gateway-forward-headers': '' } }), leaf, null)), plain);
+    assert.deepEqual(headersOf(prepare(unified({ headers: { ...clientHeaders, authorization: 'Bearer client' } }), target, null)), { ...plain, 'x-custom': 'c', accept: 'text/event-stream' });
+    assert.deepEqual(headersOf(prepare(unified({ headers: { ...clientHeaders, 'x-gateway-forward-headers': ' traceparent , X-CUSTOM,, content-type' } }), target, null)), { ...plain, 'x-custom': 'c', traceparent: '00-a' });
+    assert.deepEqual(headersOf(prepare(unified({ headers: { ...clientHeaders, 'x-gateway-forward-headers': '' } }), target, null)), plain);
   });
 
   it('have the provider\'s own, with credentials from the config or else from the request', async () => {
@@ -116,24 +116,24 @@ describe('headers on a unified route', () => {
 
 describe('headers on the proxy route', () => {
   it('are the client\'s, without what belongs to its connection, its address or the gateway', async () => {
-    const leaf = await leafOf({ provider: 'acme.bearer', api_key: 'sk-1' });
-    assert.deepEqual(headersOf(prepare(proxied({ headers: { ...clientHeaders, authorization: 'Bearer client' } }), leaf, null)), {
+    const target = await leafOf({ provider: 'acme.bearer', api_key: 'sk-1' });
+    assert.deepEqual(headersOf(prepare(proxied({ headers: { ...clientHeaders, authorization: 'Bearer client' } }), target, null)), {
       'content-type': 'application/json', accept: 'text/event-stream', 'user-agent': 'client/1', 'x-custom': 'c', traceparent: '00-a', authorization: 'Bearer sk-1',
     });
   });
 
   it('have the provider\'s own only where the client has none', async () => {
-    const leaf = await leafOf({ provider: 'acme.versioned' });
-    assert.equal(headersOf(prepare(proxied({ headers: { 'acme-version': '2023-06-01' } }), leaf, null))['acme-version'], '2023-06-01');
-    assert.equal(headersOf(prepare(proxied(), leaf, null))['acme-version'], '2024-01-01');
-    assert.equal(headersOf(prepare(proxied(), leaf, null))['user-agent'], 'gateway/test');
+    const target = await leafOf({ provider: 'acme.versioned' });
+    assert.equal(headersOf(prepare(proxied({ headers: { 'acme-version': '2023-06-01' } }), target, null))['acme-version'], '2023-06-01');
+    assert.equal(headersOf(prepare(proxied(), target, null))['acme-version'], '2024-01-01');
+    assert.equal(headersOf(prepare(proxied(), target, null))['user-agent'], 'gateway/test');
   });
 
   it('hold one credential, the gateway\'s, wherever the client put another', async () => {
     for (const [id, name, value] of [['bearer', 'authorization', 'Bearer sk-1'], ['keyHeader', 'x-acme-key', 'sk-1'], ['prefixed', 'authorization', 'Key sk-1']] as const) {
-      const leaf = await leafOf({ provider: `acme.${id}`, api_key: 'sk-1' });
+      const target = await leafOf({ provider: `acme.${id}`, api_key: 'sk-1' });
       const others = { 'x-api-key': 'client', 'api-key': 'client', 'x-goog-api-key': 'client', authorization: 'Bearer client', 'x-acme-key': 'client' };
-      const headers = headersOf(prepare(proxied({ headers: id === 'keyHeader' ? others : { ...others, 'x-acme-key': 'a header like another here' } }), leaf, null));
+      const headers = headersOf(prepare(proxied({ headers: id === 'keyHeader' ? others : { ...others, 'x-acme-key': 'a header like another here' } }), target, null));
       assert.equal(headers[name], value);
       assert.ok(!Object.values(headers).some((each) => each.includes('client')), JSON.stringify(headers));
     }
@@ -156,8 +156,8 @@ describe('the credential', () => {
   });
 
   it('in the query comes after the client\'s own', async () => {
-    const leaf = await leafOf({ provider: 'acme.query', api_key: 'k' });
-    assert.equal(prepare(unified({ query: 'a=1&b=%20' }), leaf, null).request.path, '/v1/chat/completions?a=1&b=%20&key=k');
+    const target = await leafOf({ provider: 'acme.query', api_key: 'k' });
+    assert.equal(prepare(unified({ query: 'a=1&b=%20' }), target, null).request.path, '/v1/chat/completions?a=1&b=%20&key=k');
   });
 
   it('is the client\'s Authorization when the config has none, with or without the word Bearer', async () => {
@@ -170,20 +170,20 @@ describe('the credential', () => {
   });
 
   it('may come in the header that the provider itself expects', async () => {
-    const leaf = await leafOf({ provider: 'acme.keyHeader' });
-    assert.equal(headersOf(prepare(unified({ headers: { 'x-acme-key': 'own' } }), leaf, null))['x-acme-key'], 'own');
-    assert.equal(headersOf(prepare(proxied({ headers: { 'x-acme-key': 'own' } }), leaf, null))['x-acme-key'], 'own');
+    const target = await leafOf({ provider: 'acme.keyHeader' });
+    assert.equal(headersOf(prepare(unified({ headers: { 'x-acme-key': 'own' } }), target, null))['x-acme-key'], 'own');
+    assert.equal(headersOf(prepare(proxied({ headers: { 'x-acme-key': 'own' } }), target, null))['x-acme-key'], 'own');
   });
 
   it('that nobody gave is asked for, unless another host took the provider\'s place', async () => {
     for (const id of ['bearer', 'keyHeader', 'query']) {
-      const leaf = await leafOf({ provider: `acme.${id}` });
-      const fault = faultOf(() => prepare(unified(), leaf, null));
+      const target = await leafOf({ provider: `acme.${id}` });
+      const fault = faultOf(() => prepare(unified(), target, null));
       assert.equal(fault.code, 'PROVIDER_KEY_MISSING');
       assert.match(fault.message, new RegExp(`provider acme\\.${id} needs an API key`));
     }
-    const leaf = await leafOf({ provider: 'acme.bearer', custom_host: 'http://own.example/v1' });
-    assert.equal(headersOf(prepare(unified(), leaf, null)).authorization, undefined);
+    const target = await leafOf({ provider: 'acme.bearer', custom_host: 'http://own.example/v1' });
+    assert.equal(headersOf(prepare(unified(), target, null)).authorization, undefined);
   });
 
   it('of a client never goes to a provider that takes none', async () => {
@@ -193,10 +193,10 @@ describe('the credential', () => {
 
 describe('the path', () => {
   it('is base path, endpoint, what follows it, and the query', async () => {
-    const leaf = await leafOf({ provider: 'openai', api_key: 'k', custom_host: 'http://h.example/base/v1/' });
+    const target = await leafOf({ provider: 'openai', api_key: 'k', custom_host: 'http://h.example/base/v1/' });
     const files: EndpointDefinition = { name: 'files', dialect: 'chat', body: 'any', validate: null, isSingleTarget: true };
     const exchange = exchangeOf({ method: 'GET', route: files, path: '/v1/files/f%2F1/content', suffix: '/f%2F1/content', query: 'x=1' });
-    const { request, spec } = prepare(exchange, leaf, null);
+    const { request, spec } = prepare(exchange, target, null);
     assert.deepEqual([request.method, request.path, request.body], ['GET', '/base/v1/files/f%2F1/content?x=1', null]);
     assert.equal(spec?.path, '/files');
   });
@@ -216,21 +216,21 @@ describe('the path', () => {
       ['https://api.example.com', '/v1/x', '/v1/x'],
     ];
     for (const [host, suffix, path] of cases) {
-      const leaf = await leafOf({ provider: 'acme.none', custom_host: host });
-      assert.equal(prepare(proxied({ suffix }), leaf, null).request.path, path, `${host} ${suffix}`);
+      const target = await leafOf({ provider: 'acme.none', custom_host: host });
+      assert.equal(prepare(proxied({ suffix }), target, null).request.path, path, `${host} ${suffix}`);
     }
   });
 
   it('on the proxy route is what the client wrote below the base path', async () => {
-    const leaf = await leafOf({ provider: 'acme.none', custom_host: 'http://h.example' });
-    assert.equal(prepare(proxied({ suffix: '/a//b%2e?' }), leaf, null).request.path, '/a//b%2e?');
-    assert.equal(prepare(proxied({ suffix: '' }), leaf, null).request.path, '/');
-    assert.equal(prepare(proxied({ suffix: '' }), leaf, null).spec, null);
+    const target = await leafOf({ provider: 'acme.none', custom_host: 'http://h.example' });
+    assert.equal(prepare(proxied({ suffix: '/a//b%2e?' }), target, null).request.path, '/a//b%2e?');
+    assert.equal(prepare(proxied({ suffix: '' }), target, null).request.path, '/');
+    assert.equal(prepare(proxied({ suffix: '' }), target, null).spec, null);
   });
 
   it('holds the model where the provider wants it there', async () => {
-    const leaf = await leafOf({ provider: 'acme.inPath' });
-    const pathFor = (body: string, by = leaf): string => prepare(unified({ body }), by, null).request.path;
+    const target = await leafOf({ provider: 'acme.inPath' });
+    const pathFor = (body: string, by = target): string => prepare(unified({ body }), by, null).request.path;
     assert.equal(pathFor('{"model":"org/model:1 $& x?"}'), '/v1/models/org%2Fmodel%3A1%20%24%26%20x%3F:chat');
     for (const body of ['{}', '{"model":""}', '{"model":7}']) assert.deepEqual([faultOf(() => pathFor(body)).code, faultOf(() => pathFor(body)).param], ['BODY_INVALID', 'model']);
   });
@@ -244,9 +244,9 @@ describe('the path', () => {
   });
 
   it('does not exist for an endpoint that the provider does not have', async () => {
-    const leaf = await leafOf({ provider: 'acme.none' });
+    const target = await leafOf({ provider: 'acme.none' });
     const embeddings: EndpointDefinition = { name: 'embeddings', dialect: 'chat', body: 'json', validate: null, isSingleTarget: false };
-    assert.deepEqual(faultOf(() => prepare(exchangeOf({ route: embeddings, path: '/v1/embeddings', body: '{}' }), leaf, null)), {
+    assert.deepEqual(faultOf(() => prepare(exchangeOf({ route: embeddings, path: '/v1/embeddings', body: '{}' }), target, null)), {
       code: 'ENDPOINT_UNSUPPORTED', param: 'provider', message: 'provider acme.none does not offer embeddings; use /v1/proxy/embeddings to reach its own API',
     });
   });
@@ -260,59 +260,59 @@ describe('the body', () => {
   });
 
   it('has defaults and overrides spliced in, and dropped parameters taken out, the rest to the byte', async () => {
-    const leaf = await leafOf({ provider: 'acme.none', default_params: { a: 1, b: 1 }, override_params: { c: 2 }, drop_params: ['d.e'] });
-    assert.equal(textOf(prepare(unified({ body: '{ "a" : 9,\n"c":[1],"d":{"e":1, "f": 2.0}, "z":1e5 }' }), leaf, null)), '{ "a" : 9,\n"c":2,"d":{"f": 2.0}, "z":1e5,"b":1 }');
+    const target = await leafOf({ provider: 'acme.none', default_params: { a: 1, b: 1 }, override_params: { c: 2 }, drop_params: ['d.e'] });
+    assert.equal(textOf(prepare(unified({ body: '{ "a" : 9,\n"c":[1],"d":{"e":1, "f": 2.0}, "z":1e5 }' }), target, null)), '{ "a" : 9,\n"c":2,"d":{"f": 2.0}, "z":1e5,"b":1 }');
   });
 
   it('follows the provider\'s rules, and is refused where they say no', async () => {
-    const leaf = await leafOf({ provider: 'acme.ruled' });
-    assert.equal(textOf(prepare(unified({ body: '{"temperature":1,"max_completion_tokens":5,"logit_bias":null}' }), leaf, null)), '{"temperature":1,"max_tokens":5,"logit_bias":null,"top_k":40}');
+    const target = await leafOf({ provider: 'acme.ruled' });
+    assert.equal(textOf(prepare(unified({ body: '{"temperature":1,"max_completion_tokens":5,"logit_bias":null}' }), target, null)), '{"temperature":1,"max_tokens":5,"logit_bias":null,"top_k":40}');
     for (const [body, param, reason] of [
       ['{"temperature":1.5}', 'temperature', /acme\.ruled takes 1 or less/], ['{"temperature":-1}', 'temperature', /acme\.ruled takes 0 or more/], ['{"logit_bias":{}}', 'logit_bias', /does not take it: it knows no tokens/],
     ] as const) {
-      const fault = faultOf(() => prepare(unified({ body }), leaf, null));
+      const fault = faultOf(() => prepare(unified({ body }), target, null));
       assert.deepEqual([fault.code, fault.param], ['BODY_INVALID', param]);
       assert.match(fault.message, reason);
     }
   });
 
   it('has the roles that the provider knows, and every other byte as it came', async () => {
-    const leaf = await leafOf({ provider: 'acme.plain' });
+    const target = await leafOf({ provider: 'acme.plain' });
     const body = '{ "messages" : [ {"role" : "developer","content":"Be \\u0062rief"}, {"content":"developer","role":"user"},{"r\\u006fle":"d\\u0065veloper"} ], "seed": 9007199254740993 }';
-    const sent = textOf(prepare(unified({ body }), leaf, null));
+    const sent = textOf(prepare(unified({ body }), target, null));
     assert.equal(sent, body.replace('"role" : "developer"', '"role" : "system"').replace('"d\\u0065veloper"', '"system"'));
     const untouched = unified({ body: '{"messages":[{"role":"user","content":"developer"}],"role":"developer"}' });
-    assert.equal(prepare(untouched, leaf, null).request.body, untouched.bytes);
+    assert.equal(prepare(untouched, target, null).request.body, untouched.bytes);
   });
 
   it('keeps the digits of its numbers through roles, rules and a function', async () => {
-    const leaf = await leafOf({ provider: 'acme.mixed' });
+    const target = await leafOf({ provider: 'acme.mixed' });
     const body = '{"messages":[{"role":"developer","content":"a"}],"max_completion_tokens":5,"tools":[{"maximum":9223372036854775807}],"seed":9007199254740993}';
     const sent = `{"sent":${body.replace('developer', 'system').replace('max_completion_tokens', 'max_tokens')}}`;
-    assert.equal(textOf(prepare(unified({ body }), leaf, null)), sent);
-    assert.equal(textOf(prepare(unified({ body: body.replace('developer', 'user').replace('max_completion_tokens', 'max_tokens') }), leaf, null)), sent.replace('system', 'user'));
+    assert.equal(textOf(prepare(unified({ body }), target, null)), sent);
+    assert.equal(textOf(prepare(unified({ body: body.replace('developer', 'user').replace('max_completion_tokens', 'max_tokens') }), target, null)), sent.replace('system', 'user'));
   });
 
   it('loses values that change nothing where the provider refuses them', async () => {
-    const leaf = await leafOf({ provider: 'acme.plain' });
-    assert.equal(textOf(prepare(unified({ body: '{"logprobs":false,"model":"m","logit_bias":{},"max_completion_tokens":5}' }), leaf, null)), '{"model":"m","max_tokens":5}');
-    assert.equal(textOf(prepare(unified({ body: '{"logit_bias":{"5":1}}' }), leaf, null)), '{"logit_bias":{"5":1}}');
-    assert.equal(faultOf(() => prepare(unified({ body: '{"logprobs":true}' }), leaf, null)).param, 'logprobs');
+    const target = await leafOf({ provider: 'acme.plain' });
+    assert.equal(textOf(prepare(unified({ body: '{"logprobs":false,"model":"m","logit_bias":{},"max_completion_tokens":5}' }), target, null)), '{"model":"m","max_tokens":5}');
+    assert.equal(textOf(prepare(unified({ body: '{"logit_bias":{"5":1}}' }), target, null)), '{"logit_bias":{"5":1}}');
+    assert.equal(faultOf(() => prepare(unified({ body: '{"logprobs":true}' }), target, null)).param, 'logprobs');
   });
 
   it('is what the provider\'s own function makes of it, after the config\'s changes', async () => {
-    const leaf = await leafOf({ provider: 'acme.shaped', override_params: { model: 'mine' } });
-    const prepared = prepare(unified({ body: '{"model":"theirs","messages":["ä"]}', headers: { 'x-gateway-metadata': '{"user":"u"}' } }), leaf, null);
+    const target = await leafOf({ provider: 'acme.shaped', override_params: { model: 'mine' } });
+    const prepared = prepare(unified({ body: '{"model":"theirs","messages":["ä"]}', headers: { 'x-gateway-metadata': '{"user":"u"}' } }), target, null);
     assert.deepEqual(JSON.parse(textOf(prepared)), { asked: ['ä'], of: 'mine', by: 'u' });
   });
 
   it('that is streamed travels as the stream, with the length that was announced', async () => {
     const upload = Readable.from([Buffer.from('x')]);
-    const leaf = await leafOf({ provider: 'acme.none' });
-    const prepared = prepare(proxied({ headers: { 'content-length': '1' } }), leaf, upload);
+    const target = await leafOf({ provider: 'acme.none' });
+    const prepared = prepare(proxied({ headers: { 'content-length': '1' } }), target, upload);
     assert.equal(prepared.request.body, upload);
     assert.equal(headersOf(prepared)['content-length'], '1');
-    assert.equal(headersOf(prepare(proxied({ headers: { 'content-length': 'unknown', 'transfer-encoding': 'chunked' } }), leaf, upload))['content-length'], undefined);
+    assert.equal(headersOf(prepare(proxied({ headers: { 'content-length': 'unknown', 'transfer-encoding': 'chunked' } }), target, upload))['content-length'], undefined);
     upload.destroy();
   });
 });
@@ -321,34 +321,34 @@ describe('credentials in headers', () => {
   const region = { 'x-gateway-cloud1-region': 'eu-2' };
 
   it('complete the address, the path and the headers of the call', async () => {
-    const leaf = await leafOf({ provider: 'acme.placed' });
-    assert.equal(prepare(unified(), leaf, null).base.originUrl, 'https://us-1.models.example');
-    const prepared = prepare(unified({ headers: region, body: JSON.stringify({ model: 'm', stream: true, messages: [] }) }), leaf, null);
+    const target = await leafOf({ provider: 'acme.placed' });
+    assert.equal(prepare(unified(), target, null).base.originUrl, 'https://us-1.models.example');
+    const prepared = prepare(unified({ headers: region, body: JSON.stringify({ model: 'm', stream: true, messages: [] }) }), target, null);
     assert.equal(prepared.base.originUrl, 'https://eu-2.models.example');
     assert.equal(prepared.request.path, '/v1/c/eu-2?alt=sse');
     assert.equal(headersOf(prepared)['x-region'], 'eu-2');
-    assert.equal(prepare(proxied({ headers: region }), leaf, null).base.originUrl, 'https://eu-2.models.example');
+    assert.equal(prepare(proxied({ headers: region }), target, null).base.originUrl, 'https://eu-2.models.example');
   });
 
   it('lose to those of the config', async () => {
-    const leaf = await leafOf({ provider: 'acme.placed', cloud1_region: 'ap-3' });
-    assert.equal(prepare(unified({ headers: region }), leaf, null).base.originUrl, 'https://ap-3.models.example');
+    const target = await leafOf({ provider: 'acme.placed', cloud1_region: 'ap-3' });
+    assert.equal(prepare(unified({ headers: region }), target, null).base.originUrl, 'https://ap-3.models.example');
   });
 
   it('that are objects have to be JSON', async () => {
-    const leaf = await leafOf({ provider: 'acme.placed' });
-    assert.throws(() => prepare(unified({ headers: { 'x-gateway-cloud2-service-account-json': '{"secret' } }), leaf, null), (error: Error) => /must be JSON/.test(error.message) && !error.message.includes('secret'));
+    const target = await leafOf({ provider: 'acme.placed' });
+    assert.throws(() => prepare(unified({ headers: { 'x-gateway-cloud2-service-account-json': '{"secret' } }), target, null), (error: Error) => /must be JSON/.test(error.message) && !error.message.includes('secret'));
   });
 
   it('cannot lead a host name elsewhere', async () => {
-    const leaf = await leafOf({ provider: 'acme.placed' });
-    assert.throws(() => prepare(unified({ headers: { 'x-gateway-cloud1-region': 'evil.example/' } }), leaf, null));
+    const target = await leafOf({ provider: 'acme.placed' });
+    assert.throws(() => prepare(unified({ headers: { 'x-gateway-cloud1-region': 'evil.example/' } }), target, null));
   });
 });
 
 describe('an endpoint that is a function', () => {
   it('may leave a call to nobody', async () => {
-    const leaf = await leafOf({ provider: 'acme.placed' });
-    assert.throws(() => prepare(unified({ body: JSON.stringify({ model: 'none', messages: [] }) }), leaf, null), { code: 'ENDPOINT_UNSUPPORTED' });
+    const target = await leafOf({ provider: 'acme.placed' });
+    assert.throws(() => prepare(unified({ body: JSON.stringify({ model: 'none', messages: [] }) }), target, null), { code: 'ENDPOINT_UNSUPPORTED' });
   });
 });

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { chatCompletions } from '../../../core/endpoints/chat-completions.js';
 import { Exchange } from '../../../core/exchange/exchange.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
-import { AfterPhase, backgroundMax, runInBackground } from '../../../core/pipeline/hooks/response-hooks.js';
+import { ResponseHooks, backgroundMax, runInBackground } from '../../../core/pipeline/hooks/response-hooks.js';
 import { Subject } from '../../../core/pipeline/hooks/check-run.js';
 import type { CompiledHook } from '../../../core/plan/hooks.js';
 
@@ -28,9 +28,9 @@ describe('a check that throws in the middle of a stream', () => {
     evaluate: () => ({ pass: true }),
     stream: () => ({ push: () => { throw new Error('out of order'); }, verdict: () => ({ pass: true }) }),
   };
-  const written = (failOnError: boolean): { readonly text: string; readonly phase: AfterPhase; readonly exchange: Exchange } => {
+  const written = (failOnError: boolean): { readonly text: string; readonly phase: ResponseHooks; readonly exchange: Exchange } => {
     const exchange = exchangeOf();
-    const phase = new AfterPhase(exchange, { judging: [hookOf(broken, { deny: true, failOnError })], background: [] });
+    const phase = new ResponseHooks(exchange, { judging: [hookOf(broken, { deny: true, failOnError })], background: [] });
     const events: AnswerEvent[] = [];
     const [stage] = phase.stages('chatCompletions');
     const out = { write: (event: AnswerEvent) => { events.push(event); }, end: () => undefined, fail: (error: Error) => { throw error; } };
@@ -59,7 +59,7 @@ describe('a check whose edits of a stream cannot be made', () => {
       stream: () => ({ push: ({ text }) => ({ release: text.length, edits: [{ from: 0, to: 4, text: '' }, { from: 2, to: 6, text: '' }] }), verdict: () => ({ pass: true }) }),
     };
     const exchange = exchangeOf();
-    const phase = new AfterPhase(exchange, { judging: [hookOf(overlapping, { changes: true })], background: [] });
+    const phase = new ResponseHooks(exchange, { judging: [hookOf(overlapping, { changes: true })], background: [] });
     const events: AnswerEvent[] = [];
     const [stage] = phase.stages('chatCompletions');
     stage!.push({ event: undefined, data: { choices: [{ index: 0, delta: { content: 'secret words' } }] } }, { write: (event) => { events.push(event); }, end: () => undefined, fail: (error) => { throw error; } });

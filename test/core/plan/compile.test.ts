@@ -5,7 +5,7 @@ import type { Config } from '../../../core/config/config.js';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import { compilePlan, type CompileContext } from '../../../core/plan/compile.js';
 import { endpointParams } from '../../../core/plan/endpoint-params.js';
-import type { Group, Leaf, Plan, PlanNode } from '../../../core/plan/plan.js';
+import type { Group, TargetPlan, Plan, PlanNode } from '../../../core/plan/plan.js';
 import { temporaryFolder, writePackage } from '../registry/plugin-package.js';
 import { planServices } from './plan-services.js';
 
@@ -33,7 +33,7 @@ const services = planServices([folder]);
 const context: CompileContext = { workspaceId: 'w1', provider: undefined, customHost: undefined, digest: 'd1' };
 const compile = (config: Config, changes: Partial<CompileContext> = {}): Promise<Plan> => compilePlan(config, { ...context, ...changes }, services);
 
-function leafAt(node: PlanNode, ...path: readonly number[]): Leaf {
+function leafAt(node: PlanNode, ...path: readonly number[]): TargetPlan {
   let at = node;
   for (const index of path) {
     assert.ok(at.kind === 'group');
@@ -41,10 +41,10 @@ function leafAt(node: PlanNode, ...path: readonly number[]): Leaf {
     assert.ok(child !== undefined);
     at = child;
   }
-  assert.ok(at.kind === 'leaf');
+  assert.ok(at.kind === 'target');
   return at;
 }
-const leafOf = async (config: Config, changes: Partial<CompileContext> = {}): Promise<Leaf> => leafAt((await compile(config, changes)).root);
+const leafOf = async (config: Config, changes: Partial<CompileContext> = {}): Promise<TargetPlan> => leafAt((await compile(config, changes)).root);
 const groupOf = (plan: Plan): Group => {
   assert.ok(plan.root.kind === 'group');
   return plan.root;
@@ -78,7 +78,7 @@ describe('a leaf', () => {
     assert.deepEqual([leaf.apiKey, leaf.needsApiKey, leaf.credentials], ['sk-1', true, {}]);
     assert.deepEqual(leaf.headers, ['user-agent', 'gateway/test']);
     assert.deepEqual([leaf.retry.attempts, leaf.requestTimeoutMs, leaf.forwardHeaders, leaf.edits, leaf.dropPaths, leaf.breaker, leaf.breakerSlot, leaf.isStrict], [0, 0, [], [], [], null, -1, true]);
-    assert.deepEqual([plan.leafCount, plan.canRepeat, plan.needsBytes, plan.open, plan.isRetired, plan.instances], [1, false, false, 0, false, []]);
+    assert.deepEqual([plan.targetCount, plan.canRepeat, plan.needsBytes, plan.open, plan.isRetired, plan.instances], [1, false, false, 0, false, []]);
     assert.ok(Object.isFrozen(leaf));
   });
 
@@ -191,7 +191,7 @@ describe('what targets inherit', () => {
     });
     const leaf = leafAt(plan.root, 0, 1);
     assert.deepEqual([leaf.path, leaf.requestTimeoutMs, editText(leaf.edits)], ['config.targets[0].targets[1]', 9000, ['set n 1']]);
-    assert.equal(plan.leafCount, 3);
+    assert.equal(plan.targetCount, 3);
     assert.equal(plan.instances.length, 2);
   });
 });

@@ -6,7 +6,7 @@ import type { Config } from '../../../core/config/config.js';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import { closeAll, compilePlan } from '../../../core/plan/compile.js';
 import { LoopBudget } from '../../../core/plan/loop-budget.js';
-import type { Leaf, Plan } from '../../../core/plan/plan.js';
+import type { TargetPlan, Plan } from '../../../core/plan/plan.js';
 import { PlanCache } from '../../../core/plan/plan-cache.js';
 import { exchangeOf } from '../exchange/fakes.js';
 import { temporaryFolder, writePackage } from '../registry/plugin-package.js';
@@ -40,7 +40,7 @@ async function faultOf(config: Config): Promise<string> {
 
 const withChecks = (checks: readonly object[]): Config => ({ ...target, before_request_hooks: [{ id: 'h', checks }] }) as Config;
 const patterns = (count: number, rule: (index: number) => string): Config => withChecks(Array.from({ length: count }, (_, index) => ({ id: 'default.regexMatch', parameters: { rule: rule(index) } })));
-const leavesOf = (plan: Plan): Leaf[] => (plan.root.kind === 'leaf' ? [plan.root] : plan.root.children as Leaf[]);
+const leavesOf = (plan: Plan): TargetPlan[] => (plan.root.kind === 'target' ? [plan.root] : plan.root.children as TargetPlan[]);
 
 describe('the weight of a config', () => {
   it('is refused at the pattern that goes too far, and no later one is made', async () => {
@@ -131,9 +131,9 @@ describe('the weight of a config', () => {
     const plan = await compile({ strategy: { mode: 'fallback' }, targets, override_params, default_params, drop_params, after_request_hooks });
     const [first, ...others] = leavesOf(plan);
     assert.equal(first?.edits.length, 1001);
-    for (const leaf of others) {
-      assert.ok(leaf.edits === first?.edits && leaf.fills === first.fills && leaf.fieldEdits === first.fieldEdits && leaf.dropPaths === first.dropPaths);
-      assert.ok(leaf.afterDigest === first.afterDigest && leaf.afterDigest.length < 200);
+    for (const target of others) {
+      assert.ok(target.edits === first?.edits && target.fills === first.fills && target.fieldEdits === first.fieldEdits && target.dropPaths === first.dropPaths);
+      assert.ok(target.afterDigest === first.afterDigest && target.afterDigest.length < 200);
     }
     const own = targets.map((one, index) => ({ ...one, override_params: { own: index } }));
     assert.match(await faultOf({ strategy: { mode: 'fallback' }, targets: own, override_params }), /^config\.targets\[\d+\](?:\.override_params)? .*too large together/);

@@ -177,10 +177,10 @@ describe('a call that runs over its time', () => {
 });
 
 describe('a module whose calls end workers again and again', () => {
-  const circuit = { endedMax: 2, windowMs: 60_000, refusedMs: 60_000 };
+  const breaker = { endedMax: 2, windowMs: 60_000, refusedMs: 60_000 };
 
   it('is refused for a while; another module is not, nor a new version of it', async () => {
-    await withPool({ workersMax: 1, circuit }, async ({ pool, calls }) => {
+    await withPool({ workersMax: 1, breaker }, async ({ pool, calls }) => {
       const queued = [calls.exitNow(1), calls.exitNow(1), calls.exitNow(1)];
       const results = await Promise.allSettled(queued);
       const codes = results.map((result) => (result.status === 'rejected' && isWorkerError(result.reason) ? result.reason.code : 'none'));

@@ -13,7 +13,7 @@ const request = bodyWithText('chatCompletions', 'a secret word');
 const answer = bodyWithText('chatCompletions', 'the answer', 'output');
 const input = fakeCheckInput({ endpoint: 'chatCompletions', body: request });
 
-const pool = new WorkerPool(1, { workersMax: 1, circuit: { endedMax: 1, windowMs: 60_000, refusedMs: 60_000 } });
+const pool = new WorkerPool(1, { workersMax: 1, breaker: { endedMax: 1, windowMs: 60_000, refusedMs: 60_000 } });
 after(() => pool.close());
 
 const check = (params: object, own: WorkerPool = pool, timeoutMs = longMs): PoolCheck => new PoolCheck(own, pluginModule, params, timeoutMs);
@@ -109,7 +109,7 @@ describe('a check in the pool', () => {
   });
 
   it('that never ends is ended, and its plugin alone is to blame', async () => {
-    const own = new WorkerPool(1, { workersMax: 1, circuit: { endedMax: 1, windowMs: 60_000, refusedMs: 60_000 } });
+    const own = new WorkerPool(1, { workersMax: 1, breaker: { endedMax: 1, windowMs: 60_000, refusedMs: 60_000 } });
     try {
       const spinning = check({ ask: 'spin' }, own, shortMs);
       await check({ word: 'secret' }, own).evaluate(input);

@@ -153,7 +153,7 @@ describe('a pool without room', () => {
 
 describe('a call whose worker is ended by others', () => {
   it('is begun anew twice, and then has an error of its own', async () => {
-    await withPool({ workersMax: 1, circuit: { endedMax: 99, windowMs: 1000, refusedMs: 1000 } }, async (pool, calls) => {
+    await withPool({ workersMax: 1, breaker: { endedMax: 99, windowMs: 1000, refusedMs: 1000 } }, async (pool, calls) => {
       const short = proxyOf(pool, shortMs);
       await calls.whereAmI();
       const aside = closedGate();
