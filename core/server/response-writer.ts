@@ -229,12 +229,21 @@ export class ResponseWriter implements Responder {
     this.#isHeadSent = true;
     response.writeStatus(statusLine(this.#status));
     const { ownHeaders } = this;
+    // One call for all of them, since each into the library costs as much as the header: the others stand in the value of the first.
+    let first = '';
+    let block = '';
     for (let index = 0; index < headers.length; index += 2) {
-      const value = headers[index + 1] as string;
-      if (ownHeaders !== null && isCorsHeader(headers[index] as string)) continue;
-      // Values are bytes, one for each character; the library would write a string as UTF-8.
-      response.writeHeader(headers[index] as string, beyondAscii.test(value) ? Buffer.from(value, 'latin1') : value);
+      const name = headers[index] as string;
+      if (ownHeaders !== null && isCorsHeader(name)) continue;
+      if (first === '') {
+        first = name;
+        block = headers[index + 1] as string;
+      } else {
+        block += `\r\n${name}: ${headers[index + 1] as string}`;
+      }
     }
+    // Values are bytes, one for each character; the library would write a string as UTF-8.
+    if (first !== '') response.writeHeader(first, beyondAscii.test(block) ? Buffer.from(block, 'latin1') : block);
     if (ownHeaders !== null) for (let index = 0; index < ownHeaders.length; index += 2) response.writeHeader(ownHeaders[index] as string, ownHeaders[index + 1] as string);
     // For a whole answer end() writes it.
     if (!isWhole && this.owner.mustClose) response.writeHeader('connection', 'close');
