@@ -13,6 +13,7 @@ export * from './errors.js';
 export type * from './exchange.js';
 export * from './framing.js';
 export type * from './host.js';
+export * from './json.js';
 export type * from './kinds/cache.js';
 export type * from './kinds/exporter.js';
 export type * from './kinds/guardrail.js';

@@ -1,5 +1,5 @@
 import type { ProviderCall } from '../kinds/provider.js';
-import { isObject } from './read.js';
+import { isObject } from '../json.js';
 
 /** Said to models of providers that have no JSON mode: what `response_format: json_object` means. */
 export const jsonInstruction = 'Answer with one JSON object and nothing else: no words before or after it, and no code fence around it.';

@@ -1,3 +1,4 @@
+import { isList, isObject, textOrUndefined } from '../json.js';
 import type { ProviderCall } from '../kinds/provider.js';
 import type { Json } from '../shared.js';
 import { readJson } from './exact-json.js';
@@ -57,10 +58,6 @@ export type ResponseFormat =
   | { readonly kind: 'text' | 'json' }
   | { readonly kind: 'schema'; readonly name: string; readonly schema: JsonObject; readonly strict: boolean; readonly description?: string };
 
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
 /** The messages of a chat request. Malformed ones are refused with their place. */
 export function readTurns(body: JsonObject, call: ProviderCall): Turn[] {
   const messages = isList(body.messages) ? body.messages : [];
@@ -73,28 +70,28 @@ export function readTurns(body: JsonObject, call: ProviderCall): Turn[] {
     switch (message.role) {
       case 'system': case 'developer': return { role: 'system', place, parts: readParts(message.content, call, place), ...cache };
       case 'user': {
-        const name = textOf(message.name);
+        const name = textOrUndefined(message.name);
         return { role: 'user', place, parts: readParts(message.content, call, place), ...(name === undefined ? {} : { name }), ...cache };
       }
       case 'assistant': {
         const toolCalls = readToolCalls(message, call, place);
         if (toolCalls.length === 0 && isObject(message.function_call)) {
           functionCalls += 1;
-          toolCalls.push({ id: `call_function_${functionCalls}`, name: textOf(message.function_call.name) ?? '', arguments: textOf(message.function_call.arguments) ?? '{}' });
+          toolCalls.push({ id: `call_function_${functionCalls}`, name: textOrUndefined(message.function_call.name) ?? '', arguments: textOrUndefined(message.function_call.arguments) ?? '{}' });
         }
         for (const toolCall of toolCalls) names.set(toolCall.id, toolCall.name);
-        const refusal = textOf(message.refusal);
+        const refusal = textOrUndefined(message.refusal);
         return {
           role: 'assistant', place, parts: readAssistantText(message.content, call, place), blocks: readBlocks(message.content_blocks, call, place), toolCalls,
           ...(refusal === undefined ? {} : { refusal }), ...cache,
         };
       }
       case 'tool': {
-        const toolCallId = textOf(message.tool_call_id) ?? call.refuse(`${place}.tool_call_id`, 'must name the tool call that this answers');
-        return { role: 'tool', place, toolCallId, name: textOf(message.name) ?? names.get(toolCallId) ?? '', parts: readParts(message.content, call, place), isError: message.is_error === true, ...cache };
+        const toolCallId = textOrUndefined(message.tool_call_id) ?? call.refuse(`${place}.tool_call_id`, 'must name the tool call that this answers');
+        return { role: 'tool', place, toolCallId, name: textOrUndefined(message.name) ?? names.get(toolCallId) ?? '', parts: readParts(message.content, call, place), isError: message.is_error === true, ...cache };
       }
       case 'function': {
-        const name = textOf(message.name) ?? call.refuse(`${place}.name`, 'must name the function');
+        const name = textOrUndefined(message.name) ?? call.refuse(`${place}.name`, 'must name the function');
         return { role: 'tool', place, toolCallId: `call_function_${functionCalls}`, name, parts: readParts(message.content, call, place), isError: false, ...cache };
       }
       default: return call.refuse(`${place}.role`, 'must be system, developer, user, assistant, tool or function');
@@ -116,25 +113,25 @@ function readPart(part: Json, call: ProviderCall, place: string): Part {
   const common = part.cache_control === undefined || part.cache_control === null ? { place } : { place, cacheControl: part.cache_control };
   switch (part.type) {
     case 'text': case 'input_text': case 'output_text':
-      return { kind: 'text', text: textOf(part.text) ?? call.refuse(`${place}.text`, 'must be a text'), ...common };
-    case 'refusal': return { kind: 'text', text: textOf(part.refusal) ?? '', ...common };
+      return { kind: 'text', text: textOrUndefined(part.text) ?? call.refuse(`${place}.text`, 'must be a text'), ...common };
+    case 'refusal': return { kind: 'text', text: textOrUndefined(part.refusal) ?? '', ...common };
     case 'image_url': {
       const image = part.image_url;
-      const url = textOf(image) ?? (isObject(image) ? textOf(image.url) : undefined) ?? call.refuse(`${place}.image_url`, 'must be an object with a url');
-      const detail = isObject(image) ? textOf(image.detail) : undefined;
+      const url = textOrUndefined(image) ?? (isObject(image) ? textOrUndefined(image.url) : undefined) ?? call.refuse(`${place}.image_url`, 'must be an object with a url');
+      const detail = isObject(image) ? textOrUndefined(image.detail) : undefined;
       return { kind: 'image', source: readSource(url, call, place), ...(detail === undefined ? {} : { detail }), ...common };
     }
     case 'input_audio': {
       const audio = part.input_audio;
-      const data = isObject(audio) ? textOf(audio.data) : undefined;
+      const data = isObject(audio) ? textOrUndefined(audio.data) : undefined;
       if (!isObject(audio) || data === undefined) return call.refuse(`${place}.input_audio`, 'must be an object with base64 data and a format');
       const [, mediaType, bare] = /^data:audio\/([\w.+-]+);base64,(.*)$/s.exec(data) ?? [];
-      return { kind: 'audio', data: bare ?? data, format: textOf(audio.format) ?? mediaType ?? 'wav', ...common };
+      return { kind: 'audio', data: bare ?? data, format: textOrUndefined(audio.format) ?? mediaType ?? 'wav', ...common };
     }
     case 'file': {
       const file = part.file;
       if (!isObject(file)) return call.refuse(`${place}.file`, 'must be an object with file_data, file_url or file_id');
-      const filename = textOf(file.filename);
+      const filename = textOrUndefined(file.filename);
       return { kind: 'file', source: fileSource(file, call, place), ...(filename === undefined ? {} : { filename }), ...common };
     }
     default: return call.refuse(`${place}.type`, 'must be text, image_url, input_audio or file');
@@ -142,17 +139,17 @@ function readPart(part: Json, call: ProviderCall, place: string): Part {
 }
 
 function fileSource(file: JsonObject, call: ProviderCall, place: string): Source {
-  const data = textOf(file.file_data);
+  const data = textOrUndefined(file.file_data);
   if (data !== undefined) {
     if (/^data:/i.test(data)) return readSource(data, call, place);
-    return { kind: 'data', mediaType: textOf(file.mime_type) ?? mediaTypeOf(textOf(file.filename) ?? '') ?? 'application/pdf', data };
+    return { kind: 'data', mediaType: textOrUndefined(file.mime_type) ?? mediaTypeOf(textOrUndefined(file.filename) ?? '') ?? 'application/pdf', data };
   }
-  const url = textOf(file.file_url) ?? textOf(file.url);
+  const url = textOrUndefined(file.file_url) ?? textOrUndefined(file.url);
   if (url !== undefined) {
-    const mediaType = textOf(file.mime_type) ?? mediaTypeOf(textOf(file.filename) ?? url);
+    const mediaType = textOrUndefined(file.mime_type) ?? mediaTypeOf(textOrUndefined(file.filename) ?? url);
     return mediaType === undefined ? { kind: 'url', url } : { kind: 'url', url, mediaType };
   }
-  const id = textOf(file.file_id);
+  const id = textOrUndefined(file.file_id);
   return id === undefined ? call.refuse(`${place}.file`, 'must have file_data, file_url or file_id') : { kind: 'id', id };
 }
 
@@ -194,12 +191,12 @@ function readBlocks(blocks: Json | undefined, call: ProviderCall, place: string)
     const at = `${place}.content_blocks[${index}]`;
     if (!isObject(block)) return call.refuse(at, 'must be an object with a type');
     switch (block.type) {
-      case 'text': return [{ type: 'text', text: textOf(block.text) ?? '' }];
+      case 'text': return [{ type: 'text', text: textOrUndefined(block.text) ?? '' }];
       case 'thinking': {
-        const signature = textOf(block.signature);
-        return [{ type: 'thinking', thinking: textOf(block.thinking) ?? '', ...(signature === undefined ? {} : { signature }) }];
+        const signature = textOrUndefined(block.signature);
+        return [{ type: 'thinking', thinking: textOrUndefined(block.thinking) ?? '', ...(signature === undefined ? {} : { signature }) }];
       }
-      case 'redacted_thinking': return [{ type: 'redacted_thinking', data: textOf(block.data) ?? '' }];
+      case 'redacted_thinking': return [{ type: 'redacted_thinking', data: textOrUndefined(block.data) ?? '' }];
       // Told by tool_calls as well.
       case 'tool_use': return [];
       default: return call.refuse(`${at}.type`, 'must be text, thinking or redacted_thinking');
@@ -214,10 +211,10 @@ function readToolCalls(message: JsonObject, call: ProviderCall, place: string): 
   return list.map((toolCall, index) => {
     const at = `${place}.tool_calls[${index}]`;
     if (!isObject(toolCall) || !isObject(toolCall.function)) return call.refuse(at, 'must be an object with id and function');
-    const id = textOf(toolCall.id) ?? call.refuse(`${at}.id`, 'must be a text');
-    const name = textOf(toolCall.function.name) ?? call.refuse(`${at}.function.name`, 'must be a text');
+    const id = textOrUndefined(toolCall.id) ?? call.refuse(`${at}.id`, 'must be a text');
+    const name = textOrUndefined(toolCall.function.name) ?? call.refuse(`${at}.function.name`, 'must be a text');
     const signature = thoughtSignatureOf(toolCall);
-    return { id, name, arguments: textOf(toolCall.function.arguments) ?? '{}', ...(signature === undefined ? {} : { thoughtSignature: signature }) };
+    return { id, name, arguments: textOrUndefined(toolCall.function.arguments) ?? '{}', ...(signature === undefined ? {} : { thoughtSignature: signature }) };
   });
 }
 
@@ -226,10 +223,10 @@ function readToolCalls(message: JsonObject, call: ProviderCall, place: string): 
  * `extra_content.google.thought_signature`, as Google's own OpenAI interface writes it.
  */
 export function thoughtSignatureOf(toolCall: JsonObject): string | undefined {
-  const own = textOf(toolCall.thought_signature) ?? (isObject(toolCall.function) ? textOf(toolCall.function.thought_signature) : undefined);
+  const own = textOrUndefined(toolCall.thought_signature) ?? (isObject(toolCall.function) ? textOrUndefined(toolCall.function.thought_signature) : undefined);
   if (own !== undefined) return own;
   const extra = isObject(toolCall.extra_content) ? toolCall.extra_content.google : undefined;
-  return isObject(extra) ? textOf(extra.thought_signature) : undefined;
+  return isObject(extra) ? textOrUndefined(extra.thought_signature) : undefined;
 }
 
 /** The arguments of a tool call as an object, for providers that want no text. An empty text is an empty object. */
@@ -256,8 +253,8 @@ export function readTools(body: JsonObject, call: ProviderCall, other: (tool: Js
     if (!isDeprecated && tool.type !== 'function') return other(tool, place);
     const declared = isDeprecated ? tool : tool.function;
     if (!isObject(declared)) return call.refuse(`${place}.function`, 'must be an object with a name');
-    const name = textOf(declared.name) ?? call.refuse(`${place}.function.name`, 'must be a text');
-    const description = textOf(declared.description);
+    const name = textOrUndefined(declared.name) ?? call.refuse(`${place}.function.name`, 'must be a text');
+    const description = textOrUndefined(declared.description);
     const cacheControl = tool.cache_control ?? declared.cache_control;
     tools.push({
       place, name, parameters: isObject(declared.parameters) ? declared.parameters : { type: 'object', properties: {} },
@@ -280,7 +277,7 @@ export function readToolChoice(body: JsonObject, call: ProviderCall): ToolChoice
     const names = given.allowed_tools.tools.flatMap((tool) => (isObject(tool) && isObject(tool.function) && typeof tool.function.name === 'string' ? [tool.function.name] : []));
     return { kind: 'allowed', names, isRequired: given.allowed_tools.mode === 'required' };
   }
-  const name = textOf(isObject(given.function) ? given.function.name : given.name);
+  const name = textOrUndefined(isObject(given.function) ? given.function.name : given.name);
   return name === undefined ? call.refuse('tool_choice', 'must be none, auto, required or an object that names a function') : { kind: 'function', name };
 }
 
@@ -294,8 +291,8 @@ export function readResponseFormat(body: JsonObject, call: ProviderCall): Respon
     case 'json_schema': {
       const described = given.json_schema;
       if (!isObject(described) || !isObject(described.schema)) return call.refuse('response_format.json_schema', 'must be an object with a schema');
-      const description = textOf(described.description);
-      return { kind: 'schema', name: textOf(described.name) ?? 'answer', schema: described.schema, strict: described.strict === true, ...(description === undefined ? {} : { description }) };
+      const description = textOrUndefined(described.description);
+      return { kind: 'schema', name: textOrUndefined(described.name) ?? 'answer', schema: described.schema, strict: described.strict === true, ...(description === undefined ? {} : { description }) };
     }
     default: return call.refuse('response_format.type', 'must be text, json_object or json_schema');
   }
@@ -325,8 +322,8 @@ export interface Thinking {
 
 export function readThinking(body: JsonObject): Thinking {
   const given = isObject(body.thinking) ? body.thinking : {};
-  const type = textOf(given.type);
-  const effort = textOf(body.reasoning_effort);
+  const type = textOrUndefined(given.type);
+  const effort = textOrUndefined(body.reasoning_effort);
   return {
     ...(type === undefined ? {} : { type }),
     ...(typeof given.budget_tokens === 'number' ? { budgetTokens: given.budget_tokens } : {}),

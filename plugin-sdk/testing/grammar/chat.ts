@@ -1,4 +1,4 @@
-import { isObject } from '../../src/chat/read.js';
+import { isObject } from '../../src/json.js';
 import type { JsonObject } from '../../src/chat/types.js';
 
 interface Choice {
