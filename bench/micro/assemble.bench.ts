@@ -1,8 +1,8 @@
 // Streams put together, and answers told as streams. A task is a whole stream; the time for each event is printed beside it.
 import type { AnswerEvent, JsonObject } from '@gateway/plugin-sdk';
 import { Bench } from 'tinybench';
-import { assembler, type AnswerDialect } from '../../core/dialect/assemble/assembler.js';
-import { replay } from '../../core/dialect/replay/replay.js';
+import { assembler, type AnswerDialect } from '../../core/dialect/common/assembler.js';
+import { replay } from '../../core/dialect/common/replay.js';
 
 const count = 500;
 const envelope = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o', service_tier: 'default', system_fingerprint: 'fp_1' };

@@ -4,7 +4,7 @@
 // itself: they have no key, no route and no log record.
 
 import { fail, type GatewayError } from '../errors/gateway-error.js';
-import { errorBody } from '../errors/to-response.js';
+import { errorBody } from '../dialect/common/client-error.js';
 import { Exchange, type BodyReader } from '../exchange/exchange.js';
 import { RequestHead } from '../exchange/request-head.js';
 import { checkPath, matchRoute } from '../router/match.js';

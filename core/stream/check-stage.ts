@@ -4,11 +4,11 @@
 // not seen, and nothing at all once the call is denied.
 
 import { isObject, nameFault, type AnswerEvent, type EventSink, type EventStage, type JsonObject, type Verdict } from '@gateway/plugin-sdk';
-import { ChatDeltas } from './deltas/chat.js';
-import { ParsedEvent, type Deltas } from './deltas/deltas.js';
-import { MessagesDeltas } from './deltas/messages.js';
-import { ResponsesDeltas } from './deltas/responses.js';
-import { TextGate, type GateOptions } from './deltas/text-gate.js';
+import { ChatDeltas } from '../dialect/chat/deltas.js';
+import { ParsedEvent, type Deltas } from '../dialect/common/deltas.js';
+import { MessagesDeltas } from '../dialect/messages/deltas.js';
+import { ResponsesDeltas } from '../dialect/responses/deltas.js';
+import { TextGate, type GateOptions } from '../dialect/common/text-gate.js';
 
 export type CheckedEndpoint = 'chatCompletions' | 'completions' | 'messages' | 'responses';
 

@@ -8,8 +8,8 @@ import type { AnswerContext } from '../context.js';
 import { BlockWriter } from './blocks.js';
 import { endingMembers, messageId, messageUsage, noUsage, ToolIds, type MessageUsage } from './outcome.js';
 import { isList } from './parts.js';
-import { ToolDeltas } from './tool-deltas.js';
-import { tellsError } from '../told-error.js';
+import { ToolDeltas } from '../chat/tool-deltas.js';
+import { tellsError } from '../chat/told-error.js';
 
 /** Reasoning that is told as plain text; blocks of the pivot count from 0. */
 const plainReasoning = -1;

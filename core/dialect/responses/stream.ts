@@ -6,7 +6,7 @@ import { isObject, ProviderError, thoughtSignatureOf, readJson, type AnswerEvent
 import { incompleteReason, responseObject, type Outcome, type ResponseContext } from './envelope.js';
 import { ResponseOutput, type Emit } from './output.js';
 import { annotationOf, argumentsText, contentText, listOf, logprobsOf, plainReasoning, textOf } from './pieces.js';
-import { tellsError } from '../told-error.js';
+import { tellsError } from '../chat/told-error.js';
 
 export class ResponsesStage implements EventStage<AnswerEvent> {
   readonly #output: ResponseOutput;

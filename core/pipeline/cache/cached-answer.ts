@@ -2,7 +2,7 @@
 
 import type { AnswerEvent, CacheHit, CacheQuestion, JsonObject, Maybe } from '@gateway/plugin-sdk';
 import { parseExactObject, parseJsonObject } from '../../body/parse.js';
-import { replay } from '../../dialect/replay/replay.js';
+import { replay } from '../../dialect/common/replay.js';
 import { reasonOf } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { CachePlan } from '../../plan/plan.js';

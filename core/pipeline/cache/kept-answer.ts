@@ -3,9 +3,9 @@
 
 import type { CacheHit, EndpointName, JsonObject } from '@gateway/plugin-sdk';
 import { parseJsonObject } from '../../body/parse.js';
-import { isReplayable } from '../../dialect/replay/replay.js';
+import { isReplayable } from '../../dialect/common/replay.js';
 import { isStreamedEndpoint } from '../response/stream-tail.js';
-import { tellsError } from '../../dialect/told-error.js';
+import { tellsError } from '../../dialect/chat/told-error.js';
 
 export interface KeptAnswer {
   /** It came as a stream whose client had not asked for usage: of no use to who wants to read it. */

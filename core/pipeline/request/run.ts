@@ -8,7 +8,7 @@ import { parseJsonObject } from '../../body/parse.js';
 import { multipartBoundary } from '../../body/multipart.js';
 import { refuseTwoReadings } from '../../body/one-reading.js';
 import { fail, reasonOf, type GatewayError } from '../../errors/gateway-error.js';
-import { errorBody } from '../../errors/to-response.js';
+import { errorBody } from '../../dialect/common/client-error.js';
 import type { BodyFault, EndpointDefinition } from '../../exchange/endpoint.js';
 import type { Exchange, Running } from '../../exchange/exchange.js';
 import type { Usage } from '../../exchange/usage.js';

@@ -4,7 +4,7 @@
 
 import type { JsonObject, UpstreamCall } from '@gateway/plugin-sdk';
 import { type GatewayError } from '../../errors/gateway-error.js';
-import { errorBody, type ClientError } from '../../errors/to-response.js';
+import { errorBody, type ClientError } from '../../dialect/common/client-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { UsageTap } from '../../stream/usage-tap.js';
 import type { ResponseHooks } from '../hooks/response-hooks.js';

@@ -3,7 +3,7 @@
 // tell of their overload inside. Nothing has gone to the client then.
 
 import { ByteCollector, type Json, type JsonObject } from '@gateway/plugin-sdk';
-import { tellsError } from '../../dialect/told-error.js';
+import { tellsError } from '../../dialect/chat/told-error.js';
 
 /** A first event that is longer is no error. */
 const heldBytesMax = 16 * 1024;

@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject, ProviderFault, ProviderPlugin } from '@gateway/plugin-sdk';
 import { atOnce } from '../../errors/at-once.js';
-import type { Dialect, ClientError } from '../../errors/to-response.js';
+import type { Dialect, ClientError } from '../../dialect/common/client-error.js';
 import { headerOf } from './response-headers.js';
 
 const messageCharactersMax = 4_000;

@@ -8,7 +8,7 @@ import { MessagesStage } from '../../dialect/messages/stream.js';
 import { ResponsesStage } from '../../dialect/responses/stream.js';
 import { atOnce } from '../../errors/at-once.js';
 import { fail, isGatewayError, type GatewayError } from '../../errors/gateway-error.js';
-import { errorEvent, type ClientError } from '../../errors/to-response.js';
+import { errorEvent, type ClientError } from '../../dialect/common/client-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { Usage } from '../../exchange/usage.js';
 import { StageChain } from '../../stream/stages.js';

@@ -3,9 +3,9 @@
 // and adds their results. Sits behind the stages, so it sees what the client sees.
 
 import { ProviderError, type AnswerEvent, type Json, type JsonObject, type Maybe } from '@gateway/plugin-sdk';
-import { assembler, type Assembler } from '../../dialect/assemble/assembler.js';
-import { replay } from '../../dialect/replay/replay.js';
-import { beginsWithError, tellsError } from '../../dialect/told-error.js';
+import { assembler, type Assembler } from '../../dialect/common/assembler.js';
+import { replay } from '../../dialect/common/replay.js';
+import { beginsWithError, tellsError } from '../../dialect/chat/told-error.js';
 import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { EventTail } from '../../stream/stages.js';

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { CheckStage, type CheckedEndpoint } from '../../../core/stream/check-stage.js';
-import { channelsMax } from '../../../core/stream/deltas/text-gate.js';
-import { bytesOf, chatEvents, endpoints, eventsOf, redactor, run, secret, textsOf, type Run, type Step } from './deltas/test-streams.js';
+import { channelsMax } from '../../../core/dialect/common/text-gate.js';
+import { bytesOf, chatEvents, endpoints, eventsOf, redactor, run, secret, textsOf, type Run, type Step } from '../dialect/common/test-streams.js';
 
 function grammarFaults(endpoint: CheckedEndpoint, { events }: Pick<Run, 'events'>): string[] {
   switch (endpoint) {

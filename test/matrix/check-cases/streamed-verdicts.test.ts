@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { applyEdits, type Check, type GuardrailPlugin, type Json } from '@gateway/plugin-sdk';
 import { fakeCheckInput, fakeExchange, fakeHost, withDefaults } from '@gateway/plugin-sdk/testing';
 import { nameOf } from '../../../core/registry/ids.js';
-import { TextGate } from '../../../core/stream/deltas/text-gate.js';
+import { TextGate } from '../../../core/dialect/common/text-gate.js';
 
 const runs = 250;
 const seed = Math.floor(Math.random() * 2 ** 31);
