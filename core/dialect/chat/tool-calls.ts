@@ -2,7 +2,7 @@
 // Which call a delta belongs to is found as it is for translated streams, because the providers that leave indexes and ids out are the same.
 
 import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
-import type { ToolSegment } from '../messages/blocks.js';
+import type { ToolSegment } from './tool-segment.js';
 import { ToolDeltas } from './tool-deltas.js';
 import { Fragments, Members } from '../common/members.js';
 

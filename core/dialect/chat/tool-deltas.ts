@@ -3,7 +3,7 @@
 // every delta or late, or send whole calls. Keeps the calls of one answer; writes nothing.
 
 import { isObject, type JsonObject } from '@gateway/plugin-sdk';
-import { ToolSegment } from '../messages/blocks.js';
+import { ToolSegment } from './tool-segment.js';
 
 export class ToolDeltas {
   /** All calls, oldest first. */
