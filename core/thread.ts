@@ -14,10 +14,7 @@ import { Pipeline } from './pipeline/request/run.js';
 import { CacheInstances } from './plan/compile-cache.js';
 import { closeProviders, forgetProviders } from './plan/load-provider.js';
 import { PlanCache } from './plan/plan-cache.js';
-import { PluginHosts } from './registry/host.js';
 import { isPluginKind, places } from './registry/ids.js';
-import { PackageVersions } from './registry/package-versions.js';
-import { Registry } from './registry/registry.js';
 import { PluginReloader } from './registry/reloader.js';
 import type { ConnectionLimits } from './server/client-connections.js';
 import { connectionsFor, descriptorLimit } from './server/descriptors.js';
@@ -28,18 +25,12 @@ import type { SettingKey } from './settings/schema.js';
 import { ResponseStore } from './storage/response-store.js';
 import { Repository } from './storage/repository.js';
 import { RevisionSignal, Snapshot } from './storage/snapshot.js';
-import { SteadyStore } from './storage/steady-store.js';
 import { Admission } from './telemetry/admission.js';
 import { FaultReport } from './telemetry/fault-report.js';
-import { Logger } from './telemetry/logger.js';
-import { Metrics } from './telemetry/metrics.js';
 import { LogQueue } from './telemetry/queue.js';
-import { AddressPolicy } from './upstream/address-policy.js';
+import { controlStore, ThreadServices } from './thread-services.js';
 import { Breakers } from './upstream/breaker.js';
-import { Egress } from './upstream/egress.js';
-import { UndiciClient } from './upstream/undici-client.js';
 import { PoolCheck } from './workers/check-runner.js';
-import { WorkerPool } from './workers/pool.js';
 
 /** Memory that all threads share. */
 export interface SharedMemory {
@@ -47,8 +38,6 @@ export interface SharedMemory {
   readonly revision: SharedArrayBuffer;
 }
 
-/** Name of the store that holds organisations, workspaces and keys. */
-const controlStore = 'control';
 const dayMs = 86_400_000;
 /** Name of the store of responses that providers do not keep. */
 const responseStore = 'responses';
@@ -60,8 +49,6 @@ const refreshMs = 1000;
 const flushTimeoutMs = 5_000;
 /** The same when the process ends without notice. */
 const hastyFlushMs = 500;
-/** What a plugin, a cache or the storage may take to close; the others do not wait for it any longer. */
-const closeTimeoutMs = 3_000;
 /** Connections get this long to take the last bytes of answers that ended. */
 const lingerMs = 50;
 
@@ -69,97 +56,6 @@ const manifest: { version: string } = JSON.parse(readFileSync(new URL('../../pac
 export const gatewayVersion = manifest.version;
 
 const bodyReader: BodyReader = { parse: parseJsonObject, field };
-
-/** What plugins and calls reach the world through; without storage and routes yet. */
-class Ground {
-  readonly logger: Logger;
-  readonly metrics = new Metrics();
-  readonly upstream: UndiciClient;
-  readonly workers: WorkerPool;
-  readonly hosts: PluginHosts;
-  readonly registry: Registry;
-  readonly #versions: PackageVersions | undefined;
-  /** Writes that the storage did not make: the log, caches and kept responses are the poorer, and no call fails. */
-  readonly refusedWrites: FaultReport;
-  /** Promises that rejected and that nobody held. */
-  readonly lostPromises: FaultReport;
-  storage: Storage | undefined = undefined;
-
-  constructor(readonly settings: Settings) {
-    this.logger = new Logger(settings.logLevel);
-    for (const secret of [settings.adminKey, settings.apiKey, settings.masterKey]) if (secret !== undefined) this.logger.hide(secret);
-    this.workers = new WorkerPool(settings.threads);
-    const egress = new Egress({ policy: new AddressPolicy(settings.trustedHosts), connectTimeoutMs: settings.connectTimeoutMs });
-    this.upstream = new UndiciClient({
-      egress,
-      connectionsMax: settings.connectionsMax,
-      firstByteTimeoutMs: settings.firstByteTimeoutMs,
-      idleTimeoutMs: settings.idleTimeoutMs,
-    });
-    this.hosts = new PluginHosts({
-      logger: this.logger, metrics: this.metrics, upstream: this.upstream, workers: this.workers, environment: process.env,
-      resolve: (name, caller) => egress.addresses(name, caller),
-      openStore: (name) => this.openStore(name),
-    });
-    this.refusedWrites = new FaultReport({ log: (message, fields) => this.logger.warn(message, fields), metrics: this.metrics, message: 'storage refused writes', metric: 'storage.writesRefused', subject: 'store' });
-    this.lostPromises = new FaultReport({ log: (message, fields) => this.logger.error(message, fields), metrics: this.metrics, message: 'promises were rejected that nobody held', metric: 'promises.lost', subject: 'at' });
-    this.#versions = settings.pluginsReload ? new PackageVersions() : undefined;
-    this.registry = new Registry({
-      packages: settings.plugins, fromFolder: process.cwd(), hostOf: (id) => this.hosts.hostOf(id), dropHost: (id) => this.hosts.drop(id),
-      ...(this.#versions === undefined ? {} : { versions: this.#versions }),
-    });
-  }
-
-  async openStorage(): Promise<Storage> {
-    const { storage: id, dataDir } = this.settings;
-    const plugin = await this.registry.find('storage', id);
-    if (plugin === undefined) throw fail('SETTINGS_INVALID', { reason: `no storage plugin ${id} is installed; installed: ${this.registry.list('storage').join(', ')}` });
-    if (plugin.isShared === false && this.settings.threads > 1) {
-      throw fail('SETTINGS_INVALID', { reason: `storage ${id} is not shared between threads; set GATEWAY_THREADS to 1` });
-    }
-    const params = 'path' in plugin.params.properties ? { path: dataDir } : {};
-    try {
-      this.storage = await plugin.create(params, this.registry.host(`storage/${id}`));
-      // Damage shows when the rows are opened.
-      await this.storage.open(controlStore);
-    } catch (thrown) {
-      if (isGatewayError(thrown)) throw thrown;
-      throw fail('SETTINGS_INVALID', { reason: `storage in ${dataDir} cannot be opened: ${reasonOf(thrown)}` }, thrown);
-    }
-    return this.storage;
-  }
-
-  /** For what calls can do without: it stays usable while the disk is full. */
-  async openStore(name: string): Promise<Store> {
-    const { storage } = this;
-    if (storage === undefined) throw fail('PLUGIN_FAILED', { plugin: name, reason: 'storage is not open' });
-    return SteadyStore.open({ name, open: () => storage.open(name), onRefused: (store, reason) => this.refusedWrites.add(store, reason) });
-  }
-
-  /** Never rejects. */
-  async close(): Promise<void> {
-    this.hosts.close();
-    await this.closing('connections to providers', () => this.upstream.close());
-    await this.closing('the workers', () => this.workers.close());
-    await this.closing('the storage', () => this.storage?.close?.());
-    await this.closing('the versions of packages', () => this.#versions?.close());
-    this.refusedWrites.close();
-    this.lostPromises.close();
-  }
-
-  /** One that cannot be closed, or takes too long, keeps none of the others from it. */
-  async closing(what: string, close: () => unknown): Promise<void> {
-    let timer: NodeJS.Timeout | undefined = undefined;
-    const timeout = new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Error(`not closed after ${closeTimeoutMs} ms`)), closeTimeoutMs); });
-    try {
-      await Promise.race([Promise.resolve().then(close), timeout]);
-    } catch (thrown) {
-      this.logger.error('could not be closed', { what, reason: reasonOf(thrown) });
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-}
 
 export class DataThread {
   readonly #listener: Listener;
@@ -171,7 +67,7 @@ export class DataThread {
   private constructor(
     /** Made at this start; of thread 0 only. */
     readonly generatedKeys: GeneratedKeys,
-    readonly ground: Ground,
+    readonly services: ThreadServices,
     readonly pipeline: Pipeline,
     readonly plans: PlanCache,
     readonly caches: CacheInstances,
@@ -185,44 +81,44 @@ export class DataThread {
 
   /** Resolves when the thread accepts connections on `port`. */
   static async start(settings: Settings, shared: SharedMemory, port: number, index: number): Promise<DataThread> {
-    const ground = new Ground(settings);
-    const storage = await ground.openStorage();
+    const services = new ThreadServices(settings);
+    const storage = await services.openStorage();
     const signal = new RevisionSignal(shared.revision);
     const repository = new Repository(await storage.open(controlStore), () => signal.bump());
     const generatedKeys = index === 0 ? await bootstrap(repository, { adminKey: settings.adminKey, apiKey: settings.apiKey }) : {};
-    const snapshot = new Snapshot(repository, signal, (thrown) => ground.logger.error('stored rows could not be read', { reason: reasonOf(thrown) }));
+    const snapshot = new Snapshot(repository, signal, (thrown) => services.logger.error('stored rows could not be read', { reason: reasonOf(thrown) }));
     await snapshot.refreshIfMoved();
     // The signal reaches the threads of this process; another process can only be noticed by looking.
-    ground.hosts.hostOf('gateway').every(refreshMs, () => snapshot.refreshIfMoved());
+    services.hosts.hostOf('gateway').every(refreshMs, () => snapshot.refreshIfMoved());
     const breakers = new Breakers(shared.breakers);
     const caches = new CacheInstances({ memoryBytesMax: settings.cacheMemoryBytes, diskBytesMax: settings.cacheDiskBytes });
     const authenticator = new Authenticator(snapshot);
     const plans = new PlanCache({
-      registry: ground.registry, upstream: ground.upstream, breakers, userAgent: `gateway/${gatewayVersion}`, caches,
-      poolCheck: (module, params, timeoutMs) => new PoolCheck(ground.workers, module, params, timeoutMs),
+      registry: services.registry, upstream: services.upstream, breakers, userAgent: `gateway/${gatewayVersion}`, caches,
+      poolCheck: (module, params, timeoutMs) => new PoolCheck(services.workers, module, params, timeoutMs),
       holdsKey: (text) => authenticator.holdsKey(text),
     });
-    const exporters = await createExporters(ground);
+    const exporters = await createExporters(services);
     const queues = exporters.map(({ exporter, plugin }) => new LogQueue(exporter, {
-      logger: ground.logger,
-      onDropped: (count) => ground.metrics.add('log.recordsDropped', count),
+      logger: services.logger,
+      onDropped: (count) => services.metrics.add('log.recordsDropped', count),
       ...(plugin.batch === undefined ? {} : { batchCountMax: plugin.batch.countMax, waitMsMax: plugin.batch.waitMsMax }),
     }));
-    const unrecorded = new FaultReport({ log: (message, fields) => ground.logger.warn(message, fields), metrics: ground.metrics, message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });
+    const unrecorded = new FaultReport({ log: (message, fields) => services.logger.warn(message, fields), metrics: services.metrics, message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });
     const admission = new Admission(queues, unrecorded);
-    const lost = new FaultReport({ log: (message, fields) => ground.logger.error(message, fields), metrics: ground.metrics, message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
-    const responses = new ResponseStore(await ground.openStore(responseStore), settings.responsesDays * dayMs, (thrown) => lost.add(responseStore, reasonOf(thrown)));
-    if (index === 0) ground.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
+    const lost = new FaultReport({ log: (message, fields) => services.logger.error(message, fields), metrics: services.metrics, message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
+    const responses = new ResponseStore(await services.openStore(responseStore), settings.responsesDays * dayMs, (thrown) => lost.add(responseStore, reasonOf(thrown)));
+    if (index === 0) services.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
     const pipeline = new Pipeline({
       settings: { retryDelayMs: settings.retryDelayMs, requestsMax: settings.requestsMax, collectedBytesMax: settings.collectedBytesMax },
       authenticator,
       plans,
       breakers,
-      logger: ground.logger,
-      metrics: ground.metrics,
-      cacheFaults: new FaultReport({ log: (message, fields) => ground.logger.warn(message, fields), metrics: ground.metrics, message: 'caches failed', metric: 'cache.faults', subject: 'cache' }),
+      logger: services.logger,
+      metrics: services.metrics,
+      cacheFaults: new FaultReport({ log: (message, fields) => services.logger.warn(message, fields), metrics: services.metrics, message: 'caches failed', metric: 'cache.faults', subject: 'cache' }),
       record: (record) => admission.record(record),
-      hostOf: (id) => ground.registry.host(id),
+      hostOf: (id) => services.registry.host(id),
       inFlight: new InFlight(),
       refreshed: new Refreshed(),
       responses,
@@ -238,58 +134,58 @@ export class DataThread {
       corsOrigins: settings.corsOrigins,
     }, pipeline, bodyReader, {
       refused: (reason, count) => {
-        ground.metrics.add('connections.refused', count);
-        ground.logger.warn('connections of clients were closed at once: too many', {
+        services.metrics.add('connections.refused', count);
+        services.logger.warn('connections of clients were closed at once: too many', {
           of: reason === 'all' ? 'all clients' : 'one address', count, thread: index,
           setting: reason === 'all' ? 'GATEWAY_CLIENT_CONNECTIONS_MAX, or the file descriptors of the process' : 'GATEWAY_CLIENT_CONNECTIONS_PER_ADDRESS_MAX, or GATEWAY_TRUSTED_PROXIES for a reverse proxy',
         });
       },
-      paused: (isPaused) => ground.logger.error(isPaused ? 'no file descriptors are left; no connections are accepted for now' : 'connections are accepted again', { descriptors: descriptorsMax, thread: index }),
+      paused: (isPaused) => services.logger.error(isPaused ? 'no file descriptors are left; no connections are accepted for now' : 'connections are accepted again', { descriptors: descriptorsMax, thread: index }),
     });
-    if (index === 0) for (const entry of ground.registry.packages) if (entry.fault !== undefined) ground.logger.error('plugin package refused', { package: entry.named, reason: entry.fault });
+    if (index === 0) for (const entry of services.registry.packages) if (entry.fault !== undefined) services.logger.error('plugin package refused', { package: entry.named, reason: entry.fault });
     const reloader = new PluginReloader({
-      registry: ground.registry, logger: ground.logger, isReporting: index === 0,
+      registry: services.registry, logger: services.logger, isReporting: index === 0,
       onSwitch: (plugins) => {
         const idsOf = (kind: string): string[] => [...plugins].flatMap((plugin) => (plugin.startsWith(`${kind}/`) ? [plugin.slice(kind.length + 1)] : []));
-        forgetProviders(ground.registry, idsOf('provider'));
+        forgetProviders(services.registry, idsOf('provider'));
         for (const mode of idsOf('cache')) caches.retire(mode);
         plans.dropUsing(plugins);
       },
     });
     await listener.listen(settings.host, port);
-    if (index === 0) reportFaults(ground).catch((thrown: unknown) => ground.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));
-    return new DataThread(generatedKeys, ground, pipeline, plans, caches, queues, exporters.map(({ exporter }) => exporter), reloader, listener);
+    if (index === 0) reportFaults(services).catch((thrown: unknown) => services.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));
+    return new DataThread(generatedKeys, services, pipeline, plans, caches, queues, exporters.map(({ exporter }) => exporter), reloader, listener);
   }
 
   /** Opens the storage and loads every plugin that is installed, built-in or listed. */
   static async checkPlugins(settings: Settings, isMeant: (...keys: readonly SettingKey[]) => boolean): Promise<{ subject: string; fault?: string }[]> {
-    const ground = new Ground(settings);
-    const results: { subject: string; fault?: string }[] = ground.registry.packages
+    const services = new ThreadServices(settings);
+    const results: { subject: string; fault?: string }[] = services.registry.packages
       .map((entry) => ({ subject: `package ${entry.named}`, ...(entry.fault === undefined ? {} : { fault: entry.fault }) }));
     const attempt = async (subject: string, work: () => Promise<unknown>): Promise<void> => {
       const fault = await work().then(() => undefined, reasonOf);
       results.push({ subject, ...(fault === undefined ? {} : { fault }) });
     };
     if (isMeant('data_dir', 'storage', 'threads')) {
-      await attempt(`storage ${settings.storage}`, async () => (await ground.openStorage()).open(responseStore));
+      await attempt(`storage ${settings.storage}`, async () => (await services.openStorage()).open(responseStore));
     }
     if (isMeant('exporters', 'log_store_bytes_max', 'log_store_days')) {
-      for (const entry of settings.exporters) await attempt(`exporter ${entry.id}`, () => checkExporter(ground, entry));
+      for (const entry of settings.exporters) await attempt(`exporter ${entry.id}`, () => checkExporter(services, entry));
     }
     for (const kind of Object.keys(places)) {
       if (!isPluginKind(kind)) continue;
-      for (const id of ground.registry.list(kind)) {
-        const fault = await ground.registry.find(kind, id).then(() => undefined, reasonOf);
+      for (const id of services.registry.list(kind)) {
+        const fault = await services.registry.find(kind, id).then(() => undefined, reasonOf);
         results.push({ subject: `${kind} ${id}`, ...(fault === undefined ? {} : { fault }) });
       }
     }
-    await ground.close();
+    await services.close();
     return results;
   }
 
   /** A promise of a plugin or of ours that rejected and that nobody held: the call it belonged to may be the poorer, and no other. */
   onLostPromise(thrown: unknown): void {
-    this.ground.lostPromises.add(frameOf(thrown), reasonOf(thrown));
+    this.services.lostPromises.add(frameOf(thrown), reasonOf(thrown));
   }
 
   /** Never rejects. May be called again, with less patience: `isHasty` when the process ends, and what is not written at once is lost. */
@@ -298,25 +194,25 @@ export class DataThread {
     if (this.#ending === undefined) this.#ending = this.#end(deadlineMs);
     else if (isHasty) {
       this.#cut?.();
-      this.#closeQueues().catch((thrown: unknown) => this.ground.logger.error('the log could not be closed', { reason: reasonOf(thrown) }));
+      this.#closeQueues().catch((thrown: unknown) => this.services.logger.error('the log could not be closed', { reason: reasonOf(thrown) }));
     }
     return this.#ending;
   }
 
   async #end(deadlineMs: number): Promise<void> {
-    const { ground } = this;
+    const { services } = this;
     this.#listener.stopListening();
-    await ground.closing('the reloader', () => this.reloader.close());
+    await services.closing('the reloader', () => this.reloader.close());
     await this.#untilIdle(deadlineMs);
     // The last bytes of ended answers may still be in the library's hands.
     await new Promise((resolve) => { setTimeout(resolve, Math.min(lingerMs, deadlineMs)); });
     this.#listener.close();
     await this.#closeQueues();
-    for (const exporter of this.exporters) await ground.closing('an exporter', () => exporter.close?.());
+    for (const exporter of this.exporters) await services.closing('an exporter', () => exporter.close?.());
     this.plans.clear();
-    await ground.closing('the caches', () => this.caches.close());
-    await ground.closing('the providers', () => closeProviders(ground.registry));
-    await ground.close();
+    await services.closing('the caches', () => this.caches.close());
+    await services.closing('the providers', () => closeProviders(services.registry));
+    await services.close();
   }
 
   /** Never rejects: what cannot be exported is dropped. */
@@ -351,7 +247,7 @@ function connectionLimits(settings: Settings, descriptorsMax: number | undefined
 }
 
 /** Loads what packages bring, so that a fault is told before a call meets it. */
-async function reportFaults({ registry, logger }: Ground): Promise<void> {
+async function reportFaults({ registry, logger }: ThreadServices): Promise<void> {
   for (const { named, plugins } of registry.packages) {
     for (const { kind, id } of plugins) {
       await registry.find(kind, id).catch((thrown: unknown) => logger.error('plugin refused', { package: named, reason: reasonOf(thrown) }));
@@ -364,26 +260,26 @@ interface MadeExporter {
   readonly plugin: ExporterPlugin;
 }
 
-async function createExporters(ground: Ground): Promise<MadeExporter[]> {
+async function createExporters(services: ThreadServices): Promise<MadeExporter[]> {
   const exporters: MadeExporter[] = [];
-  for (const entry of ground.settings.exporters) exporters.push(await createExporter(ground, entry));
+  for (const entry of services.settings.exporters) exporters.push(await createExporter(services, entry));
   return exporters;
 }
 
-async function createExporter(ground: Ground, { id, params }: ExporterSetting): Promise<MadeExporter> {
-  const plugin = await ground.registry.find('exporter', id);
-  if (plugin === undefined) throw fail('SETTINGS_INVALID', { reason: `no exporter ${id} is installed; installed: ${ground.registry.list('exporter').join(', ')}` });
+async function createExporter(services: ThreadServices, { id, params }: ExporterSetting): Promise<MadeExporter> {
+  const plugin = await services.registry.find('exporter', id);
+  if (plugin === undefined) throw fail('SETTINGS_INVALID', { reason: `no exporter ${id} is installed; installed: ${services.registry.list('exporter').join(', ')}` });
   const values = { ...params };
-  const fault = ground.registry.checkParams(plugin, values);
+  const fault = services.registry.checkParams(plugin, values);
   if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: `exporter ${id}: ${fault.path} ${fault.reason}` });
-  return { exporter: await plugin.create(values, ground.registry.host(`exporter/${id}`)), plugin };
+  return { exporter: await plugin.create(values, services.registry.host(`exporter/${id}`)), plugin };
 }
 
 /** Without storage only what it is given is judged: why there is none is told already. */
-async function checkExporter(ground: Ground, entry: ExporterSetting): Promise<void> {
+async function checkExporter(services: ThreadServices, entry: ExporterSetting): Promise<void> {
   try {
-    await (await createExporter(ground, entry)).exporter.close?.();
+    await (await createExporter(services, entry)).exporter.close?.();
   } catch (thrown) {
-    if (ground.storage !== undefined || (isGatewayError(thrown) && thrown.code === 'SETTINGS_INVALID')) throw thrown;
+    if (services.storage !== undefined || (isGatewayError(thrown) && thrown.code === 'SETTINGS_INVALID')) throw thrown;
   }
 }
