@@ -7,26 +7,10 @@ import { didYouMean, nearestName } from '../settings/nearest-name.js';
 import { environmentName, fileVariable, settingKeys } from '../settings/schema.js';
 import type { Surroundings } from './app-contract.js';
 import { check } from './check.js';
+import type { Command } from './command.js';
 import { commandHelp, help } from './help.js';
 import { plugins } from './plugins.js';
 import { start } from './start.js';
-
-export interface Command {
-  readonly describe: string;
-  /** Accepts --settings. */
-  readonly takesSettings: boolean;
-  /** What may stand behind the command, for help: `[kind or id]`. Absent: nothing. */
-  readonly argument?: string;
-  /** Options without a value, and what each is for. */
-  readonly flags?: Readonly<Record<string, string>>;
-  run(around: Surroundings, given: CommandWords): Promise<number>;
-}
-
-/** What stood behind the command. */
-export interface CommandWords {
-  readonly argument: string | undefined;
-  readonly flags: ReadonlySet<string>;
-}
 
 const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['start', { describe: 'start the gateway', takesSettings: true, run: start }],

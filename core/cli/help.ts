@@ -1,7 +1,7 @@
 // The text of --help. The settings come from the schema.
 
 import { describeSettings } from '../settings/describe.js';
-import type { Command } from './command-line.js';
+import type { Command } from './command.js';
 
 const examples = [
   ['gateway start', 'on http://127.0.0.1:8787, one thread for each core'],

@@ -6,7 +6,7 @@ import type { Catalogue, CatalogueEntry, CatalogueParameter } from '../registry/
 import { didYouMean } from '../settings/nearest-name.js';
 import { readSettings } from '../settings/read.js';
 import type { Surroundings } from './app-contract.js';
-import type { CommandWords } from './command-line.js';
+import type { CommandWords } from './command.js';
 
 /** Faults in the settings are refused; a plugin at fault is listed as such, which is no failure of the list. */
 export async function plugins(around: Surroundings, { argument, flags }: CommandWords): Promise<number> {

@@ -16,9 +16,9 @@ export interface PoolWorkerOptions {
 export interface PoolWorkerEvents {
   /** It is up, or was stuck and is no more. */
   onReady(worker: PoolWorker): void;
-  onOutcome(worker: PoolWorker, task: Task, outcome: WorkerOutcome): void;
+  onOutcome(worker: PoolWorker, task: PoolTask, outcome: WorkerOutcome): void;
   /** The task's arguments cannot cross. It is in the worker no more. */
-  onUncloneable(worker: PoolWorker, task: Task, reason: Error): void;
+  onUncloneable(worker: PoolWorker, task: PoolTask, reason: Error): void;
   /** The worker ended of itself; its tasks are still in `tasks`. */
   onDeath(worker: PoolWorker, reason: unknown): void;
 }
@@ -29,9 +29,12 @@ const youngMegabytesMax = 32;
 const stackMegabytes = 4;
 const ticketMax = 0x7fff_ffff;
 
+/** A call in one of these workers, or on its way there. */
+export type PoolTask = Task<PoolWorker>;
+
 export class PoolWorker {
   /** By cell. */
-  readonly tasks = new Map<number, Task>();
+  readonly tasks = new Map<number, PoolTask>();
   /** Modules whose calls it has got, and their addresses without the version. */
   readonly modules = new Set<string>();
   readonly addresses = new Set<string>();
@@ -42,7 +45,7 @@ export class PoolWorker {
   /** Gets nothing new: it is ended when it is empty. */
   isDraining = false;
   /** Started for this task only. */
-  reservedFor: Task | undefined = undefined;
+  reservedFor: PoolTask | undefined = undefined;
   idleSinceMs: number;
 
   readonly #piscina: Piscina<WorkerCall, WorkerOutcome>;
@@ -99,7 +102,7 @@ export class PoolWorker {
     return this.#freeCells.length > 0;
   }
 
-  post(task: Task): void {
+  post(task: PoolTask): void {
     const cell = this.#freeCells.pop();
     if (cell === undefined) throw new RangeError('the worker has no room');
     const ticket = this.#ticket = this.#ticket === ticketMax ? 1 : this.#ticket + 1;
@@ -134,19 +137,19 @@ export class PoolWorker {
     );
   }
 
-  hasBegun(task: Task): boolean {
+  hasBegun(task: PoolTask): boolean {
     return Atomics.load(this.#cells, task.cell) === -task.ticket;
   }
 
   /** False when it has begun. */
-  takeBack(task: Task): boolean {
+  takeBack(task: PoolTask): boolean {
     if (Atomics.compareExchange(this.#cells, task.cell, task.ticket, 0) !== task.ticket) return false;
     this.#remove(task);
     return true;
   }
 
   /** Empties `tasks`; in the order in which they were given to the thread. */
-  takeAll(): { readonly begun: Task[]; readonly waiting: Task[] } {
+  takeAll(): { readonly begun: PoolTask[]; readonly waiting: PoolTask[] } {
     const all = [...this.tasks.values()].sort((left, right) => left.ticket - right.ticket);
     const begun = all.filter((task) => this.hasBegun(task));
     const waiting = all.filter((task) => !begun.includes(task));
@@ -161,7 +164,7 @@ export class PoolWorker {
     await this.#piscina.destroy();
   }
 
-  #remove(task: Task): void {
+  #remove(task: PoolTask): void {
     this.tasks.delete(task.cell);
     this.#freeCells.push(task.cell);
     task.worker = undefined;

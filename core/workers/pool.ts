@@ -11,7 +11,7 @@ import { timerMs } from '../settings/timer-limit.js';
 import { WorkerBreaker } from './worker-breaker.js';
 import type { WorkerOutcome } from './entry.js';
 import { defaults, workersMaxOf, type WorkerPoolOptions, type WorkerPoolState } from './pool-options.js';
-import { PoolWorker, type PoolWorkerEvents } from './pool-worker.js';
+import { PoolWorker, type PoolTask, type PoolWorkerEvents } from './pool-worker.js';
 import { Task, type CallOptions } from './task.js';
 import { errorOfDeath, errorOfFault, refusal, WorkerError } from './worker-error.js';
 
@@ -34,13 +34,13 @@ export class WorkerPool implements PoolWorkerEvents {
   readonly #breaker: WorkerBreaker;
   readonly #workers = new Set<PoolWorker>();
   /** In the order of their coming. */
-  readonly #queue = new Set<Task>();
+  readonly #queue = new Set<PoolTask>();
   /** Go before the queue: they were in a worker already. */
-  readonly #again = new Set<Task>();
+  readonly #again = new Set<PoolTask>();
   /** Were in a worker that ended of itself: each gets a new worker of its own. */
-  readonly #suspects = new Set<Task>();
+  readonly #suspects = new Set<PoolTask>();
   readonly #warmed = new Set<string>();
-  readonly #bySignal = new WeakMap<AbortSignal, Set<Task>>();
+  readonly #bySignal = new WeakMap<AbortSignal, Set<PoolTask>>();
   #watch: NodeJS.Timeout | undefined = undefined;
   #sweep: NodeJS.Timeout | undefined = undefined;
   #meanRunMs = 0;
@@ -89,7 +89,7 @@ export class WorkerPool implements PoolWorkerEvents {
     const fault = this.#refusal(blame, timeoutMs, signal);
     if (fault !== undefined) return Promise.reject(fault);
     return new Promise((resolve, reject) => {
-      const task = new Task(module.href, name, args, blame, timeoutMs, resolve, reject);
+      const task = new Task<PoolWorker>(module.href, name, args, blame, timeoutMs, resolve, reject);
       task.timer = setTimeout(this.#onTimeout, timerMs(timeoutMs), task);
       if (options.isUnreferenced === true) task.timer.unref();
       if (signal !== undefined) this.#listen(task, signal);
@@ -127,7 +127,7 @@ export class WorkerPool implements PoolWorkerEvents {
     this.#dispatch();
   }
 
-  onOutcome(worker: PoolWorker, task: Task, outcome: WorkerOutcome): void {
+  onOutcome(worker: PoolWorker, task: PoolTask, outcome: WorkerOutcome): void {
     this.#completed += 1;
     if (outcome !== undefined) {
       this.#meanRunMs += (outcome.runMs - this.#meanRunMs) * meanWeight;
@@ -137,7 +137,7 @@ export class WorkerPool implements PoolWorkerEvents {
     this.#onRoom(worker);
   }
 
-  onUncloneable(worker: PoolWorker, task: Task, reason: Error): void {
+  onUncloneable(worker: PoolWorker, task: PoolTask, reason: Error): void {
     this.#reject(task, new WorkerError('uncloneable', `an argument cannot be cloned: ${reason.message}`, reason));
     this.#onRoom(worker);
   }
@@ -168,7 +168,7 @@ export class WorkerPool implements PoolWorkerEvents {
     return this.#queue.size + this.#again.size + this.#suspects.size;
   }
 
-  #waiting(): Task[] {
+  #waiting(): PoolTask[] {
     return [...this.#suspects, ...this.#again, ...this.#queue];
   }
 
@@ -208,7 +208,7 @@ export class WorkerPool implements PoolWorkerEvents {
   }
 
   /** Its module was let in, and has ended too many workers since. */
-  #isRefused(task: Task): boolean {
+  #isRefused(task: PoolTask): boolean {
     const refusedForMs = this.#breaker.refusedForMs(task.blame, performance.now());
     if (refusedForMs === 0) return false;
     this.#reject(task, refusal(task.blame, refusedForMs));
@@ -228,7 +228,7 @@ export class WorkerPool implements PoolWorkerEvents {
     return freest;
   }
 
-  #post(worker: PoolWorker, task: Task): void {
+  #post(worker: PoolWorker, task: PoolTask): void {
     if (!worker.modules.has(task.blame)) {
       worker.modules.add(task.blame);
       worker.addresses.add(task.blame.split('?', 1)[0] ?? '');
@@ -237,7 +237,7 @@ export class WorkerPool implements PoolWorkerEvents {
     worker.post(task);
   }
 
-  #start(reservedFor?: Task): void {
+  #start(reservedFor?: PoolTask): void {
     const { callsPerWorker, heapMegabytesMax, resultBytesMax } = this.#options;
     try {
       const worker = new PoolWorker({ callsMax: callsPerWorker, heapMegabytesMax, resultBytesMax, printedBytesMax }, this);
@@ -269,7 +269,7 @@ export class WorkerPool implements PoolWorkerEvents {
   #placeSuspects(): void {
     if (this.#suspects.size === 0) return;
     let reserved = 0;
-    const placed = new Set<Task>();
+    const placed = new Set<PoolTask>();
     for (const worker of this.#workers) {
       const task = worker.reservedFor;
       if (task === undefined) continue;
@@ -364,7 +364,7 @@ export class WorkerPool implements PoolWorkerEvents {
     this.#sweep.unref();
   }
 
-  readonly #onTimeout = (task: Task): void => {
+  readonly #onTimeout = (task: PoolTask): void => {
     const { worker } = task;
     if (worker === undefined || worker.takeBack(task)) {
       this.#saturated += 1;
@@ -382,7 +382,7 @@ export class WorkerPool implements PoolWorkerEvents {
   };
 
   /** Its worker was ended because of another call. */
-  #interrupt(task: Task): void {
+  #interrupt(task: PoolTask): void {
     task.interruptions += 1;
     if (task.isSettled) clearTimeout(task.timer);
     else if (task.interruptions <= interruptionsMax) this.#again.add(task);
@@ -390,10 +390,10 @@ export class WorkerPool implements PoolWorkerEvents {
   }
 
   /** One listener for all calls with the same signal. */
-  #listen(task: Task, signal: AbortSignal): void {
+  #listen(task: PoolTask, signal: AbortSignal): void {
     let group = this.#bySignal.get(signal);
     if (group === undefined) {
-      const tasks = group = new Set<Task>();
+      const tasks = group = new Set<PoolTask>();
       this.#bySignal.set(signal, tasks);
       signal.addEventListener('abort', () => {
         for (const each of tasks) this.#onAbort(each);
@@ -403,7 +403,7 @@ export class WorkerPool implements PoolWorkerEvents {
     task.group = group;
   }
 
-  #onAbort(task: Task): void {
+  #onAbort(task: PoolTask): void {
     if (task.isSettled) return;
     const error = new WorkerError('aborted', 'the caller left');
     const { worker } = task;
@@ -417,17 +417,17 @@ export class WorkerPool implements PoolWorkerEvents {
     task.reject(error);
   }
 
-  #resolve(task: Task, value: unknown): void {
+  #resolve(task: PoolTask, value: unknown): void {
     this.#settle(task);
     task.resolve(value);
   }
 
-  #reject(task: Task, error: Error): void {
+  #reject(task: PoolTask, error: Error): void {
     this.#settle(task);
     task.reject(error);
   }
 
-  #settle(task: Task): void {
+  #settle(task: PoolTask): void {
     task.isSettled = true;
     clearTimeout(task.timer);
     task.group?.delete(task);
@@ -439,7 +439,7 @@ export class WorkerPool implements PoolWorkerEvents {
 }
 
 /** The first of them, that is. */
-function isOlder(tasks: ReadonlySet<Task>, beforeMs: number): boolean {
+function isOlder(tasks: ReadonlySet<PoolTask>, beforeMs: number): boolean {
   for (const task of tasks) return task.askedAtMs <= beforeMs;
   return false;
 }

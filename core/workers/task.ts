@@ -1,7 +1,5 @@
 // One call of the pool, from the moment it is asked for until it is settled. It may be in several workers one after the other.
 
-import type { PoolWorker } from './pool-worker.js';
-
 export interface CallOptions {
   /** Milliseconds for the whole call, waiting included. */
   readonly timeoutMs: number;
@@ -13,9 +11,9 @@ export interface CallOptions {
   readonly isUnreferenced?: boolean;
 }
 
-export class Task {
+export class Task<Worker> {
   /** Where it is: in no worker while it waits. */
-  worker: PoolWorker | undefined = undefined;
+  worker: Worker | undefined = undefined;
   cell = 0;
   ticket = 0;
   postedAtMs = 0;
@@ -28,7 +26,7 @@ export class Task {
   /** Workers that ended under it because of another call. */
   interruptions = 0;
   /** Calls with the same signal. */
-  group: Set<Task> | undefined = undefined;
+  group: Set<Task<Worker>> | undefined = undefined;
 
   constructor(
     readonly module: string,

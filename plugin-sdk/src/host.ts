@@ -1,5 +1,5 @@
 import type { Maybe } from './shared.js';
-import type { Store } from './kinds/storage.js';
+import type { Store } from './store.js';
 
 /** All a plugin may touch outside its own module. Given to `create()`; faked by the testing kit. */
 export interface Host {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { after, describe, it } from 'node:test';
-import type { Row, Storage, StoragePlugin, Store, Write } from '../src/kinds/storage.js';
+import type { Storage, StoragePlugin } from '../src/kinds/storage.js';
+import type { Row, Store, Write } from '../src/store.js';
 import { fakeHost } from './fake-host.js';
 
 export interface ConformStorageOptions {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Host, OutboundRequest, OutboundResponse, WorkerOf } from '../src/host.js';
-import type { RangeOptions, Row, Store, Write } from '../src/kinds/storage.js';
+import type { RangeOptions, Row, Store, Write } from '../src/store.js';
 import type { Maybe } from '../src/shared.js';
 
 export interface FakeHostOptions {

@@ -1,4 +1,4 @@
-import type { TextPiece } from '../content/pieces.js';
+import type { SpanEdit, TextEdit, TextPiece } from '../content/text-piece.js';
 import type { Exchange } from '../exchange.js';
 import type { Host } from '../host.js';
 import type { FromSchema, ObjectSchema } from '../schema.js';
@@ -43,18 +43,6 @@ export interface Verdict {
   readonly edits?: readonly TextEdit[];
   /** The new body in whole, in place of `edits`; needs `changes`. */
   readonly body?: Json;
-}
-
-/** The characters from `from` up to, not including, `to` (UTF-16 units) become `text`. */
-export interface SpanEdit {
-  readonly from: number;
-  readonly to: number;
-  readonly text: string;
-}
-
-export interface TextEdit extends SpanEdit {
-  /** Index in `pieces()`. */
-  readonly piece: number;
 }
 
 /**

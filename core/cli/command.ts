@@ -1,0 +1,20 @@
+// A subcommand of `gateway`, and what it is given.
+
+import type { Surroundings } from './app-contract.js';
+
+export interface Command {
+  readonly describe: string;
+  /** Accepts --settings. */
+  readonly takesSettings: boolean;
+  /** What may stand behind the command, for help: `[kind or id]`. Absent: nothing. */
+  readonly argument?: string;
+  /** Options without a value, and what each is for. */
+  readonly flags?: Readonly<Record<string, string>>;
+  run(around: Surroundings, given: CommandWords): Promise<number>;
+}
+
+/** What stood behind the command. */
+export interface CommandWords {
+  readonly argument: string | undefined;
+  readonly flags: ReadonlySet<string>;
+}
