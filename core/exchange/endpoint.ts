@@ -15,6 +15,8 @@ export interface BodyFault {
 export interface EndpointDefinition {
   readonly name: EndpointName;
   readonly dialect: Dialect;
+  /** A key needs it for this endpoint. */
+  readonly scope: string;
   /** `json`: collected and checked. `multipart`: its content type is checked. `any`: relayed as it is. `none`: no body. */
   readonly body: 'json' | 'multipart' | 'any' | 'none';
   /** The first fault of the parsed body, or undefined. Pure. */

@@ -73,7 +73,7 @@ export class Pipeline implements CallEnd {
     // From here on no key of ours is left in the head: none can travel upstream.
     const principal = this.services.authenticator.authenticate(head);
     exchange.principal = principal;
-    requireScope(principal, 'completions.write');
+    requireScope(principal, exchange.route.scope);
     if (head.metadata !== undefined) void exchange.metadata;
     if (head.requestTimeout !== undefined && (!/^[1-9]\d{0,9}$/.test(head.requestTimeout) || Number(head.requestTimeout) > timerMsMax)) {
       throw fail('HEADER_INVALID', { name: 'x-gateway-request-timeout', reason: `must be a whole number of milliseconds from 1 to ${timerMsMax}`, param: 'x-gateway-request-timeout' });

@@ -9,8 +9,8 @@ import { Exchange } from '../../../core/exchange/exchange.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
 import type { HeaderList, Responder } from '../../../core/exchange/responder.js';
 
-export const chatEndpoint: EndpointDefinition = { name: 'chatCompletions', dialect: 'chat', body: 'json', validate: null, isSingleTarget: false };
-export const proxyEndpoint: EndpointDefinition = { name: 'proxy', dialect: 'chat', body: 'any', validate: null, isSingleTarget: false };
+export const chatEndpoint: EndpointDefinition = { name: 'chatCompletions', dialect: 'chat', scope: 'completions.write', body: 'json', validate: null, isSingleTarget: false };
+export const proxyEndpoint: EndpointDefinition = { name: 'proxy', dialect: 'chat', scope: 'completions.write', body: 'any', validate: null, isSingleTarget: false };
 
 export class RecordingResponder implements Responder {
   isOpen = true;
