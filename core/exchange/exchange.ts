@@ -63,6 +63,8 @@ export class Exchange implements PluginExchange {
   // ---- body ----
   bytes: Uint8Array = noBytes;
   parsed: Readonly<Record<string, unknown>> | undefined = undefined;
+  /** The model that a body named whose members are no longer held; else empty. */
+  model = '';
   /** What the client sent, when hooks have made another body of it. */
   sentBytes: Uint8Array | null = null;
 
@@ -164,6 +166,14 @@ export class Exchange implements PluginExchange {
     this.sentBytes ??= this.bytes;
     this.parsed = body;
     this.bytes = bytes;
+  }
+
+  /** Nobody is expected to ask for members of the body any more, which take as much memory as its bytes. Whoever does has it parsed again. */
+  forgetMembers(): void {
+    if (this.parsed === undefined) return;
+    const { model } = this.parsed;
+    this.model = typeof model === 'string' ? model : '';
+    this.parsed = undefined;
   }
 
   get isJson(): boolean {

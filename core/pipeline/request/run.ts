@@ -310,7 +310,7 @@ const isEveryTargetLoose = (node: Plan['root']): boolean =>
 function recordOf(exchange: Exchange, usage: Usage | null): LogRecord {
   const now = performance.now();
   const { head } = exchange;
-  const asked = exchange.parsed === undefined ? undefined : exchange.parsed.model;
+  const asked = exchange.parsed === undefined ? exchange.model : exchange.parsed.model;
   return {
     id: exchange.id,
     traceId: exchange.traceId,

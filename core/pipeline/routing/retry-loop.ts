@@ -281,6 +281,8 @@ export class RetryLoop implements Running {
     if (prepared.parts !== null) this.#sendParts(attempt, target, prepared, prepared.parts);
     else if (target.provider.plugin.auth.type === 'signed') this.#sign(target, prepared, prepared.request, (request) => attempt.start(request), (error) => this.onFault(attempt, error));
     else attempt.start(prepared.request);
+    // The members of the body wait for the provider only where somebody on the target looks at them again.
+    if (prepared.call === null && target.before === null && target.after === null && target.cache === null) exchange.forgetMembers();
   }
 
   /** The gateway answers by itself what the provider has no endpoint for. */

@@ -129,3 +129,24 @@ describe('what plugins share in an exchange', () => {
     assert.equal(exchange.signal.aborted, true);
   });
 });
+
+describe('the members of a body', () => {
+  it('are parsed again when somebody asks after they were let go, and their model stays', () => {
+    const exchange = exchangeOf({ body: '{"model":"gpt-test","n":1}' });
+    exchange.forgetMembers();
+    assert.equal(exchange.model, '');
+    const first = exchange.json();
+    exchange.forgetMembers();
+    assert.equal(exchange.parsed, undefined);
+    assert.equal(exchange.model, 'gpt-test');
+    assert.deepEqual(exchange.json(), first);
+    assert.notEqual(exchange.json(), first);
+  });
+
+  it('let go without a model that is a text name none', () => {
+    const exchange = exchangeOf({ body: '{"model":7}' });
+    exchange.json();
+    exchange.forgetMembers();
+    assert.equal(exchange.model, '');
+  });
+});
