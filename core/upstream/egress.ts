@@ -2,20 +2,37 @@
 // and the socket gets exactly those addresses, so that no second answer of a name server can slip in between. It follows no redirects, uses
 // no proxy of the environment and cannot open a Unix socket.
 
-import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import { connect as connectTcp, isIP, type LookupFunction, type OnReadOpts, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { connect as connectTls, createSecureContext, rootCertificates, type ConnectionOptions, type SecureContext } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
-import { buildConnector } from 'undici';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import type { AddressPolicy } from './address-policy.js';
 import type { Trust } from './client.js';
 import { NameResolver, type Address, type Resolver } from './resolver.js';
 import { SystemNames } from './system-names.js';
+import { TimerWheel, WheelTimeout, type TimeoutOwner } from './timer-wheel.js';
 
+/** Files beside this one that work on its sockets have no other way to them. */
+export type { OnReadOpts, Socket } from 'node:net';
 export type { Resolver } from './resolver.js';
 
-/** What undici asks for a connection with, and for whom. */
-export type Connect = (target: buildConnector.Options, callback: buildConnector.Callback, caller?: string) => void;
+/** Where to, as a URL has it: a protocol with its colon, an empty port for the usual one. */
+export interface ConnectTarget {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port: string;
+}
+
+/** Called once, with a fault or with a socket that stands and whose peer was judged. */
+export type Connected = (...result: [fault: null, socket: Socket] | [fault: Error, socket: null]) => void;
+
+/** A connection that does not stand yet. After `cancel` nobody is called back. */
+export interface Connecting {
+  cancel(): void;
+}
+
+/** `caller`: on whose behalf. `onread`: the socket's bytes go there, and no stream is made of them. */
+export type Connect = (target: ConnectTarget, callback: Connected, caller?: string, onread?: OnReadOpts) => Connecting;
 
 export interface EgressOptions {
   readonly policy: AddressPolicy;
@@ -24,6 +41,8 @@ export interface EgressOptions {
   readonly connectTimeoutMs: number;
   /** Certificates (PEM) trusted beside the public ones. */
   readonly ca?: string;
+  /** Times how long connections take. */
+  readonly timers?: TimerWheel;
 }
 
 /** Where a connection shall go and who wrote it down. */
@@ -35,8 +54,10 @@ export interface Destination {
 
 /** Of a name with more addresses (all of them judged) the rest is not tried. */
 const addressesMax = 16;
-/** Connectors hold TLS sessions, one connector for each port and trust; beyond this the oldest is made anew when needed. */
-const connectorsMax = 256;
+/** TLS sessions that are kept, one for each host, port and trust; beyond this the one that was renewed longest ago goes. */
+const sessionsMax = 256;
+/** A connection on which nothing passes is probed after this time. */
+const probeAfterMs = 60_000;
 /** Longest wait for name servers, where connections may take longer. */
 const lookupMsMax = 5000;
 
@@ -45,23 +66,23 @@ export class Egress {
   readonly #resolve: Resolver;
   readonly #connectTimeoutMs: number;
   readonly #secureContext: SecureContext;
-  readonly #connectors = new Map<string, buildConnector.connector>();
+  readonly #timers: TimerWheel;
+  readonly #sessions = new Map<string, Buffer>();
   readonly #byTrust: Readonly<Record<Trust, Connect>>;
-  /** On whose behalf a connection is begun just now: sockets look their name up before they return. */
-  #caller = '';
 
   constructor(options: EgressOptions) {
     this.#policy = options.policy;
     this.#resolve = options.resolve ?? new NameResolver({ ask: new SystemNames().ask, deadlineMs: Math.min(options.connectTimeoutMs, lookupMsMax) }).resolve;
     this.#connectTimeoutMs = options.connectTimeoutMs;
     this.#secureContext = secureContext(options.ca);
+    this.#timers = options.timers ?? new TimerWheel();
     this.#byTrust = {
-      operator: (target, callback, caller = '') => this.#connect('operator', target, callback, caller),
-      request: (target, callback, caller = '') => this.#connect('request', target, callback, caller),
+      operator: (target, callback, caller = '', onread = undefined) => this.#connect('operator', target, callback, caller, onread),
+      request: (target, callback, caller = '', onread = undefined) => this.#connect('request', target, callback, caller, onread),
     };
   }
 
-  /** For `new Client(origin, { connect })`. The same function each time, so that connections share their TLS sessions. */
+  /** How connections on that trust are begun. */
   connector(trust: Trust): Connect {
     return this.#byTrust[trust];
   }
@@ -74,34 +95,53 @@ export class Egress {
     }, caller));
   }
 
-  #connect(trust: Trust, target: buildConnector.Options, callback: buildConnector.Callback, caller: string): void {
+  #connect(trust: Trust, target: ConnectTarget, callback: Connected, caller: string, onread: OnReadOpts | undefined): Connecting {
     const { protocol } = target;
     const hostname = target.hostname.startsWith('[') ? target.hostname.slice(1, -1) : target.hostname;
     const port = target.port === '' ? (protocol === 'https:' ? 443 : 80) : Number(target.port);
     const destination: Destination = { hostname, port, trust };
+    const attempt = new Attempt(this.#policy, destination, callback, this.#timers);
     const fault = this.#hostFault(protocol, destination);
     if (fault !== undefined) {
-      queueMicrotask(() => callback(fault, null));
-      return;
+      queueMicrotask(() => attempt.settle(fault));
+      return attempt;
     }
+    const resolve: Resolver = (name, found) => this.#resolve(name, found, caller);
     // Made anew: whatever else the caller carries (socket path, an open socket, another server name) has no way through.
-    const bracketed = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
-    this.#caller = caller;
-    this.#connectorFor(trust, port)({ protocol, hostname, host: bracketed, port: String(port) }, (connectFault: Error | null, socket?: Socket | null) => {
-      // undici leaves the socket out of a failed call, whatever its types say.
-      if (socket === undefined || socket === null) {
-        callback(connectFault ?? fail('UPSTREAM_UNREACHABLE', { host: hostOf(destination), reason: 'no connection' }), null);
-        return;
-      }
-      const peerFault = peerFaultOf(this.#policy, destination, socket);
-      if (peerFault === undefined) {
-        callback(null, socket);
-        return;
-      }
-      socket.destroy();
-      callback(peerFault, null);
+    const options: TcpNetConnectOpts = {
+      host: hostname,
+      port,
+      lookup: checkedLookup(this.#policy, resolve, port, trust),
+      autoSelectFamily: true,
+      keepAlive: true,
+      keepAliveInitialDelay: probeAfterMs,
+      noDelay: true,
+      ...(onread === undefined ? {} : { onread }),
+    };
+    attempt.begin(protocol === 'https:' ? this.#connectTls(options, destination) : connectTcp(options), protocol === 'https:' ? 'secureConnect' : 'connect', this.#connectTimeoutMs);
+    return attempt;
+  }
+
+  #connectTls(options: TcpNetConnectOpts, destination: Destination): Socket {
+    const { hostname, port, trust } = destination;
+    const key = `${trust} ${hostname} ${port}`;
+    const session = this.#sessions.get(key);
+    const secure: ConnectionOptions = {
+      ...options,
+      // An address is no server name (RFC 6066, section 3).
+      servername: isIP(hostname) === 0 ? hostname : '',
+      ALPNProtocols: ['http/1.1'],
+      secureContext: this.#secureContext,
+      ...(session === undefined ? {} : { session }),
+    };
+    const socket = connectTls(secure);
+    socket.on('session', (renewed: Buffer) => {
+      this.#sessions.delete(key);
+      this.#sessions.set(key, renewed);
+      const oldest = this.#sessions.size > sessionsMax ? this.#sessions.keys().next().value : undefined;
+      if (oldest !== undefined) this.#sessions.delete(oldest);
     });
-    this.#caller = '';
+    return socket;
   }
 
   #hostFault(protocol: string, destination: Destination): Error | undefined {
@@ -113,26 +153,64 @@ export class Egress {
     const decision = this.#policy.decideHost(hostname, port, trust);
     return typeof decision === 'string' ? undefined : refusal(destination, decision.refused);
   }
+}
 
-  #connectorFor(trust: Trust, port: number): buildConnector.connector {
-    const key = `${trust} ${port}`;
-    let connector = this.#connectors.get(key);
-    if (connector === undefined) {
-      const oldest = this.#connectors.size < connectorsMax ? undefined : this.#connectors.keys().next().value;
-      if (oldest !== undefined) this.#connectors.delete(oldest);
-      connector = buildConnector({
-        lookup: checkedLookup(this.#policy, (name, callback) => this.#resolve(name, callback, this.#caller), port, trust),
-        timeout: this.#connectTimeoutMs,
-        secureContext: this.#secureContext,
-        autoSelectFamily: true,
-        keepAlive: true,
-        noDelay: true,
-        allowH2: false,
-        socketPath: null,
-      });
-      this.#connectors.set(key, connector);
+/** From the name to the end of the TLS handshake. */
+class Attempt implements Connecting, TimeoutOwner {
+  #socket: Socket | null = null;
+  #isOver = false;
+  readonly #timeout: WheelTimeout;
+
+  constructor(readonly policy: AddressPolicy, readonly destination: Destination, readonly callback: Connected, timers: TimerWheel) {
+    this.#timeout = new WheelTimeout(timers, this);
+  }
+
+  begin(socket: Socket, ready: 'connect' | 'secureConnect', timeoutMs: number): void {
+    this.#socket = socket;
+    this.#timeout.start(timeoutMs);
+    socket.once(ready, this.#onReady);
+    socket.on('error', this.#onError);
+    socket.once('close', this.#onClose);
+  }
+
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#socket?.destroy();
+  }
+
+  onTimeout(): void {
+    this.settle(fail('UPSTREAM_UNREACHABLE', { host: hostOf(this.destination), reason: 'connect timeout' }));
+  }
+
+  settle(fault: Error): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#socket?.destroy();
+    this.callback(fault, null);
+  }
+
+  readonly #onError = (fault: Error): void => this.settle(fault);
+  readonly #onClose = (): void => this.settle(fail('UPSTREAM_UNREACHABLE', { host: hostOf(this.destination), reason: 'no connection' }));
+
+  readonly #onReady = (): void => {
+    const socket = this.#socket;
+    if (this.#isOver || socket === null) return;
+    const fault = peerFaultOf(this.policy, this.destination, socket);
+    if (fault !== undefined) {
+      this.settle(fault);
+      return;
     }
-    return connector;
+    this.#end();
+    socket.off('error', this.#onError);
+    socket.off('close', this.#onClose);
+    this.callback(null, socket);
+  };
+
+  /** The listener for errors stays on a socket that is given up: one that is late has to end somewhere. */
+  #end(): void {
+    this.#isOver = true;
+    this.#timeout.remove();
   }
 }
 
@@ -169,7 +247,7 @@ export function checkedLookup(policy: AddressPolicy, resolve: Resolver, port: nu
   };
 }
 
-/** The address really connected to is judged once more, should a later Node or undici ever resolve by itself. */
+/** The address really connected to is judged once more, should a later Node ever resolve by itself. */
 export function peerFaultOf(policy: AddressPolicy, destination: Destination, socket: Pick<Socket, 'remoteAddress'>): Error | undefined {
   const { hostname, port, trust } = destination;
   const address = socket.remoteAddress;
