@@ -2,8 +2,9 @@
 // POST /v1/chat/completions: the members of its body. `thinking` also needs strict_reference_compliance false, which the pipeline checks,
 // because it is the config that says so.
 
+import { isObject } from '@gateway/plugin-sdk';
 import { jsonEndpoint } from './endpoint.js';
-import { fault, flag, integer, integerIn, isObject, list, numberIn, object, requiredText, text, textOrList, textOrObject, unlimited, type Check } from './rules.js';
+import { fault, flag, integer, integerIn, list, numberIn, object, requiredText, text, textOrList, textOrObject, unlimited, type Check } from './rules.js';
 import { logitBias, streamOptions } from './shared-fields.js';
 
 const roles: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function']);

@@ -1,8 +1,9 @@
 // Hot: runs for each call of Anthropic's API.
 // POST /v1/messages and /v1/messages/count_tokens: the members of their bodies, and Anthropic's error shape.
 
+import { isObject } from '@gateway/plugin-sdk';
 import { jsonEndpoint } from './endpoint.js';
-import { fault, flag, integerIn, isObject, isText, list, numberIn, object, requiredText, unlimited, type Check, type RequiredField } from './rules.js';
+import { fault, flag, integerIn, isText, list, numberIn, object, requiredText, unlimited, type Check, type RequiredField } from './rules.js';
 
 /** A system message may stand between turns in newer models. */
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);

@@ -1,8 +1,9 @@
 // Hot: runs for each rerank call.
 // POST /v1/rerank: the members of its body.
 
+import { isObject } from '@gateway/plugin-sdk';
 import { jsonEndpoint } from './endpoint.js';
-import { flag, integerIn, isObject, list, requiredText, text, unlimited } from './rules.js';
+import { flag, integerIn, list, requiredText, text, unlimited } from './rules.js';
 
 const document = (value: unknown): string | undefined =>
   (typeof value === 'string' || (isObject(value) && typeof value.text === 'string') ? undefined : 'must be a string or an object with text');

@@ -1,8 +1,9 @@
 // Hot: runs for each call of the Responses API.
 // POST /v1/responses: the members of its body. What is below it (/{id}, /{id}/cancel, /{id}/input_items) is relayed.
 
+import { isObject } from '@gateway/plugin-sdk';
 import { jsonEndpoint, plainEndpoint } from './endpoint.js';
-import { fault, flag, integerIn, isObject, list, numberIn, object, oneOf, text, textOrObject, unlimited, type Check } from './rules.js';
+import { fault, flag, integerIn, list, numberIn, object, oneOf, text, textOrObject, unlimited, type Check } from './rules.js';
 import { metadataPairs, streamOptions } from './shared-fields.js';
 
 /** Not required: a stored prompt or a conversation may stand for it. */

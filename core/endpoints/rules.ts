@@ -3,6 +3,7 @@
 // it might have, so a small body costs little however long the route's table is. Members no table knows pass unseen; null counts as absent,
 // as clients that serialise every member send it. Nothing here may change the body or keep it.
 
+import { isObject } from '@gateway/plugin-sdk';
 import type { BodyFault } from '../exchange/endpoint.js';
 
 export type Body = Readonly<Record<string, unknown>>;
@@ -24,8 +25,6 @@ export interface FieldRules {
 export const unlimited = Number.POSITIVE_INFINITY;
 
 export const fault = (param: string, reason: string): BodyFault => ({ param, reason });
-
-export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The first fault: a required member that is missing, else the first member at fault as the body has them. */
 export function fieldRules({ required = {}, optional = {} }: FieldRules): (body: Body) => BodyFault | undefined {

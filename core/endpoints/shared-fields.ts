@@ -2,7 +2,8 @@
 // Members that several routes have, each with limits of its own in the specification: logit_bias, stream_options, metadata, text that may be
 // given as tokens. Same rules as rules.ts: look, never change.
 
-import { fault, isLonger, isObject, type Check } from './rules.js';
+import { isObject } from '@gateway/plugin-sdk';
+import { fault, isLonger, type Check } from './rules.js';
 
 const biasMax = 100;
 const pairsMax = 16;

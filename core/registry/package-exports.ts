@@ -1,6 +1,8 @@
 // Where "exports" of a package.json leads a path of the package, for import(). Node's own answer is the one of the first time that it read the
 // file; a package that is taken over again when it changes needs today's. See https://nodejs.org/api/packages.html#exports.
 
+import { isObject } from '@gateway/plugin-sdk';
+
 /** What Node takes for an import, in the order in which the package names them. */
 const conditions: ReadonlySet<string> = new Set(['node-addons', 'node', 'import', 'module-sync', 'default']);
 const depthMax = 16;
@@ -40,5 +42,3 @@ function targetOf(target: unknown, filled: string, depth: number): string | unde
   }
   return undefined;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import type { PluginKind } from '@gateway/plugin-sdk';
+import { isObject, type PluginKind } from '@gateway/plugin-sdk';
 import { explainFault } from '../body/json-fault.js';
 import { reasonOf } from '../errors/gateway-error.js';
 import { formatId, isPluginKind, ownNamespaces } from './ids.js';
@@ -156,5 +156,4 @@ export function movedTo(read: PluginPackage, folder: string): PluginPackage {
   return { ...read, plugins };
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const member = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined);

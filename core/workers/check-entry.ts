@@ -1,6 +1,6 @@
 // A module of the pool: guardrail checks in a worker. The plugin's own module is loaded here, and a check is made once for its parameters.
 
-import type { Check, CheckInput, EndpointName, Exchange, GuardrailPlugin, Host, Json, TextPiece, Verdict } from '@gateway/plugin-sdk';
+import { isObject, type Check, type CheckInput, type EndpointName, type Exchange, type GuardrailPlugin, type Host, type Json, type TextPiece, type Verdict } from '@gateway/plugin-sdk';
 import { LRUCache } from 'lru-cache';
 import { loadModule } from './entry.js';
 
@@ -148,7 +148,7 @@ function inputOf({ stage, pieces, json, status, exchange }: PoolCheckInput): Che
 }
 
 const memberOf = (value: Json, name: string): Json | undefined =>
-  (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name) ? (value as Readonly<Record<string, Json>>)[name] : undefined);
+  (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined);
 
 /** Parsed at the first asking. */
 function lazily(text: string | undefined, name: string): () => Json {

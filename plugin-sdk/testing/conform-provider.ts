@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import { isBinaryAnswer } from '../src/answer.js';
 import type { JsonObject } from '../src/chat/types.js';
+import { isObject } from '../src/json.js';
 import type { AnswerEvent, EndpointSpec, EventSink, FrameDecoder, ProviderCall, ProviderPlugin, SseEvent } from '../src/kinds/provider.js';
 import type { Json } from '../src/shared.js';
 import { fakeCall, Refusal, type FakeCall } from './fake-call.js';
@@ -240,8 +241,6 @@ function difference(what: string, actual: Json | undefined, expected: Json | und
   }
   return [`${what}${place} is ${JSON.stringify(left)}, not ${JSON.stringify(expected)}`];
 }
-
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A copy that nothing can change: providers share what they get. */
 function deepFrozen<T extends Json>(value: T): T {

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Exchange } from '../src/exchange.js';
+import { isObject } from '../src/json.js';
 import type { EndpointName, Json } from '../src/shared.js';
 
 export interface FakeExchangeOptions {
@@ -38,7 +39,7 @@ export function fakeExchange(options: FakeExchangeOptions = {}): Exchange {
       path: options.path ?? paths[endpoint] ?? '/v1/',
       header: (name) => options.headers?.[name],
       field: (name) => {
-        const value = typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Readonly<Record<string, Json>>)[name] : undefined;
+        const value = isObject(body) ? body[name] : undefined;
         return typeof value === 'object' || value === null ? undefined : value;
       },
       bytes: () => Buffer.from(JSON.stringify(body)),

@@ -1,3 +1,4 @@
+import { isObject } from '../src/json.js';
 import type { ObjectSchema } from '../src/schema.js';
 
 /** The values with the defaults of the schema filled in, as the host does before `create`. */
@@ -6,7 +7,7 @@ export function withDefaults(schema: ObjectSchema, values: Readonly<Record<strin
   for (const [name, property] of Object.entries(schema.properties)) {
     const given = filled[name];
     if (given === undefined && 'default' in property && property.default !== undefined) filled[name] = property.default;
-    if (property.type === 'object' && typeof given === 'object' && given !== null && !Array.isArray(given)) filled[name] = withDefaults(property, given as Readonly<Record<string, unknown>>);
+    if (property.type === 'object' && isObject(given)) filled[name] = withDefaults(property, given);
   }
   return filled;
 }

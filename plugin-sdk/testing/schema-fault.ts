@@ -1,3 +1,4 @@
+import { isObject } from '../src/json.js';
 import type { ObjectSchema, Schema } from '../src/schema.js';
 
 export interface SchemaFault {
@@ -64,7 +65,7 @@ function numberReason({ minimum = -Infinity, maximum = Infinity, exclusiveMinimu
 
 function isOfType(value: unknown, type: unknown): boolean {
   switch (type) {
-    case 'object': return typeof value === 'object' && value !== null && !Array.isArray(value);
+    case 'object': return isObject(value);
     case 'array': return Array.isArray(value);
     case 'null': return value === null;
     case 'integer': return Number.isInteger(value);

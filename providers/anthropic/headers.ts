@@ -1,4 +1,4 @@
-import { isObject, type Json, type ProviderCall } from '@gateway/plugin-sdk';
+import { isObject, listOf, type Json, type ProviderCall } from '@gateway/plugin-sdk';
 
 export interface AnthropicCredentials {
   readonly anthropic_version?: string | undefined;
@@ -24,8 +24,6 @@ export function chatHeaders(call: Call): Record<string, string> {
   if (!betas.includes(filesBeta)) betas.push(filesBeta);
   return { ...headers, 'anthropic-beta': betas.join(',') };
 }
-
-const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : []);
 
 const namesFile = (messages: Json | undefined): boolean => listOf(messages).some((message) => isObject(message)
   && listOf(message.content).some((part) => isObject(part) && part.type === 'file' && isObject(part.file) && typeof part.file.file_id === 'string'));

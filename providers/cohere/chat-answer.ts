@@ -1,11 +1,9 @@
 import { Buffer } from 'node:buffer';
 import {
-  chatCompletion, isObject, ProviderError,
-  type ContentBlock, type FinishReason, type Json, type JsonObject, type ProviderCall, type TokenUsage, type ToolCall,
+  chatCompletion, isObject, listOf, ProviderError, textOf, type ContentBlock, type FinishReason, type Json, type JsonObject, type ProviderCall,
+  type TokenUsage, type ToolCall,
 } from '@gateway/plugin-sdk';
 
-export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
-const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value as readonly Json[] : []);
 const countOf = (value: Json | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
 
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map([

@@ -1,7 +1,8 @@
 import {
-  ChatStreamWriter, isObject, ProviderError, readJson, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent,
+  ChatStreamWriter, isObject, ProviderError, readJson, textOf, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall,
+  type SseEvent,
 } from '@gateway/plugin-sdk';
-import { annotationsOf, finishOf, logprobsOf, readToolCall, textOf, usageOf } from './chat-answer.js';
+import { annotationsOf, finishOf, logprobsOf, readToolCall, usageOf } from './chat-answer.js';
 
 /** Cohere's stream events as chunks. The stream is whole only when `message-end` came. */
 export class ChatStage implements EventStage {

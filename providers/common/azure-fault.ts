@@ -1,8 +1,8 @@
 import { isObject, type Json, type ProviderFault } from '@gateway/plugin-sdk';
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const filledText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 /** Codes come as texts and as numbers. */
-const codeOf = (value: unknown): string | undefined => (typeof value === 'number' ? String(value) : textOf(value));
+const codeOf = (value: unknown): string | undefined => (typeof value === 'number' ? String(value) : filledText(value));
 
 /**
  * What Azure's services say in an error body. There are several shapes: `{error: {code, message, type?, param?, target?, innererror?}}` from the
@@ -17,29 +17,29 @@ export function azureFault(body: Json): ProviderFault | undefined {
 
 function nested(error: { readonly [key: string]: Json }): ProviderFault | undefined {
   const inner = isObject(error.innererror) ? codeOf(error.innererror.code) : undefined;
-  const message = textOf(error.message) ?? inner;
+  const message = filledText(error.message) ?? inner;
   if (message === undefined) return undefined;
-  return fault(message, textOf(error.type), codeOf(error.code) ?? inner, textOf(error.param) ?? textOf(error.target));
+  return fault(message, filledText(error.type), codeOf(error.code) ?? inner, filledText(error.param) ?? filledText(error.target));
 }
 
 function flat(body: { readonly [key: string]: Json }): ProviderFault | undefined {
   const [detail, param] = detailOf(body.detail ?? body.details);
-  const message = textOf(body.message) ?? textOf(body.error) ?? textOf(body.Message);
+  const message = filledText(body.message) ?? filledText(body.error) ?? filledText(body.Message);
   if (message === undefined && detail === undefined) return undefined;
   // The status repeats the line of the answer; as a code it is better than none.
   const code = codeOf(body.code) ?? codeOf(body.statusCode) ?? codeOf(body.status);
   const whole = message === undefined ? detail : detail === undefined || message.includes(detail) ? message : `${message}: ${detail}`;
-  return whole === undefined ? undefined : fault(whole, textOf(body.type), code, param);
+  return whole === undefined ? undefined : fault(whole, filledText(body.type), code, param);
 }
 
 /** What is wrong, and the field it is wrong with. */
 function detailOf(detail: Json | undefined): readonly [string | undefined, string | undefined] {
   const first = Array.isArray(detail) ? (detail[0] as Json | undefined) : detail;
-  if (typeof first === 'string') return [textOf(first), undefined];
+  if (typeof first === 'string') return [filledText(first), undefined];
   if (!isObject(first)) return [undefined, undefined];
   // `loc` begins with the place in the request (`body`), which is no part of the field's name.
   const place = Array.isArray(first.loc) ? first.loc.filter((step, index) => index > 0 || step !== 'body').join('.') : '';
-  return [textOf(first.msg) ?? textOf(first.message), place === '' ? undefined : place];
+  return [filledText(first.msg) ?? filledText(first.message), place === '' ? undefined : place];
 }
 
 function fault(message: string, type: string | undefined, code: string | undefined, param: string | undefined): ProviderFault {

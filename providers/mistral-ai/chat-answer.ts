@@ -1,10 +1,7 @@
 import {
-  chatCompletion, isObject, ProviderError, writeJson, type ChatChoice, type ContentBlock, type FinishReason, type Json, type JsonObject,
-  type ProviderCall, type TokenUsage, type ToolCall,
+  chatCompletion, isObject, listOf, ProviderError, textOf, writeJson, type ChatChoice, type ContentBlock, type FinishReason, type Json,
+  type JsonObject, type ProviderCall, type TokenUsage, type ToolCall,
 } from '@gateway/plugin-sdk';
-
-export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
-export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value as readonly Json[] : []);
 
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'], ['length', 'length'], ['model_length', 'length'], ['tool_calls', 'tool_calls'], ['content_filter', 'content_filter'],

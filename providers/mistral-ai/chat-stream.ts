@@ -1,8 +1,8 @@
 import {
-  ChatStreamWriter, isObject, ProviderError, readJson, writeJson, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall,
-  type SseEvent,
+  ChatStreamWriter, isObject, listOf, ProviderError, readJson, textOf, writeJson, type EventSink, type EventStage, type Json, type JsonObject,
+  type ProviderCall, type SseEvent,
 } from '@gateway/plugin-sdk';
-import { finishOf, listOf, readToolCall, textOf, thinkingOf, usageOf } from './chat-answer.js';
+import { finishOf, readToolCall, thinkingOf, usageOf } from './chat-answer.js';
 import { mistralError } from './error.js';
 
 /** Mistral's chunks as OpenAI's: content may be a list, tool calls come whole or in pieces, usage in the chunk with the finish reason. */

@@ -1,6 +1,6 @@
 import { isObject, type Json, type ProviderFault } from '@gateway/plugin-sdk';
 
-const textOf = (value: Json | undefined): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const filledText = (value: Json | undefined): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /**
  * `{ object: 'error', message, type, param, code }`, where the message may hold the details; `{ detail }` of 401 and 422;
@@ -9,21 +9,21 @@ const textOf = (value: Json | undefined): string | undefined => (typeof value ==
 export function mistralError(body: Json): ProviderFault | undefined {
   if (!isObject(body)) return undefined;
   const inner = isObject(body.error) ? body.error : body;
-  const message = textOf(inner.message) ?? details(inner.message) ?? details(inner.detail) ?? textOf(inner.reason) ?? textOf(inner.error);
+  const message = filledText(inner.message) ?? details(inner.message) ?? details(inner.detail) ?? filledText(inner.reason) ?? filledText(inner.error);
   if (message === undefined) return undefined;
-  const type = textOf(inner.type);
-  const code = typeof inner.code === 'number' ? String(inner.code) : textOf(inner.code);
-  const param = textOf(inner.param);
+  const type = filledText(inner.type);
+  const code = typeof inner.code === 'number' ? String(inner.code) : filledText(inner.code);
+  const param = filledText(inner.param);
   return { message, ...(type === undefined ? {} : { type }), ...(code === undefined ? {} : { code }), ...(param === undefined ? {} : { param }) };
 }
 
 /** Every member that was wrong, with its place. */
 function details(value: Json | undefined): string | undefined {
-  if (isObject(value)) return details(value.detail) ?? textOf(value.message);
-  if (!Array.isArray(value)) return textOf(value);
+  if (isObject(value)) return details(value.detail) ?? filledText(value.message);
+  if (!Array.isArray(value)) return filledText(value);
   const texts = (value as readonly Json[]).flatMap((entry): string[] => {
     if (!isObject(entry)) return [];
-    const message = textOf(entry.msg) ?? textOf(entry.message);
+    const message = filledText(entry.msg) ?? filledText(entry.message);
     if (message === undefined) return [];
     const place = Array.isArray(entry.loc) ? (entry.loc as readonly Json[]).filter((part) => part !== 'body').join('.') : '';
     return [place === '' ? message : `${place}: ${message}`];

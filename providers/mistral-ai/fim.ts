@@ -1,8 +1,8 @@
 import {
-  chatUsage, isObject, ProviderError, readMaxTokens,
-  type EndpointSpec, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent, type TokenUsage,
+  chatUsage, isObject, listOf, ProviderError, readMaxTokens, textOf, type EndpointSpec, type EventSink, type EventStage, type Json, type JsonObject,
+  type ProviderCall, type SseEvent, type TokenUsage,
 } from '@gateway/plugin-sdk';
-import { chatAnswer, finishOf, listOf, textOf, usageOf } from './chat-answer.js';
+import { chatAnswer, finishOf, usageOf } from './chat-answer.js';
 import { ChatStage } from './chat-stream.js';
 import { mistralError } from './error.js';
 

@@ -1,8 +1,8 @@
 // Reading request bodies. The proxy route brings bodies that nobody checked, so nothing is taken for granted here.
 
-export type Body = Readonly<Record<string, unknown>>;
+import { isObject } from '@gateway/plugin-sdk';
 
-export const isObject = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value);
+export type Body = Readonly<Record<string, unknown>>;
 
 /** The JSON object of a request; undefined when it is none. */
 export function parseBody(bytes: Uint8Array | undefined): Body | undefined {
@@ -25,7 +25,7 @@ export function countIn(value: unknown, maximum: number): number {
 export const tokensOf = (text: string): number => Math.ceil(text.length / 4);
 
 /** The text of a message's content, whether a string or parts. */
-export function textOf(content: unknown): string {
+export function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content.map((part: unknown) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('');

@@ -1,7 +1,8 @@
 // Chat completions: the last user message back, or tool calls when the message asks for them, in OpenAI's formats.
 
+import { isObject } from '@gateway/plugin-sdk';
 import { events, json, refusal, type Answer } from './answer.js';
-import { countIn, idFor, isObject, nowSeconds, textOf, tokensOf, type Body } from './body.js';
+import { contentText, countIn, idFor, nowSeconds, tokensOf, type Body } from './body.js';
 import type { Knobs } from './knobs.js';
 import { contentFor, contentTotalMax, piecesOf, usageOf } from './text.js';
 
@@ -26,11 +27,11 @@ export function chat(body: Body, knobs: Knobs): Answer {
   const choices = countIn(body.n, choicesMax);
   if (choices === -1) return refusal('n', `must be a whole number from 1 to ${choicesMax}`);
   const messages = body.messages.filter(isObject);
-  const asked = textOf(messages.findLast((message) => message.role === 'user')?.content);
+  const asked = contentText(messages.findLast((message) => message.role === 'user')?.content);
   const toolCalls = toolCallsIn(body, asked, messages.at(-1)?.role === 'tool');
   const text = toolCalls.length > 0 ? '' : contentFor(asked, knobs);
   if (choices > 1 && text.length * choices > contentTotalMax) return refusal('n', `the choices together would have more than ${contentTotalMax} characters`);
-  const inputTokens = messages.reduce((sum, message) => sum + tokensOf(textOf(message.content)), 0);
+  const inputTokens = messages.reduce((sum, message) => sum + tokensOf(contentText(message.content)), 0);
   const outputTokens = tokensOf(text) + toolCalls.reduce((sum, call) => sum + tokensOf(call.name + call.arguments), 0);
   const said: Said = { text, toolCalls, choices, usage: usageOf(inputTokens, outputTokens * choices) };
   return body.stream === true ? events(completionEvents(body, said, knobs)) : json(200, completion(body, said));

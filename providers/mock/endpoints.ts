@@ -1,8 +1,9 @@
 // The mock's other endpoints: small, deterministic, in OpenAI's formats.
 
 import { createHash } from 'node:crypto';
+import { isObject } from '@gateway/plugin-sdk';
 import { bytes, json, refusal, type Answer } from './answer.js';
-import { countIn, idFor, isObject, nowSeconds, textOf, tokensOf, type Body } from './body.js';
+import { contentText, countIn, idFor, nowSeconds, tokensOf, type Body } from './body.js';
 
 const dimensionsDefault = 256;
 const dimensionsMax = 4096;
@@ -53,7 +54,7 @@ export function moderations(body: Body): Answer {
   return json(200, {
     id: idFor('modr'), model: body.model ?? 'text-moderation-latest',
     results: inputs.map((input) => {
-      const text = (typeof input === 'string' ? input : textOf([input])).toLowerCase();
+      const text = (typeof input === 'string' ? input : contentText([input])).toLowerCase();
       const hits = categories.map((name) => [name, text.includes(name)] as const);
       return {
         flagged: hits.some(([, isHit]) => isHit), categories: Object.fromEntries(hits),

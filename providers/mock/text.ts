@@ -1,7 +1,8 @@
 // Text completions, and what they share with chat: the text itself, its pieces, its usage.
 
+import { isObject } from '@gateway/plugin-sdk';
 import { events, json, refusal, type Answer } from './answer.js';
-import { countIn, idFor, isObject, nowSeconds, tokensOf, type Body } from './body.js';
+import { countIn, idFor, nowSeconds, tokensOf, type Body } from './body.js';
 import type { Knobs } from './knobs.js';
 
 const filler = 'lorem ipsum ';

@@ -1,6 +1,7 @@
-import { isObject, writeJson, type FinishReason, type Json, type JsonObject, type ProviderCall, type TokenUsage, type ToolCall } from '@gateway/plugin-sdk';
+import {
+  isObject, listOf, textOf, writeJson, type FinishReason, type Json, type JsonObject, type ProviderCall, type TokenUsage, type ToolCall,
+} from '@gateway/plugin-sdk';
 
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const countOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
 /** Arguments come as an object; a provider behind Ollama may still write them as a text. */
@@ -35,8 +36,6 @@ interface TokenLogprob {
 const tokenOf = (value: Json): TokenLogprob | undefined => (isObject(value) && typeof value.token === 'string' && typeof value.logprob === 'number'
   ? { token: value.token, logprob: value.logprob, bytes: value.bytes ?? null }
   : undefined);
-
-const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value as readonly Json[] : []);
 
 /** As a chat completion has them; undefined when there are none. */
 export function chatLogprobs(list: Json | undefined): JsonObject | undefined {

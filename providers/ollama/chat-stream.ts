@@ -1,5 +1,7 @@
-import { ChatStreamWriter, isObject, ProviderError, readJson, type EventSink, type EventStage, type Json, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
-import { chatLogprobs, finishOf, textOf, toolCallsOf, usageOf } from './answer.js';
+import {
+  ChatStreamWriter, isObject, ProviderError, readJson, textOf, type EventSink, type EventStage, type Json, type ProviderCall, type SseEvent,
+} from '@gateway/plugin-sdk';
+import { chatLogprobs, finishOf, toolCallsOf, usageOf } from './answer.js';
 
 /** One line for each piece; the last has `done: true`, the reason and the counts. */
 export class OllamaChatStage implements EventStage {

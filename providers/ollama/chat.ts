@@ -1,8 +1,8 @@
 import {
-  chatCompletion, isObject, ProviderError, readResponseFormat, readThinking, readToolChoice, readTools, type ContentBlock, type FunctionTool, type Json, type JsonObject,
-  type ProviderCall,
+  chatCompletion, isObject, ProviderError, readResponseFormat, readThinking, readToolChoice, readTools, textOf, type ContentBlock, type FunctionTool,
+  type Json, type JsonObject, type ProviderCall,
 } from '@gateway/plugin-sdk';
-import { chatLogprobs, finishOf, textOf, toolCallsOf, usageOf } from './answer.js';
+import { chatLogprobs, finishOf, toolCallsOf, usageOf } from './answer.js';
 import { ollamaMessages } from './messages.js';
 import { judgeFields, optionsOf, ownFields, topLogprobs } from './options.js';
 

@@ -1,7 +1,8 @@
 import {
-  chatUsage, isObject, ProviderError, type EndpointSpec, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent, type TokenUsage,
+  chatUsage, isObject, ProviderError, textOf, type EndpointSpec, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall,
+  type SseEvent, type TokenUsage,
 } from '@gateway/plugin-sdk';
-import { completionLogprobs, finishOf, textOf, usageOf } from './answer.js';
+import { completionLogprobs, finishOf, usageOf } from './answer.js';
 import { errorOf } from './chat-stream.js';
 import { judgeFields, optionsOf, ownFields, topLogprobs } from './options.js';
 

@@ -1,5 +1,4 @@
-import type { EndpointSpec, Json, JsonObject, ProviderCall } from '@gateway/plugin-sdk';
-import { isObject } from '@gateway/plugin-sdk';
+import { isObject, listOf, type EndpointSpec, type Json, type JsonObject, type ProviderCall } from '@gateway/plugin-sdk';
 import { packVector, readInputs } from '../common/gemini.js';
 import { parentPath } from './credentials.js';
 import { publisherPath, vertexModel } from './models.js';
@@ -83,5 +82,3 @@ function embeddingList(vectors: readonly (Json | undefined)[], counts: readonly 
     ...(told.length === 0 ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
   };
 }
-
-const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value as readonly Json[] : []);

@@ -1,6 +1,7 @@
 // Files that travel encoded and hold text: providers hand them to the model as what they say, so they are judged like any other text.
 
 import { mediaTypeOf } from '../chat/read.js';
+import { textOrUndefined } from '../json.js';
 import type { Json } from '../shared.js';
 
 export interface TextFile {
@@ -27,7 +28,7 @@ export function readTextFile(value: string, name: string, object: Readonly<Recor
   if (isUrl && comma === -1) return undefined;
   const prefix = value.slice(0, comma + 1);
   const mediaType = isUrl ? /^[^;,]*/.exec(prefix.slice('data:'.length))?.[0].trim() || 'text/plain'
-    : stringIn(object.media_type) ?? stringIn(object.mime_type) ?? mediaTypeOf(stringIn(object.filename) ?? '') ?? '';
+    : textOrUndefined(object.media_type) ?? textOrUndefined(object.mime_type) ?? mediaTypeOf(textOrUndefined(object.filename) ?? '') ?? '';
   const encoded = value.slice(prefix.length);
   let text: string | undefined;
   if (textTypes.test(mediaType.toLowerCase())) text = Buffer.from(encoded, 'base64').toString('utf8');
@@ -38,8 +39,6 @@ export function readTextFile(value: string, name: string, object: Readonly<Recor
 
 /** The value of the place, with another text in the file. */
 export const writeTextFile = (before: string, text: string): string => before + Buffer.from(text, 'utf8').toString('base64');
-
-const stringIn = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
 function textIn(encoded: string, isBeginning: boolean): string | undefined {
   try {

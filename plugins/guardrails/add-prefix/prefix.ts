@@ -1,4 +1,4 @@
-import type { EndpointName, Json } from '@gateway/plugin-sdk';
+import { isObject, type EndpointName, type Json, type JsonObject } from '@gateway/plugin-sdk';
 
 export interface PrefixOptions {
   readonly prefix: string;
@@ -6,8 +6,6 @@ export interface PrefixOptions {
   readonly addToExisting: boolean;
   readonly onlyIfEmpty: boolean;
 }
-
-type Members = { readonly [key: string]: Json };
 
 /** Where a dialect differs from the others in how a message is written. */
 interface Dialect {
@@ -18,7 +16,7 @@ interface Dialect {
 
 /** The request with the prefix in it; undefined when it takes none. Throws when the body cannot be read. */
 export function withPrefix(endpoint: EndpointName, body: Json, options: PrefixOptions): Json | undefined {
-  if (!isMembers(body)) throw new Error('the body is no JSON object; a prefix cannot be put in');
+  if (!isObject(body)) throw new Error('the body is no JSON object; a prefix cannot be put in');
   switch (endpoint) {
     case 'chatCompletions': return chatBody(body, options);
     case 'messages': case 'countTokens': return options.role === 'system' ? messagesSystem(body, options) : messagesBody(body, options);
@@ -28,16 +26,16 @@ export function withPrefix(endpoint: EndpointName, body: Json, options: PrefixOp
   }
 }
 
-function chatBody(body: Members, options: PrefixOptions): Json | undefined {
+function chatBody(body: JsonObject, options: PrefixOptions): Json | undefined {
   if (!Array.isArray(body.messages)) throw new Error('the body has no list of messages; a prefix cannot be put in');
   const messages = withMessage(body.messages, options, { textType: 'text', newMessage: (content) => ({ role: options.role, content }) });
   return messages === undefined ? undefined : { ...body, messages };
 }
 
-function messagesBody(body: Members, options: PrefixOptions): Json | undefined {
+function messagesBody(body: JsonObject, options: PrefixOptions): Json | undefined {
   if (!Array.isArray(body.messages)) throw new Error('the body has no list of messages; a prefix cannot be put in');
   // An assistant message at the end is the beginning of the answer, which must not end in white space.
-  const isPrefill = options.role === 'assistant' && !body.messages.some((message: Json) => isMembers(message) && message.role === 'assistant');
+  const isPrefill = options.role === 'assistant' && !body.messages.some((message: Json) => isObject(message) && message.role === 'assistant');
   const newMessage = (content: string): Json => ({ role: options.role, content: isPrefill ? content.trimEnd() : content });
   if (isPrefill && options.prefix.trim() === '') return undefined;
   const messages = withMessage(body.messages, options, { textType: 'text', newMessage });
@@ -45,7 +43,7 @@ function messagesBody(body: Members, options: PrefixOptions): Json | undefined {
 }
 
 /** In this dialect the system prompt is a member of the body: a text, or text blocks. */
-function messagesSystem(body: Members, options: PrefixOptions): Json | undefined {
+function messagesSystem(body: JsonObject, options: PrefixOptions): Json | undefined {
   const { system } = body;
   const { prefix, addToExisting, onlyIfEmpty } = options;
   if (isBlank(system)) return { ...body, system: prefix };
@@ -56,7 +54,7 @@ function messagesSystem(body: Members, options: PrefixOptions): Json | undefined
 }
 
 /** Instructions, else a system message among the items. */
-function responsesSystem(body: Members, options: PrefixOptions): Json | undefined {
+function responsesSystem(body: JsonObject, options: PrefixOptions): Json | undefined {
   const { instructions, input } = body;
   const { prefix, addToExisting, onlyIfEmpty } = options;
   const hasItem = Array.isArray(input) && input.some((item: Json) => isMessageOf(item, 'system'));
@@ -67,7 +65,7 @@ function responsesSystem(body: Members, options: PrefixOptions): Json | undefine
   return { ...body, instructions: addToExisting ? prefix + instructions : `${prefix}\n\n${instructions}` };
 }
 
-function responsesInput(body: Members, options: PrefixOptions): Json | undefined {
+function responsesInput(body: JsonObject, options: PrefixOptions): Json | undefined {
   const { prefix, role, addToExisting, onlyIfEmpty } = options;
   const newMessage = (content: string): Json => ({ type: 'message', role, content });
   const { input } = body;
@@ -85,7 +83,7 @@ function responsesInput(body: Members, options: PrefixOptions): Json | undefined
 const newMessageOf = (role: string, content: string): Json => ({ type: 'message', role, content });
 
 /** A prompt has no roles: it takes what is meant for the user or the system, and an answer cannot be begun. */
-function completionsBody(body: Members, { prefix, role, onlyIfEmpty }: PrefixOptions): Json | undefined {
+function completionsBody(body: JsonObject, { prefix, role, onlyIfEmpty }: PrefixOptions): Json | undefined {
   const { prompt } = body;
   if (role === 'assistant') return undefined;
   if (prompt === undefined || prompt === null) return { ...body, prompt: prefix };
@@ -102,7 +100,7 @@ function completionsBody(body: Members, { prefix, role, onlyIfEmpty }: PrefixOpt
 function withMessage(list: readonly Json[], { prefix, role, addToExisting, onlyIfEmpty }: PrefixOptions, { textType, newMessage }: Dialect): Json[] | undefined {
   const index = list.findIndex((item) => isMessageOf(item, role));
   const message = list[index];
-  if (!isMembers(message)) return role === 'system' ? [newMessage(prefix), ...list] : [...list, newMessage(prefix)];
+  if (!isObject(message)) return role === 'system' ? [newMessage(prefix), ...list] : [...list, newMessage(prefix)];
   const isEmpty = isBlank(message.content);
   if (onlyIfEmpty && !isEmpty) return undefined;
   // Results of tools have to follow their calls: nothing may come between.
@@ -119,25 +117,23 @@ function withContent(content: Json | undefined, prefix: string, textType: string
 
 /** Into the first part that is text; without one, as a part of its own. */
 function withPart(parts: readonly Json[], prefix: string, textType: string): Json[] {
-  const index = parts.findIndex((part) => isMembers(part) && typeof part.text === 'string' && (part.type === textType || part.type === undefined || part.type === 'text'));
+  const index = parts.findIndex((part) => isObject(part) && typeof part.text === 'string' && (part.type === textType || part.type === undefined || part.type === 'text'));
   const part = parts[index];
-  if (isMembers(part) && typeof part.text === 'string') return parts.with(index, { ...part, text: prefix + part.text });
+  if (isObject(part) && typeof part.text === 'string') return parts.with(index, { ...part, text: prefix + part.text });
   const added: Json = textType === 'output_text' ? { type: textType, text: prefix, annotations: [] } : { type: textType, text: prefix };
   // Results of tools have to stand first.
   return hasToolResult(parts) ? [...parts, added] : [added, ...parts];
 }
 
-const hasToolResult = (content: Json | undefined): boolean => Array.isArray(content) && content.some((part: Json) => isMembers(part) && part.type === 'tool_result');
+const hasToolResult = (content: Json | undefined): boolean => Array.isArray(content) && content.some((part: Json) => isObject(part) && part.type === 'tool_result');
 
 /** A developer is the system under its newer name. Items that are no messages have no role. */
-const isMessageOf = (item: Json, role: string): boolean => isMembers(item) && (item.role === role || (role === 'system' && item.role === 'developer'));
+const isMessageOf = (item: Json, role: string): boolean => isObject(item) && (item.role === role || (role === 'system' && item.role === 'developer'));
 
 /** No text but white space, and nothing else either. */
 function isBlank(content: Json | undefined): boolean {
   if (content === undefined || content === null) return true;
   if (typeof content === 'string') return content.trim() === '';
-  const isBlankPart = (part: Json): boolean => (typeof part === 'string' ? part.trim() === '' : isMembers(part) && typeof part.text === 'string' && part.text.trim() === '');
+  const isBlankPart = (part: Json): boolean => (typeof part === 'string' ? part.trim() === '' : isObject(part) && typeof part.text === 'string' && part.text.trim() === '');
   return Array.isArray(content) && content.every(isBlankPart);
 }
-
-const isMembers = (value: Json | undefined): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,4 @@
-import type { EndpointName, Json } from '@gateway/plugin-sdk';
-import { isMembers, type Members } from '../common/request/json-members.js';
+import { isObject, type EndpointName, type Json, type JsonObject } from '@gateway/plugin-sdk';
 
 export interface Image {
   readonly mediaType: string;
@@ -14,7 +13,7 @@ const depthMax = 8;
 
 /** The body with its image URLs replaced. Nothing of the old one is written to; where nothing changed it is the same object. */
 export function replaceImages(endpoint: EndpointName, body: Json, replace: Replacement): Json {
-  if (!isMembers(body)) return body;
+  if (!isObject(body)) return body;
   switch (endpoint) {
     case 'chatCompletions': return withMember(body, 'messages', (messages) => items(messages, (message) => inContent(message, 'content', chatPart, replace, 0)));
     case 'messages': case 'countTokens':
@@ -26,29 +25,29 @@ export function replaceImages(endpoint: EndpointName, body: Json, replace: Repla
   }
 }
 
-type Part = (part: Members, replace: Replacement, depth: number) => Json;
+type Part = (part: JsonObject, replace: Replacement, depth: number) => Json;
 
-const inContent = (value: Json, name: string, part: Part, replace: Replacement, depth: number): Json => (!isMembers(value) || depth > depthMax ? value
-  : withMember(value, name, (content) => items(content, (item) => (isMembers(item) ? part(item, replace, depth) : item))));
+const inContent = (value: Json, name: string, part: Part, replace: Replacement, depth: number): Json => (!isObject(value) || depth > depthMax ? value
+  : withMember(value, name, (content) => items(content, (item) => (isObject(item) ? part(item, replace, depth) : item))));
 
-function chatPart(part: Members, replace: Replacement): Json {
+function chatPart(part: JsonObject, replace: Replacement): Json {
   if (part.type !== 'image_url') return part;
   const { image_url: image } = part;
   if (typeof image === 'string') return withDataUrl(part, 'image_url', replace);
-  return isMembers(image) ? withMember(part, 'image_url', () => withDataUrl(image, 'url', replace)) : part;
+  return isObject(image) ? withMember(part, 'image_url', () => withDataUrl(image, 'url', replace)) : part;
 }
 
 const responsesPart: Part = (part, replace) => (part.type === 'input_image' ? withDataUrl(part, 'image_url', replace) : part);
 
-function messagesBlock(block: Members, replace: Replacement, depth: number): Json {
+function messagesBlock(block: JsonObject, replace: Replacement, depth: number): Json {
   if (block.type === 'tool_result') return inContent(block, 'content', messagesBlock, replace, depth + 1);
   const { source } = block;
-  if (block.type !== 'image' || !isMembers(source) || source.type !== 'url' || typeof source.url !== 'string' || !isRemote(source.url)) return block;
+  if (block.type !== 'image' || !isObject(source) || source.type !== 'url' || typeof source.url !== 'string' || !isRemote(source.url)) return block;
   const image = replace(source.url);
   return image === undefined ? block : { ...block, source: { type: 'base64', media_type: image.mediaType, data: image.base64 } };
 }
 
-function withDataUrl(value: Members, name: string, replace: Replacement): Members {
+function withDataUrl(value: JsonObject, name: string, replace: Replacement): JsonObject {
   const url = value[name];
   if (typeof url !== 'string' || !isRemote(url)) return value;
   const image = replace(url);
@@ -57,7 +56,7 @@ function withDataUrl(value: Members, name: string, replace: Replacement): Member
 
 const isRemote = (url: string): boolean => /^https?:\/\//i.test(url);
 
-function withMember(value: Members, name: string, change: (inner: Json) => Json): Members {
+function withMember(value: JsonObject, name: string, change: (inner: Json) => Json): JsonObject {
   const inner = value[name];
   if (inner === undefined) return value;
   const changed = change(inner);

@@ -1,4 +1,4 @@
-import { defineGuardrail, type Json, type Verdict } from '@gateway/plugin-sdk';
+import { defineGuardrail, isObject, type Json, type Verdict } from '@gateway/plugin-sdk';
 import { jsonGroups } from '../common/text/json-groups.js';
 
 type Operator = 'any' | 'all' | 'none';
@@ -65,5 +65,3 @@ function judge(group: number, objects: readonly { readonly [key: string]: Json }
     present: shown?.present ?? [],
   };
 }
-
-const isObject = (value: Json): value is { readonly [key: string]: Json } => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
-import type { Exchange, Json } from '@gateway/plugin-sdk';
+import type { Exchange, Json, JsonObject } from '@gateway/plugin-sdk';
 import type { PatternBudget } from '../common/text/pattern-size.js';
-import { scalarText, type Members } from '../common/request/json-members.js';
+import { scalarText } from '../common/request/json-text.js';
 import { compileWanted, type MatchType, type WantedValue } from '../common/request/wanted-value.js';
 
 interface WantedClaim {
@@ -22,7 +22,7 @@ export interface ClaimVerdict {
 }
 
 /** What the claims of a token are held against, once its signature and its times are right. */
-export async function compileClaims(given: ClaimParams, budget: PatternBudget): Promise<(claims: Members, exchange: Exchange) => ClaimVerdict> {
+export async function compileClaims(given: ClaimParams, budget: PatternBudget): Promise<(claims: JsonObject, exchange: Exchange) => ClaimVerdict> {
   const required = given.requiredClaims ?? [];
   const wanted: (readonly [string, WantedValue, boolean])[] = [];
   for (const [name, { values, matchType = 'exact' }] of Object.entries(given.claimValues ?? {})) {

@@ -1,7 +1,6 @@
-import type { Host } from '@gateway/plugin-sdk';
+import { isObject, type Host, type JsonObject } from '@gateway/plugin-sdk';
 import { LRUCache } from 'lru-cache';
 import { postForm, readJson } from '../common/request/hook-context.js';
-import { isMembers, type Members } from '../common/request/json-members.js';
 
 export interface IntrospectionOptions {
   readonly url: URL;
@@ -16,13 +15,13 @@ const timeoutMs = 4000;
 
 /** Asks the service that issued a token whether it still holds (RFC 7662). Only a yes is kept, and no longer than the token lives. */
 export class Introspection {
-  readonly #active = new LRUCache<string, { readonly claims: Members; readonly untilMs: number }>({ max: activeMax });
-  readonly #pending = new Map<string, Promise<Members | undefined>>();
+  readonly #active = new LRUCache<string, { readonly claims: JsonObject; readonly untilMs: number }>({ max: activeMax });
+  readonly #pending = new Map<string, Promise<JsonObject | undefined>>();
 
   constructor(readonly host: Host, readonly options: IntrospectionOptions) {}
 
   /** The claims; undefined when the token does not hold. Rejects when the service does not say. */
-  claimsOf(token: string, digest: string): Members | Promise<Members | undefined> {
+  claimsOf(token: string, digest: string): JsonObject | Promise<JsonObject | undefined> {
     const known = this.#active.get(digest);
     if (known !== undefined && this.host.now() < known.untilMs) return known.claims;
     let pending = this.#pending.get(digest);
@@ -33,12 +32,12 @@ export class Introspection {
     return pending;
   }
 
-  async #ask(token: string, digest: string): Promise<Members | undefined> {
+  async #ask(token: string, digest: string): Promise<JsonObject | undefined> {
     const { url, contentType, headers, ageMaxMs } = this.options;
     const isForm = contentType === 'application/x-www-form-urlencoded';
     const answer = await postForm(this.host, { url, headers, contentType, timeoutMs, body: isForm ? `token=${encodeURIComponent(token)}` : JSON.stringify({ token }) });
     const claims = await readJson(answer, `the service at ${url.host}`);
-    if (!isMembers(claims)) throw new Error(`the service at ${url.host} answered without saying whether the token is active`);
+    if (!isObject(claims)) throw new Error(`the service at ${url.host} answered without saying whether the token is active`);
     if (!isActive(claims)) return undefined;
     const expiresMs = typeof claims.exp === 'number' ? claims.exp * 1000 : Infinity;
     const untilMs = Math.min(this.host.now() + ageMaxMs, expiresMs);
@@ -48,7 +47,7 @@ export class Introspection {
 }
 
 /** `active` decides wherever it stands; services that do not know it say `valid`, or name the subject. */
-function isActive({ active, valid, sub }: Members): boolean {
+function isActive({ active, valid, sub }: JsonObject): boolean {
   if (active !== undefined) return active === true;
   if (valid !== undefined) return valid === true;
   return typeof sub === 'string' && sub !== '';

@@ -1,7 +1,6 @@
-import type { Host } from '@gateway/plugin-sdk';
+import { isObject, type Host } from '@gateway/plugin-sdk';
 import type { JSONWebKeySet, LocalJWKSet } from 'jose';
 import { readJson } from '../common/request/hook-context.js';
-import { isMembers } from '../common/request/json-members.js';
 
 export interface Keys {
   readonly find: LocalJWKSet;
@@ -61,7 +60,7 @@ export class RemoteKeys implements KeySource {
       const answer = await this.host.fetch({ url: this.url.href, headers: { accept: 'application/json' }, timeoutMs, bytesMax });
       if (answer.status !== 200) throw new Error(`status ${answer.status}`);
       const set = await readJson(answer, 'it');
-      if (!isMembers(set) || !Array.isArray(set.keys)) throw new Error('no key set');
+      if (!isObject(set) || !Array.isArray(set.keys)) throw new Error('no key set');
       this.#keys = { find: this.makeSet(set as unknown as JSONWebKeySet), generation: (this.#keys?.generation ?? 0) + 1 };
       this.#readAtMs = this.host.now();
       this.#fault = undefined;

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { defineGuardrail, ParameterError, type Host, type Json } from '@gateway/plugin-sdk';
+import { defineGuardrail, isObject, ParameterError, type Host, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import type { JSONWebKeySet } from 'jose';
 import { anyValue } from '../common/request/any-value.js';
-import { isMembers, type Members } from '../common/request/json-members.js';
 import { readHeaders } from '../common/request/outbound-headers.js';
 import { readUrl } from '../common/request/outbound-url.js';
 import { verdictOf } from '../common/request/verdict.js';
@@ -80,7 +79,7 @@ export default defineGuardrail({
     return {
       weight: budget.weight,
       async evaluate({ exchange }) {
-        let claims: Members;
+        let claims: JsonObject;
         try {
           const token = tokenOf(exchange.request.header(headerName));
           const digest = createHash('sha256').update(token).digest('base64');
@@ -125,9 +124,9 @@ async function makeVerifier({ jwksUri, jwks, cacheMaxAge, algorithms }: SourcePa
   if (jwksUri !== undefined) {
     source = new RemoteKeys(host, readUrl(jwksUri, 'jwksUri'), cacheMaxAge * 1000, jose.createLocalJWKSet);
   } else {
-    if (!isMembers(jwks) || !Array.isArray(jwks.keys) || jwks.keys.length === 0) throw new ParameterError('jwks', 'must be {"keys": [...]} with at least one key');
+    if (!isObject(jwks) || !Array.isArray(jwks.keys) || jwks.keys.length === 0) throw new ParameterError('jwks', 'must be {"keys": [...]} with at least one key');
     for (const [index, key] of (jwks.keys as readonly Json[]).entries()) {
-      if (!isMembers(key) || typeof key.kty !== 'string') throw new ParameterError(`jwks.keys[${index}]`, 'must be a JSON web key');
+      if (!isObject(key) || typeof key.kty !== 'string') throw new ParameterError(`jwks.keys[${index}]`, 'must be a JSON web key');
       if (key.kty === 'oct' || key.d !== undefined || key.k !== undefined) {
         throw new ParameterError(`jwks.keys[${index}]`, 'must be a public key; never put a private or shared key into a config');
       }

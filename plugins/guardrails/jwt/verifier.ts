@@ -1,8 +1,7 @@
-import type { Host } from '@gateway/plugin-sdk';
+import { isObject, type Host, type JsonObject } from '@gateway/plugin-sdk';
 import type { CompactJWSHeaderParameters, FlattenedJWSInput, compactVerify, errors } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { Buffer } from 'node:buffer';
-import { isMembers, type Members } from '../common/request/json-members.js';
 import type { Keys, KeySource } from './key-source.js';
 
 export interface Jose {
@@ -24,11 +23,11 @@ export interface ClaimLimits {
 
 /** Signatures. One that was right is not computed again while the key set is the same; times are judged each time. */
 export class Verifier {
-  readonly #verified = new LRUCache<string, { readonly claims: Members; readonly generation: number }>({ max: verifiedMax });
+  readonly #verified = new LRUCache<string, { readonly claims: JsonObject; readonly generation: number }>({ max: verifiedMax });
 
   constructor(readonly host: Host, readonly jose: Jose, readonly source: KeySource, readonly algorithms: readonly string[]) {}
 
-  async claimsOf(token: string, digest: string): Promise<Members> {
+  async claimsOf(token: string, digest: string): Promise<JsonObject> {
     const keys = await this.source.current();
     const known = this.#verified.get(digest);
     if (known?.generation === keys.generation) return known.claims;
@@ -39,7 +38,7 @@ export class Verifier {
     } catch {
       claims = undefined;
     }
-    if (!isMembers(claims)) throw new Refusal('the token holds no claims');
+    if (!isObject(claims)) throw new Refusal('the token holds no claims');
     this.#verified.set(digest, { claims, generation });
     return claims;
   }
@@ -85,7 +84,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Throws a Refusal when the times of the claims do not allow them now (RFC 7519, sections 4.1.4 to 4.1.6). */
-export function judgeTimes(claims: Members, nowMs: number, { toleranceSeconds, ageMaxSeconds }: ClaimLimits): void {
+export function judgeTimes(claims: JsonObject, nowMs: number, { toleranceSeconds, ageMaxSeconds }: ClaimLimits): void {
   const now = Math.floor(nowMs / 1000);
   const expires = timeOf(claims, 'exp');
   if (expires !== undefined && expires <= now - toleranceSeconds) throw new Refusal('the token has expired');
@@ -98,7 +97,7 @@ export function judgeTimes(claims: Members, nowMs: number, { toleranceSeconds, a
   if (issued < now - ageMaxSeconds - toleranceSeconds) throw new Refusal('the token is too old');
 }
 
-function timeOf(claims: Members, name: string): number | undefined {
+function timeOf(claims: JsonObject, name: string): number | undefined {
   const value = claims[name];
   if (value === undefined) return undefined;
   if (typeof value !== 'number') throw new Refusal(`the claim ${name} of the token is no time`);

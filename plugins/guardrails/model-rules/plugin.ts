@@ -1,5 +1,5 @@
 import { defineGuardrail, ParameterError, type Json } from '@gateway/plugin-sdk';
-import { scalarText } from '../common/request/json-members.js';
+import { scalarText } from '../common/request/json-text.js';
 import { compileModelNames, namesModel, requestedModel, type ModelNames } from '../common/request/model-names.js';
 import { verdictOf } from '../common/request/verdict.js';
 

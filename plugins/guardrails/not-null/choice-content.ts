@@ -1,4 +1,4 @@
-import type { EndpointName, Json } from '@gateway/plugin-sdk';
+import { isObject, listOf, type EndpointName, type Json } from '@gateway/plugin-sdk';
 
 export interface ChoiceContent {
   readonly isEmpty: boolean;
@@ -6,14 +6,12 @@ export interface ChoiceContent {
   readonly content: Json | undefined;
 }
 
-type Members = { readonly [key: string]: Json };
-
 /** Each choice of an answer. A dialect without choices has one. */
 export function choicesOf(endpoint: EndpointName, answer: Json): readonly ChoiceContent[] {
-  if (!isMembers(answer)) return [{ isEmpty: isBlank(answer), content: answer }];
+  if (!isObject(answer)) return [{ isEmpty: isBlank(answer), content: answer }];
   switch (endpoint) {
-    case 'chatCompletions': return listOf(answer.choices).map((choice) => messageContent(isMembers(choice) ? choice.message : undefined));
-    case 'completions': return listOf(answer.choices).map((choice) => textContent(isMembers(choice) ? choice.text : undefined));
+    case 'chatCompletions': return listOf(answer.choices).map((choice) => messageContent(isObject(choice) ? choice.message : undefined));
+    case 'completions': return listOf(answer.choices).map((choice) => textContent(isObject(choice) ? choice.text : undefined));
     case 'messages': return [textContent(answer.content)];
     case 'responses': return [{ isEmpty: listOf(answer.output).every(isBlankItem), content: answer.output }];
     // Vectors, images, results of a moderation: whatever the list of results is called.
@@ -22,12 +20,12 @@ export function choicesOf(endpoint: EndpointName, answer: Json): readonly Choice
 }
 
 function messageContent(message: Json | undefined): ChoiceContent {
-  if (!isMembers(message)) return { isEmpty: true, content: undefined };
+  if (!isObject(message)) return { isEmpty: true, content: undefined };
   const { content } = message;
   // A call of a tool is an answer, as are a refusal, audio and images.
   const isEmpty = isBlank(content) && isBlank(message.refusal)
-    && listOf(message.tool_calls).length === 0 && !isMembers(message.function_call)
-    && !isMembers(message.audio) && listOf(message.images).length === 0;
+    && listOf(message.tool_calls).length === 0 && !isObject(message.function_call)
+    && !isObject(message.audio) && listOf(message.images).length === 0;
   return { isEmpty, content };
 }
 
@@ -43,7 +41,7 @@ function isBlank(content: Json | undefined): boolean {
 
 /** Thinking is not content; a part of any kind that has no text is. */
 function isBlankPart(part: Json): boolean {
-  if (!isMembers(part)) return isBlank(part);
+  if (!isObject(part)) return isBlank(part);
   switch (part.type) {
     case 'thinking': case 'redacted_thinking': return true;
     case 'text': case 'output_text': return isBlank(part.text);
@@ -53,10 +51,7 @@ function isBlankPart(part: Json): boolean {
 }
 
 function isBlankItem(item: Json): boolean {
-  if (!isMembers(item)) return true;
+  if (!isObject(item)) return true;
   if (item.type === 'reasoning') return true;
   return item.type === 'message' || item.type === undefined ? isBlank(item.content) : false;
 }
-
-const isMembers = (value: Json | undefined): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);
-const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);

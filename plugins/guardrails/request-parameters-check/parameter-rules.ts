@@ -1,5 +1,5 @@
-import { ParameterError, type Json } from '@gateway/plugin-sdk';
-import { canonicalText, type Members } from '../common/request/json-members.js';
+import { listOf, ParameterError, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { canonicalText } from '../common/request/json-text.js';
 import { refuseOverlap } from '../common/request/names.js';
 
 interface ValueRules {
@@ -17,7 +17,7 @@ export interface ParameterRules {
 export type BlockedParameter = { readonly param: string; readonly value?: Json; readonly reasons: readonly string[] };
 
 /** Gives what speaks against the members of a body; undefined when there are no rules. An empty list is no rule. */
-export function compileParameterRules(rules: ParameterRules): ((body: Members) => BlockedParameter[]) | undefined {
+export function compileParameterRules(rules: ParameterRules): ((body: JsonObject) => BlockedParameter[]) | undefined {
   const { allowedKeys = [], blockedKeys = [], values = {} } = rules;
   refuseOverlap(allowedKeys, blockedKeys, 'params.blockedKeys', 'params.allowedKeys');
   const byName = new Map<string, { readonly allowed: ReadonlySet<string>; readonly blocked: ReadonlySet<string> }>();
@@ -41,7 +41,7 @@ export function compileParameterRules(rules: ParameterRules): ((body: Members) =
       const rule = byName.get(param);
       // Each value is written once and looked up: a list of the body may be as long as one of the config.
       const whole = rule === undefined ? '' : canonicalText(value);
-      const items = rule === undefined ? [] : itemsOf(value).map(canonicalText);
+      const items = rule === undefined ? [] : listOf(value).map(canonicalText);
       // A value that is a list may be listed as a whole, too.
       const isBlocked = rule !== undefined && (rule.blocked.has(whole) || items.some((item) => rule.blocked.has(item)));
       const isAllowed = rule === undefined || rule.allowed.size === 0 || rule.allowed.has(whole) || (Array.isArray(value) && items.every((item) => rule.allowed.has(item)));
@@ -52,8 +52,6 @@ export function compileParameterRules(rules: ParameterRules): ((body: Members) =
     return found;
   };
 }
-
-const itemsOf = (value: Json): readonly Json[] => (Array.isArray(value) ? value as readonly Json[] : []);
 
 /** Longest text shown. */
 const textShownMax = 64;

@@ -1,6 +1,5 @@
-import { defineGuardrail, ParameterError, type Json } from '@gateway/plugin-sdk';
+import { defineGuardrail, isObject, ParameterError, type Json } from '@gateway/plugin-sdk';
 import { anyValue } from '../common/request/any-value.js';
-import { isMembers } from '../common/request/json-members.js';
 import { verdictOf } from '../common/request/verdict.js';
 import { compileParameterRules } from './parameter-rules.js';
 import { compileToolRules } from './tool-rules.js';
@@ -31,8 +30,8 @@ export default defineGuardrail({
         type: 'object',
         description: 'Which top-level members the body may have.',
         properties: {
-          allowedKeys: names('Members that are allowed; with this list every other one fails, so it has to name model, messages and so on.'),
-          blockedKeys: names('Members that are blocked.'),
+          allowedKeys: names('JsonObject that are allowed; with this list every other one fails, so it has to name model, messages and so on.'),
+          blockedKeys: names('JsonObject that are blocked.'),
           values: {
             type: 'object',
             properties: {},
@@ -56,7 +55,7 @@ export default defineGuardrail({
     return {
       evaluate(input) {
         const body = input.json();
-        if (!isMembers(body)) throw new Error('the request has no JSON body whose parameters could be judged');
+        if (!isObject(body)) throw new Error('the request has no JSON body whose parameters could be judged');
         const found = toolsOf(input.exchange.endpoint, body);
         const blockedToolsFound: Json[] = [];
         const sentences: string[] = [];

@@ -1,13 +1,11 @@
-import type { EndpointName, Json } from '@gateway/plugin-sdk';
-
-type Members = Readonly<Record<string, Json>>;
+import { isObject, type EndpointName, type Json } from '@gateway/plugin-sdk';
 
 /** A list has its length; one text or object counts as one; nothing is 0. */
 const itemsOf = (value: Json | undefined): number => (Array.isArray(value) ? value.length : value === undefined || value === null || value === '' ? 0 : 1);
 
 /** Messages of a conversation, or what an endpoint without a conversation has in their place. */
 export function messagesOf(endpoint: EndpointName, body: Json): number {
-  if (!isMembers(body)) return 0;
+  if (!isObject(body)) return 0;
   switch (endpoint) {
     case 'responses': case 'embeddings': case 'moderations': case 'speech': return itemsOf(body.input);
     case 'completions': case 'imageGenerations': return itemsOf(body.prompt);
@@ -16,11 +14,11 @@ export function messagesOf(endpoint: EndpointName, body: Json): number {
   }
 }
 
-export const toolsOf = (body: Json): number => (isMembers(body) ? itemsOf(body.tools) + itemsOf(body.functions) : 0);
+export const toolsOf = (body: Json): number => (isObject(body) ? itemsOf(body.tools) + itemsOf(body.functions) : 0);
 
 /** Image parts of messages, of input items, and of the tool results in them. */
 export function imagesOf(body: Json): number {
-  if (!isMembers(body)) return 0;
+  if (!isObject(body)) return 0;
   return imagesIn(body.messages, 0) + imagesIn(body.input, 0);
 }
 
@@ -30,9 +28,7 @@ const depthMax = 8;
 function imagesIn(value: Json | undefined, depth: number): number {
   if (depth > depthMax) return 0;
   if (Array.isArray(value)) return value.reduce((sum: number, item: Json) => sum + imagesIn(item, depth + 1), 0);
-  if (!isMembers(value)) return 0;
+  if (!isObject(value)) return 0;
   if (value.type === 'image_url' || value.type === 'input_image' || value.type === 'image') return 1;
   return imagesIn(value.content, depth + 1) + imagesIn(value.output, depth + 1) + imagesIn(value.source, depth + 1);
 }
-
-const isMembers = (value: Json | undefined): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);

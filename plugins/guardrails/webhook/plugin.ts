@@ -1,7 +1,6 @@
-import { defineGuardrail, type CheckInput, type Json } from '@gateway/plugin-sdk';
+import { defineGuardrail, isObject, type CheckInput, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { anyValue } from '../common/request/any-value.js';
 import { hookContext, postJson, readJson } from '../common/request/hook-context.js';
-import { isMembers, type Members } from '../common/request/json-members.js';
 import { readForwardedNames, readHeaders } from '../common/request/outbound-headers.js';
 import { readUrl } from '../common/request/outbound-url.js';
 
@@ -36,7 +35,7 @@ export default defineGuardrail({
           url, headers: { ...forwardedHeaders(input, forwarded), ...own }, body: hookContext(input), timeoutMs: params.timeout, bytesMax: answerBytesMax, signal: input.signal,
         });
         const reply = await readJson(answer, `the service at ${url.host}`);
-        if (!isMembers(reply) || typeof reply.verdict !== 'boolean') {
+        if (!isObject(reply) || typeof reply.verdict !== 'boolean') {
           throw new Error(`the service at ${url.host} answered with status ${answer.status} but without a verdict; it must answer {"verdict": true} or {"verdict": false}`);
         }
         const body = changedBody(reply, input.stage, url.host);
@@ -61,10 +60,10 @@ function forwardedHeaders({ exchange: { request } }: CheckInput, names: readonly
 }
 
 /** The new body of the side that is judged; what the answer says about the other side is not heard. */
-function changedBody({ transformedData }: Members, stage: CheckInput['stage'], service: string): Json | undefined {
-  const side = isMembers(transformedData) ? transformedData[stage === 'input' ? 'request' : 'response'] : undefined;
-  const body = isMembers(side) ? side.json : undefined;
+function changedBody({ transformedData }: JsonObject, stage: CheckInput['stage'], service: string): Json | undefined {
+  const side = isObject(transformedData) ? transformedData[stage === 'input' ? 'request' : 'response'] : undefined;
+  const body = isObject(side) ? side.json : undefined;
   if (body === undefined || body === null) return undefined;
-  if (!isMembers(body)) throw new Error(`the service at ${service} answered with a transformed body that is no JSON object`);
+  if (!isObject(body)) throw new Error(`the service at ${service} answered with a transformed body that is no JSON object`);
   return body;
 }

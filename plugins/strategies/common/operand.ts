@@ -1,4 +1,4 @@
-import type { Exchange, Json } from '@gateway/plugin-sdk';
+import { isList, type Exchange, type Json } from '@gateway/plugin-sdk';
 
 export type OperandSource = 'metadata' | 'params' | 'headers' | 'url';
 
@@ -46,5 +46,3 @@ function member(value: Json, name: string): Json | undefined {
   if (isList(value)) return /^\d{1,6}$/.test(name) ? value[Number(name)] : undefined;
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }
-
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);

@@ -1,4 +1,4 @@
-import { ParameterError, type Exchange, type Json } from '@gateway/plugin-sdk';
+import { isObject, ParameterError, type Exchange, type Json } from '@gateway/plugin-sdk';
 import type { RE2JS } from 're2js';
 import { parseOperand, readOperand, type Operand } from '../common/operand.js';
 import type { Patterns } from './pattern.js';
@@ -155,8 +155,6 @@ function numberIn(value: unknown): number | undefined {
 
 const isScalar = (value: unknown): value is Scalar =>
   value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Longest key quoted in a place. */
 const keyCharactersMax = 64;

@@ -1,5 +1,8 @@
-import { chatCompletion, isObject, JsonObjectText, wantsJsonObject, writeJson, type ContentBlock, type Json, type JsonObject, type ProviderCall, type ToolCall } from '@gateway/plugin-sdk';
-import { addCitations, finishOf, textOf, usageOf, type Citations } from './blocks.js';
+import {
+  chatCompletion, isObject, JsonObjectText, textOf, wantsJsonObject, writeJson, type ContentBlock, type Json, type JsonObject, type ProviderCall,
+  type ToolCall,
+} from '@gateway/plugin-sdk';
+import { addCitations, finishOf, usageOf, type Citations } from './blocks.js';
 
 /** A whole message as a chat completion. */
 export function messagesToChat(answer: Json, call: ProviderCall): JsonObject {

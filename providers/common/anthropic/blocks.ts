@@ -52,5 +52,3 @@ export function addCitations(into: Citations, given: readonly Json[], start: num
     }
   }
 }
-
-export const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

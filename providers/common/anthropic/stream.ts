@@ -1,6 +1,9 @@
 // Hot: runs for each event of a streamed answer.
-import { ChatStreamWriter, JsonObjectText, ProviderError, isObject, wantsJsonObject, readJson, writeJson, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
-import { addCitations, finishOf, textOf, usageOf, type Citations } from './blocks.js';
+import {
+  ChatStreamWriter, isObject, JsonObjectText, ProviderError, readJson, textOf, wantsJsonObject, writeJson, type EventSink, type EventStage, type Json,
+  type JsonObject, type ProviderCall, type SseEvent,
+} from '@gateway/plugin-sdk';
+import { addCitations, finishOf, usageOf, type Citations } from './blocks.js';
 import { anthropicError, statusOfError } from './error.js';
 
 /** Events of the Messages API to chunks of a chat completion. */

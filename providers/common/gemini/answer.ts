@@ -1,4 +1,7 @@
-import { chatCompletion, isObject, writeJson, type ChatChoice, type ContentBlock, type FinishReason, type Json, type JsonObject, type ProviderCall, type ProviderFault, type TokenUsage, type ToolCall } from '@gateway/plugin-sdk';
+import {
+  chatCompletion, isObject, listOf, writeJson, type ChatChoice, type ContentBlock, type FinishReason, type Json, type JsonObject, type ProviderCall,
+  type ProviderFault, type TokenUsage, type ToolCall,
+} from '@gateway/plugin-sdk';
 import { wavOf } from './sound.js';
 
 /** The answer of `generateContent` as a chat completion. */
@@ -234,8 +237,6 @@ export function partsOf(candidate: JsonObject): JsonObject[] {
 }
 
 export const indexOf = (candidate: JsonObject): number => (typeof candidate.index === 'number' ? candidate.index : 0);
-
-export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value as readonly Json[] : []);
 
 /** `{ error: { code, message, status } }`, also as the only element of a list. */
 export function geminiError(body: Json): ProviderFault | undefined {

@@ -1,6 +1,5 @@
-import type { Json, JsonObject, ProviderCall } from '@gateway/plugin-sdk';
-import { isObject } from '@gateway/plugin-sdk';
-import { inlineOf, listOf, modalityOf, partsOf, usageOf } from './answer.js';
+import { isObject, listOf, type Json, type JsonObject, type ProviderCall } from '@gateway/plugin-sdk';
+import { inlineOf, modalityOf, partsOf, usageOf } from './answer.js';
 
 /** OpenAI's fields. Everything else is Google's own. */
 const openai = new Set([

@@ -1,6 +1,5 @@
-import type { Json, JsonObject, ProviderCall } from '@gateway/plugin-sdk';
-import { BinaryAnswer, isObject } from '@gateway/plugin-sdk';
-import { inlineOf, listOf, partsOf } from './answer.js';
+import { BinaryAnswer, isObject, listOf, type Json, type JsonObject, type ProviderCall } from '@gateway/plugin-sdk';
+import { inlineOf, partsOf } from './answer.js';
 import { wavOf } from './sound.js';
 
 const read = new Set(['model', 'input', 'voice', 'instructions', 'response_format', 'speed', 'stream_format', 'stream', 'speech_config', 'speechConfig']);

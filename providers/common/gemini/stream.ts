@@ -1,6 +1,9 @@
-import { ChatStreamWriter, ProviderError, isObject, readJson, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall, type SseEvent } from '@gateway/plugin-sdk';
 import {
-  annotationsOf, blockReasonOf, extraOf, finishOf, geminiError, imagePart, imageText, indexOf, inlineOf, listOf, logprobsOf, partsOf, textOf, toolCallOf, usageOf,
+  ChatStreamWriter, isObject, listOf, ProviderError, readJson, type EventSink, type EventStage, type Json, type JsonObject, type ProviderCall,
+  type SseEvent,
+} from '@gateway/plugin-sdk';
+import {
+  annotationsOf, blockReasonOf, extraOf, finishOf, geminiError, imagePart, imageText, indexOf, inlineOf, logprobsOf, partsOf, textOf, toolCallOf, usageOf,
 } from './answer.js';
 
 /** The events of `streamGenerateContent` as chunks: each is an answer of its own that holds what is new. */

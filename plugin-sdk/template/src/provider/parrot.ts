@@ -2,8 +2,8 @@
 // back; clients that speak messages or responses are translated by the host.
 
 import {
-  chatCompletion, ChatStreamWriter, defineProvider, isObject, ProviderError, readMaxTokens, readTurns, type EventSink, type EventStage, type Json,
-  type JsonObject, type ProviderCall, type ProviderFault, type SseEvent, type Turn,
+  chatCompletion, ChatStreamWriter, defineProvider, isObject, ProviderError, readMaxTokens, readTurns, textOf, type EventSink, type EventStage,
+  type Json, type JsonObject, type ProviderCall, type ProviderFault, type SseEvent, type Turn,
 } from '@gateway/plugin-sdk';
 
 const unsupported = ['tools', 'tool_choice', 'functions', 'response_format', 'logprobs', 'stop'] as const;
@@ -32,7 +32,6 @@ const wordsOf = (turn: Turn, call: ProviderCall): string =>
   turn.parts.map((part) => (part.kind === 'text' ? part.text : call.refuse(part.place, 'this provider takes text only'))).join('');
 
 const finishOf = (why: Json | undefined): 'stop' | 'length' => (why === 'limit' ? 'length' : 'stop');
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 const countOf = (value: Json | undefined): number => (typeof value === 'number' ? value : 0);
 
 function usageOf(spent: Json | undefined): { readonly input: number; readonly output: number } {

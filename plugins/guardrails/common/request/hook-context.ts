@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { requestPieces, type CheckInput, type Host, type Json, type OutboundResponse, type TextPiece } from '@gateway/plugin-sdk';
-import { isMembers } from './json-members.js';
+import { isObject, requestPieces, type CheckInput, type Host, type Json, type OutboundResponse, type TextPiece } from '@gateway/plugin-sdk';
 import { requestTypeOf } from './request-type.js';
 
 /** What a service is told about a call: the bodies, never a header or a credential. */
@@ -12,7 +11,7 @@ export function hookContext(input: CheckInput): Json {
     request: {
       json: request,
       text: textOf(isOutput ? requestPieces(exchange.endpoint, request) : input.pieces()),
-      isStreamingRequest: isMembers(request) && request.stream === true,
+      isStreamingRequest: isObject(request) && request.stream === true,
       // Before this check another one may have changed the client's body.
       isTransformed: !isOutput && request !== exchange.request.json(),
     },

@@ -1,5 +1,4 @@
-import { ParameterError } from '@gateway/plugin-sdk';
-import { isMembers } from './json-members.js';
+import { isObject, ParameterError } from '@gateway/plugin-sdk';
 
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 const controlPattern = /[\0-\x08\n-\x1f\x7f]/;
@@ -21,7 +20,7 @@ export function readHeaders(given: unknown, path: string): Readonly<Record<strin
       throw new ParameterError(path, 'must be an object of texts, or such an object written as JSON text');
     }
   }
-  if (!isMembers(parsed)) throw new ParameterError(path, 'must be an object of texts, or such an object written as JSON text');
+  if (!isObject(parsed)) throw new ParameterError(path, 'must be an object of texts, or such an object written as JSON text');
   const entries = Object.entries(parsed);
   if (entries.length > headersMax) throw new ParameterError(path, `may have at most ${headersMax} headers`);
   const headers: Record<string, string> = {};

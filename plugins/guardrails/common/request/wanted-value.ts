@@ -1,6 +1,6 @@
 import { ParameterError, type Json } from '@gateway/plugin-sdk';
 import type { PatternBudget } from '../text/pattern-size.js';
-import { scalarText } from './json-members.js';
+import { scalarText } from './json-text.js';
 import { compilePattern, type TextPattern } from './text-pattern.js';
 
 export const matchTypes = ['exact', 'contains', 'containsAll', 'regex'] as const;

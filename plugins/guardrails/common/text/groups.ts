@@ -1,4 +1,4 @@
-import type { CheckInput, Json } from '@gateway/plugin-sdk';
+import { isObject, type CheckInput, type Json } from '@gateway/plugin-sdk';
 
 /** What a measure judges as one: the whole request, or one choice of the answer. */
 export interface TextGroup {
@@ -49,9 +49,7 @@ function lastGroup(request: Json, byDefault: number): number {
 }
 
 function listOf(value: Json, name: string): readonly Json[] | undefined {
-  if (!isMembers(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const list = value[name];
   return Array.isArray(list) ? list : undefined;
 }
-
-const isMembers = (value: Json): value is { readonly [key: string]: Json } => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,8 +1,4 @@
-import type { Json } from '@gateway/plugin-sdk';
-
-export type Members = Readonly<Record<string, Json>>;
-
-export const isMembers = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isObject, type Json } from '@gateway/plugin-sdk';
 
 /** The value as one text: numbers and truth values as JSON writes them. Nothing for null, lists and objects. */
 export const scalarText = (value: Json | undefined): string | undefined =>
@@ -11,6 +7,6 @@ export const scalarText = (value: Json | undefined): string | undefined =>
 /** One text for the same value, whatever the order of members. */
 export function canonicalText(value: Json): string {
   if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalText(item)).join(',')}]`;
-  if (!isMembers(value)) return JSON.stringify(value);
+  if (!isObject(value)) return JSON.stringify(value);
   return `{${Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${canonicalText(value[name] ?? null)}`).join(',')}}`;
 }
