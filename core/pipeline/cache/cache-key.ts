@@ -1,7 +1,7 @@
 // What a cache is asked for a call: keys that keep tenants, providers and parameters apart, and the text that a semantic cache compares.
 // Made only for targets with a cache.
 
-import { hasLongNumber, nameFault, type CachePrompt, type CacheQuestion, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { hasLongNumber, isObject, nameFault, type CachePrompt, type CacheQuestion, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { createHash } from 'node:crypto';
 import { asBuffer } from '../../body/cursor.js';
 import type { Exchange } from '../../exchange/exchange.js';
@@ -143,7 +143,7 @@ function ofTurns(body: JsonObject, member: string, partType: string): { text: st
   const turns = body[member];
   if (!Array.isArray(turns)) return null;
   const last: unknown = turns.at(-1);
-  if (!isMembers(last) || last.role !== 'user') return null;
+  if (!isObject(last) || last.role !== 'user') return null;
   const text = plainText(last.content ?? null, partType);
   if (text === null || text.trim() === '') return null;
   return { text, rest: { ...body, [member]: [...turns.slice(0, -1) as Json[], { ...last, content: null }] } };
@@ -155,10 +155,8 @@ function plainText(content: Json, partType: string): string | null {
   const texts: string[] = [];
   for (const part of content as readonly Json[]) {
     // What a part carries beside its text (a mark for the provider's own cache, a file) is no text to compare.
-    if (!isMembers(part) || part.type !== partType || typeof part.text !== 'string' || Object.keys(part).length > 2) return null;
+    if (!isObject(part) || part.type !== partType || typeof part.text !== 'string' || Object.keys(part).length > 2) return null;
     texts.push(part.text);
   }
   return texts.join('\n');
 }
-
-const isMembers = (value: unknown): value is Readonly<Record<string, Json>> => typeof value === 'object' && value !== null && !Array.isArray(value);

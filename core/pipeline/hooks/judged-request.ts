@@ -1,7 +1,7 @@
 // The request as the hooks before it judge it: the client's body and, for a response that goes on from kept ones, what comes before it. What a
 // provider is sent has to have been seen, whoever wrote it and whenever.
 
-import { hasLongNumber, readJson, writeJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { hasLongNumber, isObject, readJson, writeJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { asBuffer } from '../../body/cursor.js';
 import { typeOf } from '../../dialect/responses/conversation.js';
 import type { Exchange } from '../../exchange/exchange.js';
@@ -15,7 +15,7 @@ export function exactRequestToJudge(exchange: Exchange, judged: Json): Json {
 }
 
 function withStored(exchange: Exchange, body: Json): Json {
-  if ((exchange.history === null && exchange.references === null) || !isMembers(body)) return body;
+  if ((exchange.history === null && exchange.references === null) || !isObject(body)) return body;
   return { ...body, input: [...exchange.history ?? [], ...inputItems(body).map((item) => referenced(exchange, item) ?? item)] };
 }
 
@@ -26,7 +26,7 @@ export type TakeRequest = () => void;
 export function writeJudgedRequest(exchange: Exchange, judged: JsonObject): TakeRequest {
   const { history, references } = exchange;
   const body = exchange.request.json();
-  if ((history === null && references === null) || !isMembers(body) || !Array.isArray(judged.input)) return replacing(exchange, judged, history, references);
+  if ((history === null && references === null) || !isObject(body) || !Array.isArray(judged.input)) return replacing(exchange, judged, history, references);
   const before = history === null ? 0 : history.length;
   const given = inputItems(body);
   const items = judged.input as readonly Json[];
@@ -40,7 +40,7 @@ export function writeJudgedRequest(exchange: Exchange, judged: JsonObject): Take
     return item;
   });
   const [only] = input;
-  const isText = typeof body.input === 'string' && isMembers(only) && typeof only.content === 'string';
+  const isText = typeof body.input === 'string' && isObject(only) && typeof only.content === 'string';
   return replacing(exchange, { ...judged, input: isText ? only.content as string : input }, history === null ? null : items.slice(0, before), changed);
 }
 
@@ -64,6 +64,4 @@ function referenced(exchange: Exchange, item: Json): Json | undefined {
 }
 
 /** The id of an item that only names another; empty for every other item. */
-const idOf = (item: Json): string => (isMembers(item) && typeof item.id === 'string' && typeOf(item) === 'item_reference' ? item.id : '');
-
-const isMembers = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const idOf = (item: Json): string => (isObject(item) && typeof item.id === 'string' && typeOf(item) === 'item_reference' ? item.id : '');

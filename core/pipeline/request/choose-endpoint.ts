@@ -2,7 +2,7 @@
 // Which of the provider's endpoints takes the call, and whether the client's dialect has to be translated by way of chat. Decided for each
 // target by itself, so that a fallback may go from a provider that speaks the dialect to one that does not.
 
-import type { ChatExtension, EndpointName, EndpointSpec, Json, JsonObject } from '@gateway/plugin-sdk';
+import { isObject, type ChatExtension, type EndpointName, type EndpointSpec, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import type { TranslateContext } from '../../dialect/context.js';
 import { estimateTokens } from '../../dialect/messages/count-tokens.js';
 import { messagesToChat } from '../../dialect/messages/request.js';
@@ -154,7 +154,6 @@ function withoutOwnId(item: Json): Json {
   return rest;
 }
 
-const isObject = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isOwnItem = (item: JsonObject): boolean => typeof item.id === 'string' && responseIdOf(item.id) !== undefined;
 /** Made here out of another provider's thinking: nobody else can read it. */
 const isOwnReasoning = (item: Json): boolean => isObject(item) && item.type === 'reasoning' && isOwnItem(item);

@@ -2,7 +2,10 @@
 // An answer that is collected before the client gets any of it: because the provider's format has to be turned into the client's, because hooks
 // judge it or add their results, because a cache wants it, or because it is an error.
 
-import { ByteCollector, exactNumbersRead, hasLongNumber, isBinaryAnswer, isProviderError, nameFault, readJson, writeJson, type BinaryAnswer, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import {
+  ByteCollector, exactNumbersRead, hasLongNumber, isBinaryAnswer, isObject, isProviderError, nameFault, readJson, writeJson, type BinaryAnswer,
+  type Json, type JsonObject,
+} from '@gateway/plugin-sdk';
 import { asBuffer } from '../../body/cursor.js';
 import { isStackOverflow, isTooDeep, levelsMax } from '../../body/depth.js';
 import { answerValuesMax, parseAnswer } from '../../body/parse.js';
@@ -108,7 +111,7 @@ export class CollectHandler {
   #judge(body: Json, bytes: Uint8Array | null, exact = body): void {
     const { answer } = this;
     const { phase } = answer;
-    if (!isMembers(body)) {
+    if (!isObject(body)) {
       if (phase !== null) throw fail('UPSTREAM_INVALID', { provider: answer.exchange.provider, reason: 'the body is no JSON object' });
       this.#send(bytes ?? JSON.stringify(body), 'application/json');
       return;
@@ -167,8 +170,6 @@ export class CollectHandler {
     else answer.refuse(asUpstreamInvalid(thrown, answer.exchange));
   }
 }
-
-const isMembers = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function callOf(prepared: PreparedRequest): NonNullable<PreparedRequest['call']> {
   if (prepared.call === null) throw new Error('an endpoint with functions was prepared without a call');

@@ -2,7 +2,7 @@
 // Keeps the beginning of an event stream back until its first event is there, and says whether that is an error: some providers answer 200 and
 // tell of their overload inside. Nothing has gone to the client then.
 
-import { ByteCollector, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { ByteCollector, isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { tellsError } from '../../dialect/chat/told-error.js';
 
 /** A first event that is longer is no error. */
@@ -74,8 +74,6 @@ function statusOfError(error: JsonObject): number {
   }
   return 500;
 }
-
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parsed(text: string): JsonObject | undefined {
   try {

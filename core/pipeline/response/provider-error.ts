@@ -1,7 +1,7 @@
 // Runs for answers of 400 and above of providers whose errors are not shaped like the client's dialect.
 // Their error, in the dialect of the client: status, message, type and code are the provider's.
 
-import type { Json, JsonObject, ProviderFault, ProviderPlugin } from '@gateway/plugin-sdk';
+import { isObject, type Json, type ProviderFault, type ProviderPlugin } from '@gateway/plugin-sdk';
 import { atOnce } from '../../errors/at-once.js';
 import type { Dialect, ClientError } from '../../dialect/common/client-error.js';
 import { headerOf } from './response-headers.js';
@@ -46,8 +46,6 @@ function parsed(text: string): Json | undefined {
     return undefined;
   }
 }
-
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function isOfDialect(body: Json, dialect: Dialect): boolean {
   if (!isObject(body) || !isObject(body.error) || typeof body.error.message !== 'string') return false;

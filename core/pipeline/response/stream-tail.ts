@@ -2,7 +2,7 @@
 // The end of such a stream: assembles the answer beside it, keeps back the events that end it (or all of them) until the hooks have spoken,
 // and adds their results. Sits behind the stages, so it sees what the client sees.
 
-import { ProviderError, type AnswerEvent, type Json, type JsonObject, type Maybe } from '@gateway/plugin-sdk';
+import { isObject, ProviderError, type AnswerEvent, type Json, type JsonObject, type Maybe } from '@gateway/plugin-sdk';
 import { assembler, type Assembler } from '../../dialect/common/assembler.js';
 import { replay } from '../../dialect/common/replay.js';
 import { beginsWithError, tellsError } from '../../dialect/chat/told-error.js';
@@ -57,7 +57,7 @@ export class StreamTail implements EventTail {
   get providerError(): ProviderError | null {
     if (this.#error === null) return null;
     const data = membersOf(this.#error);
-    const inner = isMembers(data.error) ? data.error : isMembers(data.response) && isMembers(data.response.error) ? data.response.error : data;
+    const inner = isObject(data.error) ? data.error : isObject(data.response) && isObject(data.response.error) ? data.response.error : data;
     const { message, type, code } = inner;
     return new ProviderError(typeof message === 'string' ? message : 'the provider ended its stream with an error', {
       status: 502, ...(typeof type === 'string' ? { type } : {}), ...(typeof code === 'string' ? { code } : {}),
@@ -109,14 +109,13 @@ function membersOf({ data }: AnswerEvent): JsonObject {
   if (typeof data !== 'string') return data;
   try {
     const parsed: unknown = JSON.parse(data);
-    return isMembers(parsed) ? parsed : noMembers;
+    return isObject(parsed) ? parsed : noMembers;
   } catch {
     return noMembers;
   }
 }
 
 const noMembers: JsonObject = Object.freeze({});
-const isMembers = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The events with the hooks' results where the dialect has a place for them: a chunk without choices, an event of its own, or the response. */
 export function withResults(events: readonly AnswerEvent[], exchange: Exchange, endpoint: StreamedEndpoint, first: AnswerEvent | null = events[0] ?? null): readonly AnswerEvent[] {
