@@ -2,13 +2,25 @@ import type { CachePlugin } from './kinds/cache.js';
 import type { ExporterPlugin } from './kinds/exporter.js';
 import type { GuardrailPlugin } from './kinds/guardrail.js';
 import type { HookPlugin } from './kinds/hook.js';
-import type { Endpoint, ProviderPlugin } from './kinds/provider.js';
+import type { Auth, Endpoint, ProviderPlugin } from './kinds/provider.js';
 import type { StoragePlugin } from './kinds/storage.js';
 import type { StrategyPlugin } from './kinds/strategy.js';
-import type { ObjectSchema } from './schema.js';
+import type { ObjectSchema, Schema } from './schema.js';
 import type { EndpointName } from './shared.js';
 
 type Definition<P> = Omit<P, 'kind' | 'contract'>;
+type ProviderDefinition<S extends ObjectSchema> = Omit<Definition<ProviderPlugin<S>>, 'params'> & { readonly params?: S };
+
+const noParams = { type: 'object', properties: {} } as const satisfies ObjectSchema;
+const apiKey = { type: 'string', secret: true, description: 'API key of the provider.' } as const satisfies Schema;
+
+/** Signatures are made of credentials that each provider has of its own. */
+const sendsKey = ({ type }: Auth): boolean => type !== 'none' && type !== 'signed';
+
+function withApiKey<S extends ObjectSchema>(auth: Auth, params: S | undefined): S;
+function withApiKey(auth: Auth, params: ObjectSchema = noParams): ObjectSchema {
+  return sendsKey(auth) && params.properties.api_key === undefined ? { ...params, properties: { api_key: apiKey, ...params.properties } } : params;
+}
 
 export const defineStrategy = <const S extends ObjectSchema>(plugin: Definition<StrategyPlugin<S>>): StrategyPlugin<S> =>
   ({ kind: 'strategy', contract: 1, ...plugin });
@@ -18,8 +30,12 @@ export const defineGuardrail = <const S extends ObjectSchema>(plugin: Definition
   ({ kind: 'guardrail', contract: 1, ...plugin });
 export const defineHook = <const S extends ObjectSchema>(plugin: Definition<HookPlugin<S>>): HookPlugin<S> =>
   ({ kind: 'hook', contract: 1, ...plugin });
-export const defineProvider = <const S extends ObjectSchema>(plugin: Definition<ProviderPlugin<S>>): ProviderPlugin<S> =>
-  ({ kind: 'provider', contract: 1, ...plugin });
+/**
+ * A provider whose auth sends the API key takes an `api_key` without saying so. One that is declared stays as it is; where credentials are read
+ * in a function (`baseUrl`, `sign`), declare it.
+ */
+export const defineProvider = <const S extends ObjectSchema = typeof noParams>(plugin: ProviderDefinition<S>): ProviderPlugin<S> =>
+  ({ kind: 'provider', contract: 1, ...plugin, params: withApiKey(plugin.auth, plugin.params) });
 export const defineStorage = <const S extends ObjectSchema>(plugin: Definition<StoragePlugin<S>>): StoragePlugin<S> =>
   ({ kind: 'storage', contract: 1, ...plugin });
 export const defineExporter = <const S extends ObjectSchema>(plugin: Definition<ExporterPlugin<S>>): ExporterPlugin<S> =>
@@ -45,11 +61,6 @@ export const openaiPaths = {
   models: '/models',
 } as const satisfies Partial<Record<EndpointName, string>>;
 
-const apiKeyParams = {
-  type: 'object',
-  properties: { api_key: { type: 'string', secret: true, description: 'API key of the provider.' } },
-} as const satisfies ObjectSchema;
-
 /** A provider that speaks OpenAI's wire format. */
 export interface CompatibleProvider {
   readonly title: string;
@@ -58,7 +69,7 @@ export interface CompatibleProvider {
   /** Default: the API key as `Authorization: Bearer`. */
   readonly auth?: ProviderPlugin['auth'];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Credentials and settings; default: one `api_key`. */
+  /** Credentials and settings beside `api_key`. */
   readonly params?: ObjectSchema;
   /** `true` takes OpenAI's own path. */
   readonly endpoints: { readonly [E in Exclude<EndpointName, 'proxy'>]?: (E extends keyof typeof openaiPaths ? true : never) | Endpoint };
@@ -70,15 +81,5 @@ export const defineCompatible = (provider: CompatibleProvider): ProviderPlugin =
   for (const [name, spec] of Object.entries(provider.endpoints)) {
     endpoints[name] = spec === true ? openaiPaths[name as keyof typeof openaiPaths] : spec;
   }
-  return {
-    kind: 'provider',
-    contract: 1,
-    title: provider.title,
-    describe: provider.describe,
-    baseUrl: provider.baseUrl,
-    auth: provider.auth ?? { type: 'bearer' },
-    params: provider.params ?? apiKeyParams,
-    ...(provider.headers === undefined ? {} : { headers: provider.headers }),
-    endpoints,
-  };
+  return defineProvider({ ...provider, auth: provider.auth ?? { type: 'bearer' }, endpoints });
 };

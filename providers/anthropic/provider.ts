@@ -13,7 +13,6 @@ export default defineProvider({
   params: {
     type: 'object',
     properties: {
-      api_key: { type: 'string', secret: true, description: 'API key of the provider.' },
       anthropic_version: { type: 'string', description: 'Version of the API, when the client names none. Default: 2023-06-01.' },
       anthropic_beta: { type: 'string', description: 'Beta features, separated by commas, when the client names none.' },
     },

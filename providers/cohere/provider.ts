@@ -11,10 +11,6 @@ export default defineProvider({
   describe: 'Command models with tools, documents, citations and reasoning; embeddings of text and images, rerank, transcriptions.',
   baseUrl: 'https://api.cohere.com',
   auth: { type: 'bearer' },
-  params: {
-    type: 'object',
-    properties: { api_key: { type: 'string', secret: true, description: 'API key of the provider.' } },
-  },
   endpoints: {
     chatCompletions: {
       path: '/v2/chat',

@@ -19,10 +19,6 @@ export default defineProvider({
   describe: 'Mistral, Magistral, Codestral and Devstral models: chat with tools, documents and reasoning; fill-in-the-middle, embeddings, moderation, speech.',
   baseUrl: 'https://api.mistral.ai/v1',
   auth: { type: 'bearer' },
-  params: {
-    type: 'object',
-    properties: { api_key: { type: 'string', secret: true, description: 'API key of the provider.' } },
-  },
   endpoints: {
     chatCompletions: (call) => (call.header('mistral-fim-completion') === 'true' ? fimChat : chat),
     completions,

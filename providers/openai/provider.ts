@@ -8,7 +8,6 @@ export default defineCompatible({
   params: {
     type: 'object',
     properties: {
-      api_key: { type: 'string', secret: true, description: 'API key of the provider.' },
       vendor_organization: { type: 'string', description: 'Organization that the calls are billed to.' },
       vendor_project: { type: 'string', description: 'Project that the calls belong to.' },
     },

@@ -8,10 +8,6 @@ export default defineProvider({
   describe: 'Embeddings of text and images, and rerank.',
   baseUrl: 'https://api.voyageai.com/v1',
   auth: { type: 'bearer' },
-  params: {
-    type: 'object',
-    properties: { api_key: { type: 'string', secret: true, description: 'API key of the provider.' } },
-  },
   endpoints: { embeddings, rerank },
   error: detailFault,
 });

@@ -8,7 +8,6 @@ export default defineCompatible({
   params: {
     type: 'object',
     properties: {
-      api_key: { type: 'string', secret: true, description: 'API key of the provider.' },
       vendor_project: { type: 'string', description: 'Team and project that usage is booked on: `team/project`.' },
     },
   },

@@ -90,7 +90,6 @@ export default defineProvider({
   describe: 'Chat in a format of its own, plain and streamed.',
   baseUrl: 'https://api.parrot.example/v2',
   auth: { type: 'header', name: 'x-parrot-key' },
-  params: { type: 'object', properties: { api_key: { type: 'string', secret: true, description: 'Key of the parrot.' } } },
   endpoints: {
     chatCompletions: {
       path: '/repeat',
