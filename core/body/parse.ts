@@ -7,6 +7,7 @@ import { fail } from '../errors/gateway-error.js';
 import { asBuffer, hasMoreValues } from './cursor.js';
 import { isTooDeep, levelsMax } from './depth.js';
 import { explainFault } from './json-fault.js';
+import { knownText } from './known-texts.js';
 
 /** Throws BODY_NOT_UTF8, BODY_NOT_JSON, BODY_TOO_DEEP or BODY_INVALID. */
 export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
@@ -54,6 +55,8 @@ function parseText(bytes: Uint8Array): unknown {
   }
 }
 
+const backslash = 0x5c;
+
 const kindOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`);
 
 /** Values in one answer. Vectors are numbers by the million, which take little; a list or object counts for sixteen of them. */
@@ -69,10 +72,21 @@ export function parseAnswer(bytes: Buffer, isExact = false): unknown {
   return isExact ? readJson(bytes.toString('utf8')) : JSON.parse(bytes.toString('utf8'));
 }
 
+/** Shorter texts are looked at byte by byte: a search of the library costs as much. */
+const nearBytes = 64;
+
+function hasEscape(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start > nearBytes) {
+    const found = bytes.indexOf(backslash, start);
+    return found !== -1 && found < end;
+  }
+  for (let index = start; index < end; index += 1) if (bytes[index] === backslash) return true;
+  return false;
+}
+
 /** The JSON string whose quotes are at `start` and `end - 1`; undefined when it is broken. */
 export function decodeString(bytes: Buffer, start: number, end: number): string | undefined {
-  const escape = bytes.indexOf(0x5c, start);
-  if (escape === -1 || escape >= end) return bytes.toString('utf8', start + 1, end - 1);
+  if (!hasEscape(bytes, start + 1, end - 1)) return knownText(bytes, start + 1, end - 1);
   try {
     const decoded: unknown = JSON.parse(bytes.toString('utf8', start, end));
     return typeof decoded === 'string' ? decoded : undefined;
