@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { buildTree } from './against.js';
 import { checkBudget, readBudget } from './budget.js';
 import { pinning, stopAll } from './load/children.js';
+import { countersFault } from './load/hardware-counters.js';
 import { describeMachine, findProgram, openFilesMax } from './load/machine.js';
 import { Measure } from './load/measure.js';
 import { hasWrongAnswers, problemsOf, runScenario, type ScenarioResult } from './load/rounds.js';
@@ -61,6 +62,7 @@ async function runLoad(options: Options, temporaryDirectory: string): Promise<Lo
   const subjects = await startSubjects(options, around);
   const [reference, subject] = subjects;
   const pins = pinning();
+  const fault = countersFault();
   console.log(`machine: ${describeMachine()}`);
   console.log(`reference: ${reference.name}; requests/s measured with ${measure.rateTool}`);
   console.log(
@@ -68,6 +70,7 @@ async function runLoad(options: Options, temporaryDirectory: string): Promise<Lo
       ? 'cores: NOT pinned (needs taskset and two cores); read CPU per request, not requests/s'
       : `cores: proxy under test on ${pins.proxy}, fake provider on ${pins.upstream}, load generator on ${pins.generator}`,
   );
+  if (fault !== null) console.log(`instructions: n/a, ${fault}; "node dist/bench/instructions.js" counts those in user space with valgrind`);
   for (const each of subjects) {
     await measure.probe(each);
     say(`warming up ${each.name}`);

@@ -18,6 +18,7 @@ export function runRequests(task: GeneratorTask): Promise<Figures> {
     let failed = 0;
     let badStatus = 0;
     let opened = 0;
+    let sent = 0;
     let isOver = false;
     const startedAtMs = performance.now();
     let recordFromMs = startedAtMs + task.warmupMs;
@@ -51,6 +52,7 @@ export function runRequests(task: GeneratorTask): Promise<Figures> {
       const send = (): void => {
         isWaiting = true;
         hasBody = false;
+        sent++;
         sentAtMs = performance.now();
         socket.write(request);
       };
@@ -71,6 +73,8 @@ export function runRequests(task: GeneratorTask): Promise<Figures> {
           if (isBurst) {
             socket.end();
             if (completed + failed >= task.connections) finish();
+          } else if (task.requestsMax > 0 && sent >= task.requestsMax) {
+            if (completed + failed >= task.requestsMax) finish();
           } else if (!isOver) send();
         },
       });

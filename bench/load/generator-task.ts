@@ -13,6 +13,8 @@ export interface GeneratorTask {
   readonly warmupMs: number;
   /** loop: recorded for this long. */
   readonly durationMs: number;
+  /** loop: it ends after this many answers; 0 when only time ends it. */
+  readonly requestsMax: number;
   /** New connections open this far apart, in groups. */
   readonly connectionsPerRampStep: number;
   readonly rampStepMs: number;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Child, sleep } from './children.js';
 import { parseFigures, type Figures } from './figures.js';
 import { fillerMark, type GeneratorTask } from './generator-task.js';
+import { countInstructions, type Instructions } from './hardware-counters.js';
 import { findProgram } from './machine.js';
 import { residentMib } from './process-figures.js';
 import { gatewayKey, subjectCpuUs, subjectPids, type Subject, type Surroundings } from './subjects.js';
@@ -15,6 +16,8 @@ export interface Load {
   readonly model: string;
   readonly config: Readonly<Record<string, unknown>>;
 }
+
+type TaskPart = Partial<GeneratorTask> & Pick<GeneratorTask, 'mode' | 'connections' | 'deadlineMs'>;
 
 const plainLoad: Load = { model: 'bench', config: {} };
 const marginMs = 15_000;
@@ -65,10 +68,14 @@ export class Measure {
 
   /** Requests per second over `connections`, and what each cost the subject's processes in CPU time. */
   async rate(subject: Subject, connections: number, seconds: number, load: Load = plainLoad): Promise<Figures> {
-    const cpuBeforeUs = subjectCpuUs(subject);
-    const figures = this.#wrk === null ? await this.loop(subject, connections, seconds, false, load) : await this.#runWrk(this.#wrk, subject, connections, seconds, load);
-    const cpuUs = (subjectCpuUs(subject) - cpuBeforeUs) / (figures['requests'] ?? NaN);
-    return { ...figures, cpuUs, capacity: 1e6 / cpuUs };
+    const wrk = this.#wrk;
+    const { result: figures, instructions } = await countInstructions(subjectPids(subject), async (): Promise<Figures> => {
+      const cpuBeforeUs = subjectCpuUs(subject);
+      const made = wrk === null ? await this.loop(subject, connections, seconds, false, load) : await this.#runWrk(wrk, subject, connections, seconds, load);
+      return { ...made, cpuUs: (subjectCpuUs(subject) - cpuBeforeUs) / (made['requests'] ?? NaN) };
+    });
+    const requests = figures['requests'] ?? NaN;
+    return { ...figures, capacity: 1e6 / (figures['cpuUs'] ?? NaN), ...inThousands(instructions, requests) };
   }
 
   /** Without warm-up every request counts, which the CPU time of a whole run is divided by. */
@@ -82,6 +89,22 @@ export class Measure {
       durationMs: seconds * 1000,
       deadlineMs: seconds * 1000 + marginMs,
     });
+  }
+
+  /** Exactly `requests` of them over `connections`, however long they take. */
+  async count(subject: Subject, connections: number, requests: number, load: Load, fillerBytes: number, timeoutMs: number): Promise<Figures> {
+    const figures = await this.#generate(subject, {
+      mode: 'loop',
+      connections,
+      headers: this.#headers(load.config),
+      body: chatBody(load.model, false),
+      fillerBytes,
+      requestsMax: requests,
+      durationMs: timeoutMs,
+      deadlineMs: timeoutMs,
+    });
+    if (figures['requests'] !== requests) throw new Error(`${subject.name} answered ${figures['requests']} of ${requests} requests within ${timeoutMs} ms`);
+    return figures;
   }
 
   /** One short stream after another over one connection: what the first token costs, with many samples. */
@@ -116,8 +139,7 @@ export class Measure {
   async streams(subject: Subject, streams: number, eventsPerSecond: number, seconds: number, perRampStep: number, config: Load['config'] = {}): Promise<Figures> {
     const events = Math.ceil(eventsPerSecond * seconds);
     const rampMs = Math.ceil(streams / perRampStep) * rampStepMs;
-    const cpuBeforeUs = subjectCpuUs(subject);
-    const figures = await this.#generate(subject, {
+    const { result: figures, instructions } = await countInstructions(subjectPids(subject), () => this.#timed(subject, {
       mode: 'streams',
       connections: streams,
       headers: this.#headers(config),
@@ -128,9 +150,15 @@ export class Measure {
       deadlineMs: rampMs + Math.ceil(seconds * 3000) + marginMs,
       steadyFromMs: rampMs + 200,
       steadyUntilMs: seconds * 1000 - 50,
-    });
-    const cpuUs = subjectCpuUs(subject) - cpuBeforeUs;
-    return { ...figures, cpuPerEventUs: cpuUs / (figures['events'] ?? NaN) };
+    }));
+    const received = figures['events'] ?? NaN;
+    return { ...figures, cpuPerEventUs: (figures['spentUs'] ?? NaN) / received, ...inThousands(instructions, received) };
+  }
+
+  async #timed(subject: Subject, task: TaskPart): Promise<Figures> {
+    const cpuBeforeUs = subjectCpuUs(subject);
+    const figures = await this.#generate(subject, task);
+    return { ...figures, spentUs: subjectCpuUs(subject) - cpuBeforeUs };
   }
 
   /** Runs `work` and returns the highest resident memory of the subject seen meanwhile. */
@@ -150,7 +178,7 @@ export class Measure {
     return residentMib(subjectPids(subject));
   }
 
-  async #generate(subject: Subject, task: Partial<GeneratorTask> & Pick<GeneratorTask, 'mode' | 'connections' | 'deadlineMs'>): Promise<Figures> {
+  async #generate(subject: Subject, task: TaskPart): Promise<Figures> {
     const whole: GeneratorTask = {
       port: subject.port,
       path,
@@ -159,6 +187,7 @@ export class Measure {
       fillerBytes: 0,
       warmupMs: 0,
       durationMs: 0,
+      requestsMax: 0,
       connectionsPerRampStep: 64,
       rampStepMs,
       eventsExpected: 0,
@@ -183,6 +212,8 @@ export class Measure {
     return readWrk(await child.finish(wholeSeconds * 1000 + marginMs));
   }
 }
+
+const inThousands = ({ user, kernel }: Instructions, count: number): Figures => ({ instructions: (user + kernel) / count / 1000, userInstructions: user / count / 1000 });
 
 function chatBody(model: string, isStream: boolean): string {
   const messages = [

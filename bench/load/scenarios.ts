@@ -53,6 +53,12 @@ const streamFailureRows: readonly Row[] = [
   { figure: 'badStatus', label: 'answers that were not 200', unit: '', better: 'lower' },
 ];
 
+/** `n/a` where the processor's counters cannot be read. */
+const instructionRows = (unit: string, ratio: string): readonly Row[] => [
+  { figure: 'instructions', label: `instructions per ${unit}`, unit: 'k', better: 'lower', ratio },
+  { figure: 'userInstructions', label: `instructions per ${unit}, user space`, unit: 'k', better: 'lower' },
+];
+
 const rate: Scenario = {
   name: 'rate',
   title: () => `requests, one core, ${rateConnections} connections`,
@@ -64,6 +70,7 @@ const rate: Scenario = {
     { figure: 'requestsPerSecond', label: 'requests/s measured', unit: '/s', better: 'higher', ratio: 'requests_per_second_ratio' },
     { figure: 'cpuUs', label: 'CPU per request', unit: 'µs', better: 'lower', ratio: 'cpu_per_request_ratio' },
     { figure: 'capacity', label: 'requests/s one core has CPU for', unit: '/s', better: 'higher', ratio: 'capacity_ratio' },
+    ...instructionRows('request', 'instructions_per_request_ratio'),
     { figure: 'p50Us', label: 'p50 under this load', unit: 'µs', better: 'lower' },
     { figure: 'p99Us', label: 'p99 under this load', unit: 'µs', better: 'lower' },
     ...requestFailureRows,
@@ -71,7 +78,7 @@ const rate: Scenario = {
 };
 
 /** Four checks that a careful operator has on: two on the way in, two on the way out, all of them passing. */
-const fourChecks = {
+export const fourChecks = {
   input_guardrails: [{ 'default.regexMatch': { rule: '(?i)\\b(password|api[_-]?key)\\s*[:=]', not: true }, 'default.wordCount': { maxWords: 2000 }, deny: true }],
   output_guardrails: [{
     'default.jsonSchema': { schema: { type: 'object', required: ['title', 'year'], properties: { title: { type: 'string' }, year: { type: 'integer' }, tags: { type: 'array', items: { type: 'string' } } } } },
@@ -191,6 +198,7 @@ const streams: Scenario = {
     { figure: 'events', label: 'events received', unit: '', better: 'higher' },
     { figure: 'eventsExpected', label: 'events expected', unit: '', better: 'higher' },
     { figure: 'cpuPerEventUs', label: 'CPU per event', unit: 'µs', better: 'lower', ratio: 'cpu_per_event_ratio' },
+    ...instructionRows('event', 'instructions_per_event_ratio'),
     { figure: 'deliveryP50Us', label: 'write to read p50', unit: 'µs', better: 'lower' },
     { figure: 'deliveryP99Us', label: 'write to read p99', unit: 'µs', better: 'lower' },
     { figure: 'gapP99Us', label: 'gap between events p99', unit: 'µs', better: 'lower' },

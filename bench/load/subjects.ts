@@ -24,6 +24,16 @@ export interface Surroundings {
   readonly temporaryDirectory: string;
 }
 
+/** How a subject is started otherwise than usual. */
+export interface StartOptions {
+  /** Program and arguments that run the subject's own command. */
+  readonly under?: readonly string[];
+  /** Options of node, in front of the command's own. */
+  readonly nodeOptions?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly readyTimeoutMs?: number;
+}
+
 export function subjectPids(subject: Subject): number[] {
   return subject.child === null ? [] : processTree(subject.child.pid);
 }
@@ -44,8 +54,8 @@ function freePort(): Promise<number> {
   });
 }
 
-async function whenReady(name: string, port: number, child: Child): Promise<Subject> {
-  const untilMs = performance.now() + readyTimeoutMs;
+async function whenReady(name: string, port: number, child: Child, timeoutMs = readyTimeoutMs): Promise<Subject> {
+  const untilMs = performance.now() + timeoutMs;
   let last = 'no answer';
   while (performance.now() < untilMs) {
     if (child.hasEnded) throw new Error(`${name} ended before it was ready: ${child.lastWords}`);
@@ -63,7 +73,7 @@ async function whenReady(name: string, port: number, child: Child): Promise<Subj
     }
     await sleep(50);
   }
-  throw new Error(`${name} was not ready within ${readyTimeoutMs} ms (${last}): ${child.lastWords}`);
+  throw new Error(`${name} was not ready within ${timeoutMs} ms (${last}): ${child.lastWords}`);
 }
 
 function gatewayEnvironment(port: number, dataDirectory: string, around: Surroundings): Record<string, string> {
@@ -81,38 +91,45 @@ function gatewayEnvironment(port: number, dataDirectory: string, around: Surroun
   };
 }
 
-/** `command` is split at spaces and started in `tree`; extra node options come in front for profiling. */
-export async function startGateway(name: string, command: string, tree: string, around: Surroundings): Promise<Subject> {
+/** `command` is split at spaces and started in `tree`. */
+export async function startGateway(name: string, command: string, tree: string, around: Surroundings, how: StartOptions = {}): Promise<Subject> {
   const port = await freePort();
   const dataDirectory = join(around.temporaryDirectory, `data-${name.replace(/\W/g, '-')}`);
   mkdirSync(dataDirectory, { recursive: true });
   const [program, ...argv] = command.split(' ').filter((word) => word !== '');
   if (program === undefined) throw new Error('the gateway command is empty; give one with --gateway');
-  const child = new Child(program === 'node' ? process.execPath : program, argv, {
+  const words = [...(how.under ?? []), ...(program === 'node' ? [process.execPath, ...(how.nodeOptions ?? [])] : [program]), ...argv];
+  const child = new Child(words[0] ?? '', words.slice(1), {
     core: 'proxy',
     directory: tree,
-    environment: gatewayEnvironment(port, dataDirectory, around),
+    environment: { ...gatewayEnvironment(port, dataDirectory, around), ...how.environment },
   });
-  return whenReady(name, port, child);
+  return whenReady(name, port, child, how.readyTimeoutMs);
 }
 
-export async function startNginx(around: Surroundings): Promise<Subject> {
+export async function startNginx(around: Surroundings, how: StartOptions = {}): Promise<Subject> {
   const program = findProgram('nginx');
   if (program === null) throw new Error('nginx is not installed; use --reference node');
   const port = await freePort();
   const file = join(around.temporaryDirectory, 'nginx.conf');
   writeFileSync(file, nginxConfig(around.temporaryDirectory, port, around.upstreamPort, openFilesMax()));
-  const child = new Child(program, ['-p', around.temporaryDirectory, '-e', join(around.temporaryDirectory, 'nginx-error.log'), '-c', file], { core: 'proxy' });
-  return whenReady('nginx', port, child);
+  // What runs it is to see the worker itself, not a process that starts one.
+  const argv = ['-p', around.temporaryDirectory, '-e', join(around.temporaryDirectory, 'nginx-error.log'), '-c', file, ...(how.under === undefined ? [] : ['-g', 'master_process off;'])];
+  const words = [...(how.under ?? []), program, ...argv];
+  const child = new Child(words[0] ?? '', words.slice(1), { core: 'proxy', environment: { ...how.environment } });
+  return whenReady('nginx', port, child, how.readyTimeoutMs);
 }
 
-export async function startNodeProxy(around: Surroundings): Promise<Subject> {
+/** `file` is a program of this folder that takes its port and the provider's from the environment, as the gateway does. */
+export async function startRelay(name: string, file: string, around: Surroundings, how: StartOptions = {}): Promise<Subject> {
   const port = await freePort();
-  const child = new Child(process.execPath, [join(import.meta.dirname, 'reference-proxy.js')], {
-    core: 'proxy',
-    environment: gatewayEnvironment(port, around.temporaryDirectory, around),
-  });
-  return whenReady('node:http', port, child);
+  const words = [...(how.under ?? []), process.execPath, ...(how.nodeOptions ?? []), join(import.meta.dirname, file)];
+  const child = new Child(words[0] ?? '', words.slice(1), { core: 'proxy', environment: { ...gatewayEnvironment(port, around.temporaryDirectory, around), ...how.environment } });
+  return whenReady(name, port, child, how.readyTimeoutMs);
+}
+
+export function startNodeProxy(around: Surroundings): Promise<Subject> {
+  return startRelay('node:http', 'reference-proxy.js', around);
 }
 
 /** The provider itself, without a proxy: what the others' latency is counted from. */
