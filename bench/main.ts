@@ -32,14 +32,14 @@ async function startSubjects(options: Options, around: Surroundings): Promise<re
   if (options.against !== null) {
     const base = buildTree(root, options.against, around.temporaryDirectory, say);
     return [
-      await startGateway(base.name, options.gatewayCommand, base.tree, around),
-      await startGateway('this tree', options.gatewayCommand, root, around),
+      await startGateway(base.name, options.gatewayCommand, base.tree, around, { hasProbe: true }),
+      await startGateway('this tree', options.gatewayCommand, root, around, { hasProbe: true }),
     ];
   }
   const usesNginx = options.reference === 'nginx' || (options.reference === 'auto' && findProgram('nginx') !== null);
   return [
     await (usesNginx ? startNginx(around) : startNodeProxy(around)),
-    await startGateway('gateway', options.gatewayCommand, root, around),
+    await startGateway('gateway', options.gatewayCommand, root, around, { hasProbe: true }),
   ];
 }
 
@@ -74,7 +74,7 @@ async function runLoad(options: Options, temporaryDirectory: string): Promise<Lo
   for (const each of subjects) {
     await measure.probe(each);
     say(`warming up ${each.name}`);
-    await measure.rate(each, 32, options.isQuick ? 1 : 2);
+    measure.noteCapacity(await measure.rate(each, 32, options.isQuick ? 1 : 2));
   }
   const results: ScenarioResult[] = [];
   for (const scenario of scenarios) {

@@ -16,6 +16,7 @@ export interface Options {
 }
 
 const allNames = scenarios.map((scenario) => scenario.name);
+const quickNames = scenarios.filter(({ isLong }) => isLong !== true).map((scenario) => scenario.name);
 
 export const help = `npm run bench -- [options]
 
@@ -23,7 +24,7 @@ export const help = `npm run bench -- [options]
                      scenarios: ${allNames.join(', ')}
   --seconds N        length of one measurement (default 3)
   --rounds N         alternating rounds (default 3; streams at most 2, memory 1)
-  --quick            short run for CI: 2 rounds of 1 s, under a minute
+  --quick            short run for CI: 2 rounds of 1 s, under a minute, without the long scenarios (tail, starts)
   --json FILE        write all figures of all rounds
   --against COMMIT   measure this tree against another commit, in alternating rounds
   --check            compare with bench/budget.json, exit 1 on a gross regression or a wrong answer
@@ -57,7 +58,7 @@ export function readOptions(argv: readonly string[]): Options | null {
   if (values.check && values.against !== undefined) throw new Error('--check judges ratios to the reference proxy; leave it or --against away');
   return {
     runsMicro: names.includes('micro'),
-    scenarioNames: names.includes('load') ? allNames : allNames.filter((name) => names.includes(name)),
+    scenarioNames: names.includes('load') ? (values.quick ? quickNames : allNames) : allNames.filter((name) => names.includes(name)),
     seconds: numberOption('--seconds', values.seconds, values.quick ? 1 : 3, 120),
     rounds: numberOption('--rounds', values.rounds, values.quick ? 2 : 3, 50),
     isQuick: values.quick,

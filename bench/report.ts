@@ -33,6 +33,14 @@ function show(value: number): string {
 
 const medianOf = (rounds: readonly Figures[], figure: string): number => median(rounds.map((figures) => figures[figure] ?? NaN));
 
+const signed = (value: number): string => `${value > 0 ? '+' : ''}${show(value)}`;
+
+/** Of the pairs of each round, as the ratio is. */
+function differenceOf(result: ScenarioResult, figure: string, subject: string, reference: string): number {
+  const below = result.rounds.get(reference) ?? [];
+  return median((result.rounds.get(subject) ?? []).map((figures, round) => (figures[figure] ?? NaN) - (below[round]?.[figure] ?? NaN)));
+}
+
 export function table(result: ScenarioResult, subject: string, reference: string): string {
   const names = [...result.rounds.keys()];
   const ratios = new Map(ratiosOf(result, subject, reference).map((ratio) => [ratio.name, ratio]));
@@ -45,7 +53,7 @@ export function table(result: ScenarioResult, subject: string, reference: string
     lines.push([
       `  ${row.label}${row.unit === '' ? '' : `, ${row.unit}`}`,
       ...values.map(show),
-      ratio === undefined ? '' : show(ratio.median),
+      ratio === undefined ? '' : `${show(ratio.median)}${row.hasDifference === true ? ` (${signed(differenceOf(result, row.figure, subject, reference))})` : ''}`,
       ratio === undefined || ratio.pairs.length < 2 ? '' : ratio.pairs.map(show).join(' '),
     ]);
   }

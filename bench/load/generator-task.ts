@@ -1,7 +1,7 @@
 // What the load generator is told to do, on its command line as JSON.
 export interface GeneratorTask {
-  /** loop: connections post again and again. burst: each connection posts once. streams: each opens one stream. */
-  readonly mode: 'loop' | 'burst' | 'streams';
+  /** loop: connections post again and again. burst: each connection posts once. streams: each opens one stream. paced: posts at a fixed rate. */
+  readonly mode: 'loop' | 'burst' | 'streams' | 'paced';
   readonly port: number;
   readonly connections: number;
   readonly path: string;
@@ -9,10 +9,12 @@ export interface GeneratorTask {
   readonly body: string;
   /** Filler appended to the user's message, so that large bodies need not travel on a command line. */
   readonly fillerBytes: number;
-  /** loop: not recorded at the start. */
+  /** loop, paced: not recorded at the start. */
   readonly warmupMs: number;
-  /** loop: recorded for this long. */
+  /** loop, paced: recorded for this long. */
   readonly durationMs: number;
+  /** paced */
+  readonly requestsPerSecond: number;
   /** loop: it ends after this many answers; 0 when only time ends it. */
   readonly requestsMax: number;
   /** New connections open this far apart, in groups. */

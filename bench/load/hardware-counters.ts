@@ -34,7 +34,8 @@ export function countersFault(): string | null {
     else {
       const result = spawnSync(program, ['stat', '-x,', '-e', events.join(','), 'true'], { encoding: 'utf8', timeout: 10_000 });
       const { user, kernel } = readPerf(result.stderr ?? '');
-      fault = user > 0 && kernel >= 0 ? null : `perf cannot count them: ${(result.stderr ?? '').trim().split('\n')[0] ?? 'it says nothing'}`;
+      const said = (result.stderr ?? '').trim().split('\n')[0] ?? '';
+      fault = user > 0 && kernel >= 0 ? null : said.startsWith('<not supported>') ? 'this machine has no counters that perf may read' : `perf cannot count them: ${said}`;
     }
   }
   return fault;

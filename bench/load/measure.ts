@@ -6,6 +6,7 @@ import { parseFigures, type Figures } from './figures.js';
 import { fillerMark, type GeneratorTask } from './generator-task.js';
 import { countInstructions, type Instructions } from './hardware-counters.js';
 import { findProgram } from './machine.js';
+import { probed } from './probe.js';
 import { residentMib } from './process-figures.js';
 import { gatewayKey, subjectCpuUs, subjectPids, type Subject, type Surroundings } from './subjects.js';
 
@@ -23,11 +24,16 @@ const plainLoad: Load = { model: 'bench', config: {} };
 const marginMs = 15_000;
 const rampStepMs = 10;
 const warmupSeconds = 0.5;
+const pacedConnections = 64;
+const startsConnections = 16;
+/** Busy streams run this much longer than what starts beside them. */
+const startsMarginMs = 300;
 
 export class Measure {
   readonly around: Surroundings;
   readonly #config: Readonly<Record<string, unknown>>;
   readonly #wrk = findProgram('wrk');
+  #capacity = Infinity;
 
   constructor(around: Surroundings) {
     this.around = around;
@@ -69,13 +75,15 @@ export class Measure {
   /** Requests per second over `connections`, and what each cost the subject's processes in CPU time. */
   async rate(subject: Subject, connections: number, seconds: number, load: Load = plainLoad): Promise<Figures> {
     const wrk = this.#wrk;
-    const { result: figures, instructions } = await countInstructions(subjectPids(subject), async (): Promise<Figures> => {
+    const { result: { figures, probe }, instructions } = await countInstructions(subjectPids(subject), () => probed(subject, async (): Promise<Figures> => {
       const cpuBeforeUs = subjectCpuUs(subject);
       const made = wrk === null ? await this.loop(subject, connections, seconds, false, load) : await this.#runWrk(wrk, subject, connections, seconds, load);
       return { ...made, cpuUs: (subjectCpuUs(subject) - cpuBeforeUs) / (made['requests'] ?? NaN) };
-    });
+    }));
     const requests = figures['requests'] ?? NaN;
-    return { ...figures, capacity: 1e6 / (figures['cpuUs'] ?? NaN), ...inThousands(instructions, requests) };
+    const allocatedBytes = (probe['allocatedBytes'] ?? NaN) / requests;
+    const externalBytes = (probe['externalBytes'] ?? NaN) / requests;
+    return { ...figures, allocatedBytes, externalBytes, capacity: 1e6 / (figures['cpuUs'] ?? NaN), ...inThousands(instructions, requests) };
   }
 
   /** Without warm-up every request counts, which the CPU time of a whole run is divided by. */
@@ -123,6 +131,44 @@ export class Measure {
       badStatus: figures['badStatus'] ?? NaN,
       failed: figures['failed'] ?? NaN,
     };
+  }
+
+  /** The rate that the slowest of all subjects carries; what a scenario offers them has to be the same for all. */
+  noteCapacity(figures: Figures): void {
+    this.#capacity = Math.min(this.#capacity, figures['requestsPerSecond'] ?? Infinity);
+  }
+
+  get capacity(): number {
+    return Number.isFinite(this.#capacity) ? this.#capacity : NaN;
+  }
+
+  /** Requests at a fixed rate, timed from when they fell due, and what the subject's loop did meanwhile. */
+  async paced(subject: Subject, requestsPerSecond: number, seconds: number): Promise<Figures> {
+    const { figures, probe } = await probed(subject, () => this.#generatePaced(subject, requestsPerSecond, seconds, pacedConnections, chatBody('bench', false)));
+    return { ...figures, ...probe };
+  }
+
+  /** Short streams that start at a fixed rate, while `busy` of them run. */
+  async startsUnder(subject: Subject, busy: number, eventsPerSecond: number, startsPerSecond: number, seconds: number): Promise<Figures> {
+    const perRampStep = 20;
+    const rampMs = Math.ceil(busy / perRampStep) * rampStepMs;
+    const [streams, starts] = await Promise.all([
+      this.streams(subject, busy, eventsPerSecond, seconds + rampMs / 1000 + 2 * startsMarginMs / 1000 + warmupSeconds, perRampStep),
+      sleep(rampMs + startsMarginMs).then(() => this.#generatePaced(subject, startsPerSecond, seconds, startsConnections, chatBody('bench-events3-rate0', true))),
+    ]);
+    return { ...streams, firstByteP50Us: starts['firstByteP50Us'] ?? NaN, firstByteP99Us: starts['firstByteP99Us'] ?? NaN, badStatus: (streams['badStatus'] ?? 0) + (starts['badStatus'] ?? 0), failed: starts['failed'] ?? NaN };
+  }
+
+  #generatePaced(subject: Subject, requestsPerSecond: number, seconds: number, connections: number, body: string): Promise<Figures> {
+    return this.#generate(subject, {
+      mode: 'paced',
+      connections,
+      requestsPerSecond,
+      body,
+      warmupMs: warmupSeconds * 1000,
+      durationMs: seconds * 1000,
+      deadlineMs: seconds * 1000 + marginMs,
+    });
   }
 
   async burst(subject: Subject, connections: number, fillerBytes: number, delayMs: number): Promise<Figures> {
@@ -188,6 +234,7 @@ export class Measure {
       warmupMs: 0,
       durationMs: 0,
       requestsMax: 0,
+      requestsPerSecond: 0,
       connectionsPerRampStep: 64,
       rampStepMs,
       eventsExpected: 0,

@@ -11,6 +11,8 @@ export interface Row {
   readonly better: 'higher' | 'lower';
   /** Name of the ratio in the output and in budget.json. */
   readonly ratio?: string;
+  /** Beside the ratio, how much more or less it is. */
+  readonly hasDifference?: true;
 }
 
 export interface Scale {
@@ -26,6 +28,8 @@ export interface Scenario {
   readonly title: (scale: Scale) => string;
   /** Also measured without a proxy, for figures counted from there. */
   readonly needsDirect: boolean;
+  /** Left out of quick runs. */
+  readonly isLong?: true;
   /** Runs code that no scenario before has warmed up: a short run that is not counted comes first. */
   readonly isCold?: true;
   readonly roundsMax: number;
@@ -37,6 +41,7 @@ export interface Scenario {
 
 const rateConnections = 64;
 const bigBodies = 1500;
+const restMs = 10_000;
 const bigBodyBytes = 150 * 1024;
 
 const added = (figures: Figures, direct: Figures, name: string): number => (figures[name] ?? NaN) - (direct[name] ?? NaN);
@@ -71,6 +76,8 @@ const rate: Scenario = {
     { figure: 'cpuUs', label: 'CPU per request', unit: 'µs', better: 'lower', ratio: 'cpu_per_request_ratio' },
     { figure: 'capacity', label: 'requests/s one core has CPU for', unit: '/s', better: 'higher', ratio: 'capacity_ratio' },
     ...instructionRows('request', 'instructions_per_request_ratio'),
+    { figure: 'allocatedBytes', label: 'allocated per request', unit: 'bytes', better: 'lower', ratio: 'allocated_per_request_ratio' },
+    { figure: 'externalBytes', label: 'allocated outside the heap per request', unit: 'bytes', better: 'lower' },
     { figure: 'p50Us', label: 'p50 under this load', unit: 'µs', better: 'lower' },
     { figure: 'p99Us', label: 'p99 under this load', unit: 'µs', better: 'lower' },
     ...requestFailureRows,
@@ -151,6 +158,81 @@ const latency: Scenario = {
     { figure: 'addedP99Us', label: 'added p99', unit: 'µs', better: 'lower', ratio: 'added_p99_ratio' },
     ...requestFailureRows,
   ],
+};
+
+const tailRates = (measure: Measure): readonly (readonly [name: string, perSecond: number])[] =>
+  [['1000', 1000], ['4000', 4000], ['half', Math.max(100, Math.floor(measure.capacity / 2))]];
+
+const tailRows = (name: string, label: string): readonly Row[] => [
+  { figure: `p50Us${name}`, label: `${label}: p50`, unit: 'µs', better: 'lower' },
+  { figure: `p99Us${name}`, label: `${label}: p99`, unit: 'µs', better: 'lower', ratio: `tail_p99_${name}_ratio`, hasDifference: true },
+  { figure: `p999Us${name}`, label: `${label}: p99.9`, unit: 'µs', better: 'lower', ratio: `tail_p999_${name}_ratio`, hasDifference: true },
+];
+
+/** The loop is watched at the middle rate. */
+const watchedRate = '4000';
+const loopFigures = ['longestStallMs', 'longStalls', 'youngCollections', 'youngCollectionsMs', 'otherCollections', 'otherCollectionsMs', 'longestCollectionMs'];
+
+const tail: Scenario = {
+  name: 'tail',
+  title: () => 'requests at fixed rates, timed from when they fell due',
+  needsDirect: false,
+  isLong: true,
+  roundsMax: Infinity,
+  quickRoundsMax: 1,
+  measure: async (measure, subject, scale) => {
+    const found: Figures = { badStatus: 0, failed: 0, unfinished: 0 };
+    for (const [name, perSecond] of tailRates(measure)) {
+      const figures = await measure.paced(subject, perSecond, scale.seconds);
+      found[`rate${name}`] = perSecond;
+      for (const figure of ['p50Us', 'p99Us', 'p999Us', 'lateP99Us']) found[`${figure}${name}`] = figures[figure] ?? NaN;
+      for (const figure of ['badStatus', 'failed', 'unfinished']) found[figure] = (found[figure] ?? 0) + (figures[figure] ?? 0);
+      if (name === watchedRate) for (const figure of loopFigures) found[figure] = figures[figure] ?? NaN;
+    }
+    return found;
+  },
+  rows: [
+    ...tailRows('1000', '1,000/s'),
+    ...tailRows('4000', '4,000/s'),
+    { figure: 'ratehalf', label: 'half of what the slower one carries', unit: '/s', better: 'higher' },
+    ...tailRows('half', 'at that'),
+    { figure: 'lateP99Us4000', label: 'the generator itself, late at 4,000/s: p99', unit: 'µs', better: 'lower' },
+    { figure: 'longestStallMs', label: 'longest stall of the loop at 4,000/s', unit: 'ms', better: 'lower', ratio: 'longest_stall_ratio' },
+    { figure: 'longStalls', label: 'stalls above 2 ms', unit: 'count', better: 'lower' },
+    { figure: 'youngCollections', label: 'collections of young objects', unit: 'count', better: 'lower' },
+    { figure: 'youngCollectionsMs', label: 'time in them', unit: 'ms', better: 'lower' },
+    { figure: 'otherCollections', label: 'steps of other collections', unit: 'count', better: 'lower' },
+    { figure: 'otherCollectionsMs', label: 'time in them', unit: 'ms', better: 'lower' },
+    { figure: 'longestCollectionMs', label: 'longest collection', unit: 'ms', better: 'lower' },
+    ...requestFailureRows,
+    { figure: 'unfinished', label: 'unanswered at the deadline', unit: '', better: 'lower' },
+  ],
+};
+
+const startsPerSecond = 200;
+
+const starts: Scenario = {
+  name: 'starts',
+  title: (scale) => `${startsPerSecond} new streams/s while ${Math.min(500, scale.streamsMax)} and ${Math.min(1000, scale.streamsMax)} others run at 100 events/s`,
+  needsDirect: false,
+  isLong: true,
+  roundsMax: 3,
+  quickRoundsMax: 1,
+  measure: async (measure, subject, scale) => {
+    const found: Figures = { broken: 0, unfinished: 0, badStatus: 0, failed: 0 };
+    for (const busy of [500, 1000]) {
+      const figures = await measure.startsUnder(subject, Math.min(busy, scale.streamsMax), 100, startsPerSecond, scale.seconds);
+      for (const figure of ['firstByteP50Us', 'firstByteP99Us', 'eventsPerSecond', 'cpuPerEventUs']) found[`${figure}${busy}`] = figures[figure] ?? NaN;
+      for (const figure of ['broken', 'unfinished', 'badStatus', 'failed']) found[figure] = (found[figure] ?? 0) + (figures[figure] ?? 0);
+    }
+    return found;
+  },
+  rows: [500, 1000].flatMap((busy): readonly Row[] => [
+    { figure: `firstByteP50Us${busy}`, label: `beside ${busy}: first byte p50`, unit: 'µs', better: 'lower', ratio: `first_byte_p50_${busy}_ratio` },
+    { figure: `firstByteP99Us${busy}`, label: `beside ${busy}: first byte p99`, unit: 'µs', better: 'lower', ratio: `first_byte_p99_${busy}_ratio`, hasDifference: true },
+    { figure: `eventsPerSecond${busy}`, label: `beside ${busy}: events/s of those`, unit: '/s', better: 'higher' },
+    { figure: `cpuPerEventUs${busy}`, label: `beside ${busy}: CPU per event of those`, unit: 'µs', better: 'lower' },
+  ]).concat(streamFailureRows, requestFailureRows.slice(1)),
 };
 
 const firstToken: Scenario = {
@@ -234,13 +316,17 @@ const memory: Scenario = {
   quickRoundsMax: 1,
   measure: async (measure, subject, scale) => {
     const run = await measure.peakMib(subject, () => measure.burst(subject, bigBodies, bigBodyBytes, 1000));
-    const afterMib = await measure.settledMib(subject, Math.min(2, scale.seconds) * 1000);
-    return { ...run.figures, idleMib: subject.idleMib, peakMib: run.peakMib, afterMib };
+    const settleMs = Math.min(2, scale.seconds) * 1000;
+    const afterMib = await measure.settledMib(subject, settleMs);
+    const laterMib = scale.isQuick ? NaN : await measure.settledMib(subject, restMs - settleMs);
+    return { ...run.figures, idleMib: subject.idleMib, peakMib: run.peakMib, peakPerByte: run.peakMib / ((bigBodies * bigBodyBytes) / 2 ** 20), afterMib, laterMib };
   },
   rows: [
     { figure: 'idleMib', label: 'resident, idle after start', unit: 'MiB', better: 'lower' },
     { figure: 'peakMib', label: 'resident, highest under load', unit: 'MiB', better: 'lower', ratio: 'memory_peak_ratio' },
+    { figure: 'peakPerByte', label: 'the same for each byte in flight', unit: 'bytes', better: 'lower', ratio: 'memory_per_byte_ratio' },
     { figure: 'afterMib', label: 'resident, after', unit: 'MiB', better: 'lower', ratio: 'memory_after_ratio' },
+    { figure: 'laterMib', label: 'resident, 10 s after', unit: 'MiB', better: 'lower', ratio: 'memory_later_ratio' },
     { figure: 'requests', label: 'answers', unit: '', better: 'higher' },
     { figure: 'p99Us', label: 'p99 (1 s of it is the provider)', unit: 'µs', better: 'lower' },
     ...requestFailureRows,
@@ -248,4 +334,4 @@ const memory: Scenario = {
   ],
 };
 
-export const scenarios: readonly Scenario[] = [rate, checks, cache, latency, firstToken, pace, streams, checkedStreams, held, memory];
+export const scenarios: readonly Scenario[] = [rate, checks, cache, latency, tail, firstToken, pace, streams, starts, checkedStreams, held, memory];

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Child, sleep } from './children.js';
 import { findProgram, openFilesMax } from './machine.js';
 import { nginxConfig } from './nginx-config.js';
@@ -9,6 +10,7 @@ import { cpuTimeUs, processTree, residentMib } from './process-figures.js';
 
 export const gatewayKey = 'gk-bench-5b1f6c0e9a7d4328b6f0c1d2e3a49586';
 const adminKey = 'ga-bench-0d9c8b7a6f5e4d3c2b1a09f8e7d6c5b4';
+const probeOption = `--import=${pathToFileURL(join(import.meta.dirname, 'loop-probe.js')).href}`;
 const readyTimeoutMs = 20_000;
 
 export interface Subject {
@@ -17,6 +19,8 @@ export interface Subject {
   readonly child: Child | null;
   /** Resident memory before the first request. */
   readonly idleMib: number;
+  /** Where the probe inside writes; null without one. */
+  readonly probeFile: string | null;
 }
 
 export interface Surroundings {
@@ -32,6 +36,8 @@ export interface StartOptions {
   readonly nodeOptions?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly readyTimeoutMs?: number;
+  /** It is a program of node and carries the bench's probe. */
+  readonly hasProbe?: boolean;
 }
 
 export function subjectPids(subject: Subject): number[] {
@@ -64,7 +70,7 @@ async function whenReady(name: string, port: number, child: Child, timeoutMs = r
       if (response.status === 200) {
         await response.arrayBuffer();
         await sleep(200);
-        return { name, port, child, idleMib: residentMib(processTree(child.pid)) };
+        return { name, port, child, idleMib: residentMib(processTree(child.pid)), probeFile: null };
       }
       last = `status ${response.status}`;
     } catch (error) {
@@ -98,13 +104,14 @@ export async function startGateway(name: string, command: string, tree: string, 
   mkdirSync(dataDirectory, { recursive: true });
   const [program, ...argv] = command.split(' ').filter((word) => word !== '');
   if (program === undefined) throw new Error('the gateway command is empty; give one with --gateway');
-  const words = [...(how.under ?? []), ...(program === 'node' ? [process.execPath, ...(how.nodeOptions ?? [])] : [program]), ...argv];
+  const probeFile = how.hasProbe === true && program === 'node' ? `${dataDirectory}-probe.json` : null;
+  const words = [...(how.under ?? []), ...(program === 'node' ? [process.execPath, ...(probeFile === null ? [] : [probeOption]), ...(how.nodeOptions ?? [])] : [program]), ...argv];
   const child = new Child(words[0] ?? '', words.slice(1), {
     core: 'proxy',
     directory: tree,
-    environment: { ...gatewayEnvironment(port, dataDirectory, around), ...how.environment },
+    environment: { ...gatewayEnvironment(port, dataDirectory, around), ...(probeFile === null ? {} : { BENCH_PROBE_FILE: probeFile }), ...how.environment },
   });
-  return whenReady(name, port, child, how.readyTimeoutMs);
+  return { ...await whenReady(name, port, child, how.readyTimeoutMs), probeFile };
 }
 
 export async function startNginx(around: Surroundings, how: StartOptions = {}): Promise<Subject> {
@@ -134,7 +141,7 @@ export function startNodeProxy(around: Surroundings): Promise<Subject> {
 
 /** The provider itself, without a proxy: what the others' latency is counted from. */
 export function direct(around: Surroundings): Subject {
-  return { name: 'direct', port: around.upstreamPort, child: null, idleMib: NaN };
+  return { name: 'direct', port: around.upstreamPort, child: null, idleMib: NaN, probeFile: null };
 }
 
 export async function startUpstream(): Promise<{ readonly port: number; readonly child: Child }> {

@@ -1,0 +1,77 @@
+// Loaded into a gateway under test with `--import`: says how long its loop stood still, how often and how long garbage was collected, and how
+// much was allocated. Asleep until SIGUSR2 begins a measurement; the next SIGUSR2 ends it, and the figures go to the file of BENCH_PROBE_FILE.
+import { renameSync, writeFileSync } from 'node:fs';
+import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
+import { getHeapStatistics, GCProfiler } from 'node:v8';
+import { isMainThread } from 'node:worker_threads';
+import { allocationOf, countAbove, type Collection } from './probe-figures.js';
+
+/** The sampling timer is native code: no JavaScript runs for it. */
+const resolutionMs = 1;
+const longStallMs = 2;
+const file = process.env['BENCH_PROBE_FILE'];
+
+interface Measurement {
+  readonly delay: IntervalHistogram;
+  readonly profiler: GCProfiler;
+  readonly usedBytes: number;
+  readonly externalBytes: number;
+  readonly startedAtMs: number;
+}
+
+let running: Measurement | null = null;
+
+function tell(target: string, figures: object): void {
+  writeFileSync(`${target}.part`, JSON.stringify(figures));
+  renameSync(`${target}.part`, target);
+}
+
+function begin(): Measurement {
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  delay.enable();
+  const profiler = new GCProfiler();
+  profiler.start();
+  const { used_heap_size: usedBytes, external_memory: externalBytes } = getHeapStatistics();
+  return { delay, profiler, usedBytes, externalBytes, startedAtMs: performance.now() };
+}
+
+function end({ delay, profiler, usedBytes, externalBytes, startedAtMs }: Measurement): object {
+  delay.disable();
+  const { statistics } = profiler.stop();
+  const { used_heap_size: lastUsedBytes, external_memory: lastExternalBytes } = getHeapStatistics();
+  const collections: Collection[] = statistics.map(({ gcType, cost, beforeGC, afterGC }) => ({
+    kind: gcType,
+    tookMs: cost / 1000,
+    usedBefore: beforeGC.heapStatistics.usedHeapSize,
+    usedAfter: afterGC.heapStatistics.usedHeapSize,
+    externalBefore: beforeGC.heapStatistics.externalMemory,
+    externalAfter: afterGC.heapStatistics.externalMemory,
+  }));
+  const young = collections.filter(({ kind }) => kind === 'Scavenge');
+  const took = (list: readonly Collection[]): number => list.reduce((sum, { tookMs }) => sum + tookMs, 0);
+  return {
+    // Between two samples lies the resolution itself.
+    longestStallMs: delay.count === 0 ? NaN : Math.max(0, delay.max / 1e6 - resolutionMs),
+    longStalls: countAbove(delay.count, (percent) => delay.percentile(percent) / 1e6, longStallMs + resolutionMs),
+    youngCollections: young.length,
+    youngCollectionsMs: took(young),
+    otherCollections: collections.length - young.length,
+    otherCollectionsMs: took(collections) - took(young),
+    longestCollectionMs: Math.max(0, ...collections.map(({ tookMs }) => tookMs)),
+    allocatedBytes: allocationOf(collections, usedBytes, lastUsedBytes, 'used'),
+    externalBytes: allocationOf(collections, externalBytes, lastExternalBytes, 'external'),
+    seconds: (performance.now() - startedAtMs) / 1000,
+  };
+}
+
+if (isMainThread && file !== undefined) {
+  process.on('SIGUSR2', () => {
+    if (running === null) {
+      running = begin();
+      tell(file, {});
+    } else {
+      tell(file, end(running));
+      running = null;
+    }
+  });
+}
