@@ -49,12 +49,12 @@ export class SseParser {
   push(bytes: Uint8Array): void {
     let chunk = asBuffer(bytes);
     if (chunk.indexOf(lineFeed) === -1 && chunk.indexOf(carriageReturn) === -1) {
-      this.#begun.append(chunk);
+      this.#begun.appendCopy(chunk);
       if (this.#begun.length > lineBytesMax) throw tooLong();
       return;
     }
     if (this.#begun.length > 0) {
-      this.#begun.append(chunk);
+      this.#begun.appendCopy(chunk);
       chunk = asBuffer(this.#begun.take());
     }
     this.#hasEvent = false;

@@ -1,10 +1,10 @@
 // Hot: runs for each chunk.
-// What an answer says about itself (model, tokens, finish reason), read beside the relay. While chunks pass, references to the last ones
-// are kept; when the answer outgrows that, its first bytes are copied, and what is let go of a plain answer is searched for usage. read()
-// searches what was kept, once, at the end, also of an answer that broke off. Never decodes a stream, never holds much more than two chunks
-// or twice keptBytesMin.
+// What an answer says about itself (model, tokens, finish reason), read beside the relay. While chunks pass, their bytes are copied, since chunks
+// are only lent: the last ones, and the first ones when the answer outgrows that. What is let go of a plain answer is searched for usage. read()
+// searches what was kept, once, at the end, also of an answer that broke off. Never decodes a stream, never holds more than headBytesMax and
+// twice keptBytesMin.
 
-import { asBuffer, ObjectCursor } from '../body/cursor.js';
+import { ObjectCursor } from '../body/cursor.js';
 import { firstText, lastText, needleOf, textAt, valueOfKey } from '../body/key-search.js';
 import { ObjectCapture } from '../body/object-capture.js';
 import { isKey } from '../body/scan.js';
@@ -15,8 +15,8 @@ import type { Usage } from '../exchange/usage.js';
 export const keptBytesMin = 16_384;
 /** So much of the beginning is kept of an answer that is longer. */
 export const headBytesMax = 4_096;
-/** Chunks held before they are copied into one: many small ones cost more than their bytes. */
-const chunksMax = 512;
+/** The first block of a short answer. */
+const blockBytesMin = 1_024;
 
 const modelNeedle = needleOf('model');
 const usageNeedle = needleOf('usage');
@@ -26,13 +26,13 @@ const incompleteNeedle = needleOf('incomplete_details');
 
 export class UsageTap {
   readonly #isEventStream: boolean;
-  /** The latest chunks, and the full generation before them: together at least the last keptBytesMin bytes. */
-  #latest: Uint8Array[] = [];
+  /** The latest bytes, and the full block before them: together at least the last keptBytesMin bytes. */
+  #latest: Buffer = noBytes;
   #latestBytes = 0;
-  #earlier: Uint8Array[] = [];
-  /** The first bytes, once chunks were let go. */
+  #earlier: Buffer = noBytes;
+  /** The first bytes, once some were let go. */
   #head: Buffer | null = null;
-  /** Plain answers: reads the chunks that are let go. */
+  /** Plain answers: reads the bytes that are let go. */
   #capture: ObjectCapture | null = null;
   #captured: TokenCounts | null = null;
 
@@ -41,22 +41,33 @@ export class UsageTap {
   }
 
   push(chunk: Uint8Array): void {
-    const latest = this.#latest;
-    latest.push(chunk);
-    this.#latestBytes += chunk.length;
-    if (this.#latestBytes >= keptBytesMin) this.#turn();
-    else if (latest.length >= chunksMax) this.#latest = [Buffer.concat(latest)];
+    const { length } = chunk;
+    const bytes = this.#latestBytes + length;
+    if (bytes > keptBytesMin) {
+      this.#pushLong(chunk);
+      return;
+    }
+    if (bytes > this.#latest.length) this.#grow(bytes);
+    this.#latest.set(chunk, this.#latestBytes);
+    this.#latestBytes = bytes;
   }
 
   /** The bytes that were kept: all of a short answer, the end of a long one. */
   kept(): Buffer {
-    return joined(this.#earlier, this.#latest);
+    const latest = this.#latest.subarray(0, this.#latestBytes);
+    return this.#earlier.length === 0 ? latest : Buffer.concat([this.#earlier, latest]);
+  }
+
+  /** The last bytes, `bytesMax` of them or all there are. */
+  tail(bytesMax: number): Buffer {
+    if (this.#latestBytes >= bytesMax || this.#earlier.length === 0) return this.#latest.subarray(Math.max(0, this.#latestBytes - bytesMax), this.#latestBytes);
+    return this.kept().subarray(-bytesMax);
   }
 
   /** Called once, after the last chunk. */
   read(): Usage {
     const isWhole = this.#head === null;
-    const end = joined(this.#earlier, this.#latest);
+    const end = this.kept();
     const head = this.#head ?? end;
     const last = lastCounts(end, isWhole) ?? this.#capturedCounts(end);
     // Anthropic's streams tell the input at the beginning and the output at the end.
@@ -73,20 +84,52 @@ export class UsageTap {
     };
   }
 
-  /** A generation is full: the one before it goes. */
+  /** Room for `bytes`, and for as much again as there is. */
+  #grow(bytes: number): void {
+    const grown = Buffer.allocUnsafe(Math.min(keptBytesMin, Math.max(bytes, 2 * this.#latest.length, blockBytesMin)));
+    if (this.#latestBytes > 0) this.#latest.copy(grown, 0, 0, this.#latestBytes);
+    this.#latest = grown;
+  }
+
+  /** The latest block is full: the one before it goes, and is filled anew. */
+  #pushLong(chunk: Uint8Array): void {
+    let from = 0;
+    // Of a chunk that is longer than all that is kept, what goes at once is not copied.
+    const kept = chunk.length - keptBytesMin;
+    if (kept > 0) {
+      this.#letGo(this.#earlier);
+      this.#letGo(this.#latest.subarray(0, this.#latestBytes));
+      this.#letGo(chunk.subarray(0, kept));
+      this.#earlier = noBytes;
+      this.#latestBytes = 0;
+      from = kept;
+    }
+    if (this.#latest.length < keptBytesMin) this.#grow(keptBytesMin);
+    while (from < chunk.length) {
+      if (this.#latestBytes === keptBytesMin) this.#turn();
+      const count = Math.min(keptBytesMin - this.#latestBytes, chunk.length - from);
+      this.#latest.set(chunk.subarray(from, from + count), this.#latestBytes);
+      this.#latestBytes += count;
+      from += count;
+    }
+  }
+
   #turn(): void {
-    if (this.#earlier.length > 0) this.#letGo(this.#earlier);
+    const earlier = this.#earlier;
+    this.#letGo(earlier);
     this.#earlier = this.#latest;
-    this.#latest = [];
+    this.#latest = earlier.length > 0 ? earlier : Buffer.allocUnsafe(keptBytesMin);
     this.#latestBytes = 0;
   }
 
-  #letGo(chunks: readonly Uint8Array[]): void {
-    // A copy: a reference would hold the whole read that the bytes came in.
-    this.#head ??= Buffer.from(joined(chunks, noChunks).subarray(0, headBytesMax));
+  #letGo(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    const head = this.#head;
+    if (head === null) this.#head = Buffer.from(bytes.subarray(0, headBytesMax));
+    else if (head.length < headBytesMax) this.#head = Buffer.concat([head, bytes.subarray(0, headBytesMax - head.length)]);
     if (this.#isEventStream) return;
     this.#capture ??= new ObjectCapture(usageNeedle, (object) => { this.#captured = readTokenCounts(object, 0) ?? this.#captured; });
-    for (let index = 0; index < chunks.length; index += 1) this.#capture.push(chunks[index] ?? noBytes);
+    this.#capture.push(bytes);
   }
 
   /** What was found in chunks that are gone, or begins there and ends in those that were kept. */
@@ -97,14 +140,7 @@ export class UsageTap {
 }
 
 const noBytes = Buffer.alloc(0);
-const noChunks: readonly Uint8Array[] = [];
 const nothingCounted = new TokenCounts();
-
-function joined(earlier: readonly Uint8Array[], latest: readonly Uint8Array[]): Buffer {
-  const count = earlier.length + latest.length;
-  if (count > 1) return Buffer.concat(earlier.length === 0 ? latest : earlier.concat(latest));
-  return asBuffer(earlier[0] ?? latest[0] ?? noBytes);
-}
 
 /** The last usage object that counts something. */
 function lastCounts(bytes: Buffer, isStartKnown: boolean): TokenCounts | null {
