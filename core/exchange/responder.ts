@@ -3,6 +3,10 @@
 /** A flat list: name, value, name, value. Each character of a value is one byte on the wire (0 to 255), as undici's headers come. */
 export type HeaderList = string[];
 
+export interface DrainListener {
+  onDrain(): void;
+}
+
 export interface Responder {
   /** False once the client left or the answer ended. */
   readonly isOpen: boolean;
@@ -10,13 +14,13 @@ export interface Responder {
   readonly isStarted: boolean;
   /** Bytes of body handed to the client so far. */
   readonly bytesSent: number;
-  /** Called when a write said false and there is room again. */
-  onDrain: (() => void) | null;
+  /** Told when a write said false and there is room again. */
+  drainListener: DrainListener | null;
   /** A whole answer at once. */
   send(status: number, headers: HeaderList, body: Uint8Array | string): void;
   /** Begins a relayed answer. `bodyBytes` is its announced length, -1 when unknown. */
   start(status: number, headers: HeaderList, bodyBytes: number): void;
-  /** False: no more until onDrain. The chunk is taken either way. */
+  /** False: no more until the listener is told. The chunk is taken either way. */
   write(chunk: Uint8Array): boolean;
   end(): void;
   /** Cuts the connection so that the client sees the answer is not whole. */

@@ -2,7 +2,7 @@
 // The answer on its way to the client. Chunks that arrive in one read of the upstream socket leave in one write: they are gathered until the
 // end of the running task. A write that finds no room says so, and the relay pauses the upstream; what is held here stays below two reads.
 
-import type { HeaderList, Responder } from '../exchange/responder.js';
+import type { DrainListener, HeaderList, Responder } from '../exchange/responder.js';
 import { isCorsHeader } from './cors.js';
 import { statusLine } from './status-line.js';
 import type { UwsResponse } from './uws.js';
@@ -31,7 +31,7 @@ export class ResponseWriter implements Responder {
   isStarted = false;
   /** Counted when taken: the log record is made before the bytes have left. */
   bytesSent = 0;
-  onDrain: (() => void) | null = null;
+  drainListener: DrainListener | null = null;
   /** Of the edge, beside those of the answer; null: it has none to add. */
   ownHeaders: HeaderList | null = null;
 
@@ -119,7 +119,7 @@ export class ResponseWriter implements Responder {
     this.#first = null;
     this.#more = null;
     this.#rest = null;
-    this.onDrain = null;
+    this.drainListener = null;
   }
 
   #plan(): void {
@@ -219,7 +219,7 @@ export class ResponseWriter implements Responder {
     }
     this.#hasWaiter = false;
     if (this.#first !== null || this.#isEnded) this.response.cork(this.#flushCorked);
-    if (!this.#hasWaiter && this.isOpen && this.onDrain !== null) this.onDrain();
+    if (!this.#hasWaiter && this.isOpen && this.drainListener !== null) this.drainListener.onDrain();
     return true;
   }
 
@@ -260,7 +260,7 @@ export class ResponseWriter implements Responder {
     const length = Buffer.from(`${bytes.length + 2}\r\n\r\n`);
     this.response.writeHeader('content-length', Buffer.concat([length, bytes]));
     this.isOpen = false;
-    this.onDrain = null;
+    this.drainListener = null;
     this.owner.onAnsweredEarly();
   }
 
@@ -281,7 +281,7 @@ export class ResponseWriter implements Responder {
 
   #close(): void {
     this.isOpen = false;
-    this.onDrain = null;
+    this.drainListener = null;
     this.owner.onAnswered();
   }
 }

@@ -8,21 +8,27 @@ import { atOnce } from '../errors/at-once.js';
 import { SseParser } from './sse-parser.js';
 import { writeEvent } from './sse-writer.js';
 
+/** A stream ends before its time: a hook denies it, or another try has begun in its place. */
+export type StreamCut = 'denied' | 'retried';
+/** `whole`: its last byte was written. */
+export type StreamEnd = 'whole' | StreamCut;
+
 /** Behind the stages: may keep the last events until something else is known, and says what the stream ends with. */
 export interface EventTail {
   /** True: the tail has the event now; `end` gives it back, or another in its place. */
   take(event: AnswerEvent): boolean;
-  /** The stream has ended as it should. What it throws ends the stream in the place of its last events. */
-  end(): Maybe<readonly AnswerEvent[]>;
+  /** The stream has ended as it should. What it throws ends the stream in the place of its last events, and so does a cut. */
+  end(): Maybe<readonly AnswerEvent[] | StreamCut>;
 }
-
-const nothing = (): void => undefined;
 
 export class StageChain {
   readonly #parser: Decoder;
   readonly #first: EventSink;
   #text = '';
   #error: Error | null = null;
+  #end: StreamEnd | null = null;
+  /** Told once, when all that went before is written; not of a stream that fails. */
+  onEnd: ((end: StreamEnd) => void) | null = null;
   #isPushing = false;
   #isOver = false;
 
@@ -60,8 +66,16 @@ export class StageChain {
     this.#flush();
   }
 
-  /** The upstream's last byte was pushed: what the parser and the stages still hold comes out. `onDone` is called when the last byte was written. */
-  end(onDone: () => void = nothing): void {
+  /** Nothing comes out any more but what has come out of the stages so far. */
+  cut(reason: StreamCut): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#end = reason;
+    if (!this.#isPushing) this.#flush();
+  }
+
+  /** The upstream's last byte was pushed: what the parser and the stages still hold comes out. */
+  end(): void {
     if (!this.#isOver) {
       this.#isPushing = true;
       try {
@@ -72,32 +86,40 @@ export class StageChain {
       }
       this.#isPushing = false;
     }
-    if (this.#isOver || this.tail === null) {
-      this.#close(this.#isOver ? '' : this.closing, onDone);
+    if (this.#isOver) {
+      this.#flush();
+      return;
+    }
+    if (this.tail === null) {
+      this.#close(this.closing, 'whole');
       return;
     }
     // Whatever a stage writes from here on comes too late.
     this.#isOver = true;
     this.#flush();
-    this.#endTail(this.tail, onDone);
+    this.#endTail(this.tail);
   }
 
-  #endTail(tail: EventTail, onDone: () => void): void {
+  #endTail(tail: EventTail): void {
     const failed = (thrown: unknown): void => {
       this.#error = asError(thrown);
-      this.#close('', onDone);
+      this.#flush();
     };
-    const write = (events: readonly AnswerEvent[]): void => {
+    const write = (ending: readonly AnswerEvent[] | StreamCut): void => {
+      if (typeof ending === 'string') {
+        this.#close('', ending);
+        return;
+      }
       let text = '';
       try {
-        for (const event of events) text += writeEvent(event);
+        for (const event of ending) text += writeEvent(event);
       } catch (thrown) {
         failed(thrown);
         return;
       }
-      this.#close(text + this.closing, onDone);
+      this.#close(text + this.closing, 'whole');
     };
-    let ending: Maybe<readonly AnswerEvent[]>;
+    let ending: Maybe<readonly AnswerEvent[] | StreamCut>;
     try {
       ending = tail.end();
     } catch (thrown) {
@@ -108,11 +130,11 @@ export class StageChain {
     else write(ending);
   }
 
-  #close(text: string, onDone: () => void): void {
+  #close(text: string, end: StreamEnd): void {
     this.#text += text;
     this.#isOver = true;
+    this.#end = end;
     this.#flush();
-    onDone();
   }
 
   #onEvent(event: AnswerEvent): void {
@@ -144,16 +166,19 @@ export class StageChain {
       this.write(bytes);
     }
     const error = this.#error;
-    if (error === null) return;
+    const end = this.#end;
     this.#error = null;
-    this.fail(error);
+    this.#end = null;
+    if (error !== null) this.fail(error);
+    else if (end !== null && this.onEnd !== null) this.onEnd(end);
   }
 }
 
 /** The provider's own framing in the place of the parser. */
 class Framed implements Decoder {
   constructor(readonly decoder: FrameDecoder, readonly emit: (event: SseEvent) => void) {}
-  push(chunk: Uint8Array): void { atOnce(this.decoder.push(chunk, this.emit)); }
+  // A copy: the chunk is only lent, and a plugin may keep it.
+  push(chunk: Uint8Array): void { atOnce(this.decoder.push(Buffer.from(chunk), this.emit)); }
   end(): void { atOnce(this.decoder.end(this.emit)); }
 }
 

@@ -26,7 +26,7 @@ const headersOfDelivery: ReadonlySet<string> = new Set([
 /** What client libraries tell of themselves, and of their tries. */
 const headersOfLibraries = 'x-stainless-';
 
-export class Question implements CacheQuestion {
+export class CacheKey implements CacheQuestion {
   readonly partition: string;
   readonly key: string;
   readonly ageMsMax: number;
@@ -67,11 +67,11 @@ export class Question implements CacheQuestion {
   }
 }
 
-export function questionOf(exchange: Exchange, target: TargetPlan, prepared: PreparedRequest): Question | null {
+export function cacheKeyOf(exchange: Exchange, target: TargetPlan, prepared: PreparedRequest): CacheKey | null {
   if (target.cache === null || prepared.cacheBody === null || exchange.suffix !== '' || !cachedEndpoints.has(exchange.route.name)) return null;
   // The operator's word against bodies in stores counts for this one, too.
   if (exchange.head.gatewayHeader('debug') === 'false') return null;
-  return new Question(exchange, target, target.cache, prepared, prepared.cacheBody);
+  return new CacheKey(exchange, target, target.cache, prepared, prepared.cacheBody);
 }
 
 /** What goes up beside the body: headers the config forwards, versions, vendor organisation and project. */

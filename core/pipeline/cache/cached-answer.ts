@@ -7,10 +7,10 @@ import { reasonOf } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { CachePlan } from '../../plan/plan.js';
 import { writeEvent } from '../../stream/sse-writer.js';
-import { answerHeaders } from '../response/response-headers.js';
+import { softFailStatus } from '../hooks/before.js';
+import { sendEvents, sendResponse } from '../response/client-response.js';
 import { isStreamedEndpoint, withResults, type StreamedEndpoint } from '../response/stream-tail.js';
-import { includesUsage, type Question } from './cache-key.js';
-import { withHookResults } from '../hooks/hook-result.js';
+import { includesUsage, type CacheKey } from './cache-key.js';
 import { readHit, readKept } from './kept-answer.js';
 import type { PipelineServices } from '../services.js';
 
@@ -18,19 +18,19 @@ import type { PipelineServices } from '../services.js';
 const lookupTimeoutMs = 2_000;
 
 /** What the client is told of a lookup that found nothing. */
-export const missStatus = (plan: CachePlan, question: CacheQuestion): string =>
-  (plan.compares === 'meaning' && question.prompt() !== null ? 'SEMANTIC MISS' : 'MISS');
+export const missStatus = (plan: CachePlan, key: CacheQuestion): string =>
+  (plan.compares === 'meaning' && key.prompt() !== null ? 'SEMANTIC MISS' : 'MISS');
 
 /** A cache that fails is a cache that knows nothing, and so is one that gives what cannot be used. */
-export function lookUp(plan: CachePlan, question: Question, services: PipelineServices): Maybe<CacheHit | undefined> {
+export function lookUp(plan: CachePlan, key: CacheKey, services: PipelineServices): Maybe<CacheHit | undefined> {
   const failed = (thrown: unknown): undefined => {
     services.metrics.add(`cache.${plan.mode}.failed`, 1);
     services.cacheFaults.add(plan.mode, `could not be asked: ${reasonOf(thrown)}`);
     return undefined;
   };
   try {
-    const found = plan.cache.lookup(question);
-    return isPromiseLike(found) ? inTime(found).then((hit) => usable(plan, question, hit, services)).catch(failed) : usable(plan, question, found, services);
+    const found = plan.cache.lookup(key);
+    return isPromiseLike(found) ? inTime(found).then((hit) => usable(plan, key, hit, services)).catch(failed) : usable(plan, key, found, services);
   } catch (thrown) {
     return failed(thrown);
   }
@@ -45,22 +45,22 @@ function inTime(found: Promise<CacheHit | undefined>): Promise<CacheHit | undefi
   });
 }
 
-function usable(plan: CachePlan, question: Question, hit: CacheHit | undefined, services: PipelineServices): CacheHit | undefined {
+function usable(plan: CachePlan, key: CacheKey, hit: CacheHit | undefined, services: PipelineServices): CacheHit | undefined {
   if (hit === undefined || hit === null) return undefined;
-  const kept = readHit(question.exchange.endpoint, hit);
+  const kept = readHit(key.exchange.endpoint, hit);
   if (kept === null) {
-    dropHit(plan, question, 'it is not an answer of this endpoint', services);
+    dropHit(plan, key, 'it is not an answer of this endpoint', services);
     return undefined;
   }
   // A cache that forgets what its writers allowed is reminded here.
-  return question.ageMsMax === 0 || Date.now() > hit.endsAtMs || (kept.lacksUsage && question.wantsUsage) ? undefined : hit;
+  return key.ageMsMax === 0 || Date.now() > hit.endsAtMs || (kept.lacksUsage && key.wantsUsage) ? undefined : hit;
 }
 
 /** An entry that cannot be used goes: it would be found again with every repeat. */
-export function dropHit(plan: CachePlan, question: Question, reason: string, services: PipelineServices): void {
+export function dropHit(plan: CachePlan, key: CacheKey, reason: string, services: PipelineServices): void {
   services.metrics.add(`cache.${plan.mode}.unreadable`, 1);
   services.cacheFaults.add(plan.mode, `an answer could not be read and is removed: ${reason}`);
-  changeCache(plan, () => plan.cache.remove(question), services);
+  changeCache(plan, () => plan.cache.remove(key), services);
 }
 
 /** Not on the stack of the answer, and of no concern to the client. */
@@ -80,18 +80,18 @@ export function changeCache(plan: CachePlan, change: () => Maybe<void>, services
 }
 
 /** `answer`: the body, when somebody has read it. */
-export function keepAnswer(plan: CachePlan, question: Question, body: Uint8Array, answer: JsonObject | null, services: PipelineServices): void {
+export function keepAnswer(plan: CachePlan, key: CacheKey, body: Uint8Array, answer: JsonObject | null, services: PipelineServices): void {
   // Nobody may ever use it.
-  if (question.ageMsMax === 0 || services.refreshed.isOutdated(question.key, question.exchange.startedAt)) return;
+  if (key.ageMsMax === 0 || services.refreshed.isOutdated(key.key, key.exchange.startedAt)) return;
   const storedAtMs = Date.now();
-  const entry = { status: 200, contentType: 'application/json', body, storedAtMs, endsAtMs: storedAtMs + question.ageMsMax };
+  const entry = { status: 200, contentType: 'application/json', body, storedAtMs, endsAtMs: storedAtMs + key.ageMsMax };
   changeCache(plan, () => {
     // An error that came with status 200, half an answer, or no JSON.
-    if (readKept(question.exchange.endpoint, body, answer) === null) {
+    if (readKept(key.exchange.endpoint, body, answer) === null) {
       services.metrics.add(`cache.${plan.mode}.refused`, 1);
       return undefined;
     }
-    return plan.cache.store(question, entry);
+    return plan.cache.store(key, entry);
   }, services);
 }
 
@@ -100,17 +100,9 @@ export function answerFromCache(exchange: Exchange, hit: CacheHit): void {
   const { hooks, route } = exchange;
   const streamed = exchange.json().stream === true && isStreamedEndpoint(route.name) ? streamOf(exchange, hit.body, route.name) : null;
   exchange.cacheStatus = hit.match === 'exact' ? 'HIT' : 'SEMANTIC HIT';
-  exchange.status = hooks !== null && hooks.hasFailed && hit.status === 200 ? 246 : hit.status;
-  exchange.firstByteAt = performance.now();
-  const headers = answerHeaders(exchange, 0, null);
-  if (streamed !== null) {
-    exchange.isStream = true;
-    headers.push('content-type', 'text/event-stream', 'cache-control', 'no-cache');
-    exchange.responder.send(exchange.status, headers, streamed);
-  } else {
-    headers.push('content-type', hit.contentType);
-    exchange.responder.send(exchange.status, headers, withHookResults(exchange, hit.body, hit.contentType));
-  }
+  const status = hooks !== null && hooks.hasFailed && hit.status === 200 ? softFailStatus : hit.status;
+  if (streamed !== null) sendEvents(exchange, status, streamed);
+  else sendResponse(exchange, status, 0, null, hit.contentType, hit.body);
 }
 
 function streamOf(exchange: Exchange, body: Uint8Array, endpoint: StreamedEndpoint): string {

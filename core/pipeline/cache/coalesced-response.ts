@@ -4,9 +4,10 @@
 
 import type { Exchange } from '../../exchange/exchange.js';
 import { HookLog } from '../../exchange/hook-log.js';
-import type { HeaderList, Responder } from '../../exchange/responder.js';
+import type { DrainListener, HeaderList, Responder } from '../../exchange/responder.js';
 import type { Usage } from '../../exchange/usage.js';
-import { answerHeaders, headerOf } from '../response/response-headers.js';
+import { beginAt } from '../response/client-response.js';
+import { responseHeaders } from '../response/response-headers.js';
 
 /** Of an answer so much is kept for those who read it more slowly, or join later. Beyond it nobody may join, and the slowest sets the pace. */
 const keptBytesMax = 16 * 1024 * 1024;
@@ -17,18 +18,22 @@ const readersMax = 1000;
 const smallBytes = 4 * 1024;
 const blockBytes = 16 * 1024;
 
-interface Reader {
-  readonly exchange: Exchange;
-  readonly responder: Responder;
+class Reader implements DrainListener {
   /** The next piece to write, and how much of it has been written. */
-  at: number;
-  from: number;
-  isBlocked: boolean;
-  readonly onDone: () => void;
+  at = 0;
+  from = 0;
+  isBlocked = false;
+
+  constructor(readonly shared: CoalescedResponse, readonly exchange: Exchange, readonly responder: Responder, readonly onDone: () => void) {}
+
+  onDrain(): void {
+    this.isBlocked = false;
+    this.shared.onRoom(this);
+  }
 }
 
 export class CoalescedResponse implements Responder {
-  onDrain: (() => void) | null = null;
+  drainListener: DrainListener | null = null;
   readonly #readers = new Set<Reader>();
   /** The last may be a block that is still filled: `#filled` bytes of it count. */
   readonly #pieces: (Uint8Array | null)[] = [];
@@ -75,17 +80,18 @@ export class CoalescedResponse implements Responder {
 
   /** `onDone`: the reader has got everything, or its client has left. */
   join(exchange: Exchange, responder: Responder, onDone: () => void): void {
-    const reader: Reader = { exchange, responder, at: 0, from: 0, isBlocked: false, onDone };
+    const reader = new Reader(this, exchange, responder, onDone);
     this.#readers.add(reader);
-    responder.onDrain = () => {
-      reader.isBlocked = false;
-      this.#pump(reader);
-      this.#resume();
-    };
+    responder.drainListener = reader;
     if (this.#isStarted) {
       this.#open(reader);
       this.#pump(reader);
     }
+  }
+
+  onRoom(reader: Reader): void {
+    this.#pump(reader);
+    this.#resume();
   }
 
   /** The client of `exchange` has left; the others go on. */
@@ -152,14 +158,12 @@ export class CoalescedResponse implements Responder {
 
   #open({ exchange, responder }: Reader): void {
     const { first } = this;
-    exchange.status = this.#status;
-    exchange.firstByteAt = performance.now();
     // Whoever joined on its way to one target got the answer of the target that answered.
     exchange.provider = first.provider;
     exchange.targetPath = first.targetPath;
     exchange.unsupported = first.unsupported;
     exchange.isStream = first.isStream;
-    responder.start(this.#status, this.#headersFor(exchange), this.#length);
+    beginAt(exchange, responder, this.#status, this.#headersFor(exchange), this.#length);
   }
 
   /** How the call ended, and what hooks said of its answer. */
@@ -173,7 +177,8 @@ export class CoalescedResponse implements Responder {
 
   /** The provider's headers are everybody's, and so is what was true of the call; ids, times and the cache's word are each request's own. */
   #headersFor(exchange: Exchange): HeaderList {
-    const headers = answerHeaders(exchange, Number(headerOf(this.#headers, 'x-gateway-retry-attempt-count') ?? 0), null);
+    const countAt = this.#headers.indexOf('x-gateway-retry-attempt-count');
+    const headers = responseHeaders(exchange, countAt === -1 ? 0 : Number(this.#headers[countAt + 1]), null, '');
     for (let index = 0; index < this.#headers.length; index += 2) {
       const name = this.#headers[index] as string;
       if (name.startsWith('x-gateway-') || name === 'server-timing') continue;
@@ -185,7 +190,8 @@ export class CoalescedResponse implements Responder {
   #keep(chunk: Uint8Array): void {
     if (chunk.length >= smallBytes) {
       if (this.#block !== null) this.#closeBlock(this.#block);
-      this.#pieces.push(chunk);
+      // A copy: the chunk is only lent.
+      this.#pieces.push(Buffer.from(chunk));
       return;
     }
     if (this.#block !== null && this.#filled + chunk.length > this.#block.length) this.#closeBlock(this.#block);
@@ -245,7 +251,7 @@ export class CoalescedResponse implements Responder {
   #resume(): void {
     if (!this.#isWaiting || !this.#mayGoOn()) return;
     this.#isWaiting = false;
-    if (this.onDrain !== null) this.onDrain();
+    if (this.drainListener !== null) this.drainListener.onDrain();
   }
 
   /** Lets go of what every reader has got. */

@@ -2,7 +2,6 @@
 // runs once for a call, and what it changed stays changed for all of them.
 
 import type { HookDecision, Maybe } from '@gateway/plugin-sdk';
-import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import { HookLog } from '../../exchange/hook-log.js';
 import type { CompiledHook } from '../../plan/hooks.js';
@@ -17,15 +16,15 @@ export const softFailStatus = 246;
 
 const passed: HookDecision = Object.freeze({ pass: true, deny: false });
 
-/** Undefined: done, and nothing is against the call. Throws or rejects with HOOKS_FAILED. */
-export function runBefore(exchange: Exchange, hooks: readonly CompiledHook[]): Promise<void> | undefined {
-  if (exchange.route.body !== 'json') return undefined;
+/** Throws what says that the request cannot be judged. */
+export function runBefore(exchange: Exchange, hooks: readonly CompiledHook[]): Maybe<'passed' | 'denied'> {
+  if (exchange.route.body !== 'json') return 'passed';
   const log = exchange.hooks ??= new HookLog();
   let sync: CompiledHook[] | null = null;
   let background: CompiledHook[] | null = null;
   for (const hook of hooks) {
     const said = log.ran.get(hook);
-    if (said?.deny === true) throw fail('HOOKS_FAILED');
+    if (said?.deny === true) return 'denied';
     if (said !== undefined) continue;
     if (hook.isAsync) (background ??= []).push(hook);
     else (sync ??= []).push(hook);
@@ -36,21 +35,20 @@ export function runBefore(exchange: Exchange, hooks: readonly CompiledHook[]): P
   const decisions = new Map<CompiledHook, HookDecision>();
   run.onHook = (hook, decision) => { decisions.set(hook, decision); };
   const running: Maybe<void> = sync === null ? undefined : run.run(sync);
-  const done = (): void => {
+  const done = (): 'passed' | 'denied' => {
     // A hook counts as run once what it changed stands in the place of the client's: never one without the other.
     if (take !== null) take();
     for (const [hook, decision] of decisions) log.ran.set(hook, decision);
     for (const result of run.results) log.before.push(result);
     // What failed for a target that was passed over says nothing about this one.
     log.hasFailedBefore = hooks.some((hook) => log.ran.get(hook)?.pass === false);
-    if (run.isDenied) throw fail('HOOKS_FAILED');
-    if (background === null) return;
+    if (run.isDenied) return 'denied';
+    if (background === null) return 'passed';
     for (const hook of background) log.ran.set(hook, passed);
     runInBackground(exchange, background, run.subject);
+    return 'passed';
   };
-  if (running instanceof Promise) return running.then(done);
-  done();
-  return undefined;
+  return running instanceof Promise ? running.then(done) : done();
 }
 
 /** Whether the hooks after the request have a say in this answer. */

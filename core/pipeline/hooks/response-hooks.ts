@@ -3,7 +3,6 @@
 
 import type { AnswerEvent, CheckResult, EventStage, Json, JsonObject, Maybe, StreamCheck, TextEdit, TextWindow, Verdict, WindowResult } from '@gateway/plugin-sdk';
 import { atOnce } from '../../errors/at-once.js';
-import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import { HookLog } from '../../exchange/hook-log.js';
 import type { CompiledCheck, CompiledHook } from '../../plan/hooks.js';
@@ -27,8 +26,6 @@ export class ResponseHooks {
   readonly #background: readonly CompiledHook[];
   #streamed: StreamedCheck[] = [];
   readonly #startedAt = performance.now();
-  /** A check has failed in the middle of a stream, and its hook denies. */
-  isDenied = false;
 
   constructor(readonly exchange: Exchange, hooks: ResponseHookPlan) {
     this.#hooks = hooks.judging;
@@ -50,13 +47,13 @@ export class ResponseHooks {
     return this.#background.length > 0 || this.#hooks.some((hook) => hook.checks.some((check) => !check.streams || !hasSay(check, hook)));
   }
 
-  /** The checks that look at the stream as it passes, in the order of the config. */
-  stages(endpoint: StreamedEndpoint): EventStage<AnswerEvent>[] {
+  /** The checks that look at the stream as it passes, in the order of the config. `deny`: one has failed, and its hook denies. */
+  stages(endpoint: StreamedEndpoint, deny: () => void): EventStage<AnswerEvent>[] {
     for (const hook of this.#hooks) {
       for (const check of hook.checks) {
         if (!check.streams || check.check === null || !hasSay(check, hook) || !applies(check, this.exchange)) continue;
         const streamed = new WatchedCheck(streamCheck(check, this.exchange), check.failOnError && hook.mayDeny);
-        const onFail = (unmade?: Error): boolean => this.#onFail(hook, check, streamed, unmade);
+        const onFail = (unmade?: Error): boolean => this.#onFail(hook, check, streamed, deny, unmade);
         const stage = new CheckStage({ endpoint, check: streamed, lookBackMax: check.lookBackMax, changes: check.changes, onFail });
         this.#streamed.push({ stage, check, hook, stream: streamed });
       }
@@ -69,24 +66,26 @@ export class ResponseHooks {
     return this.#streamed.at(-1)?.stage.nextSequence;
   }
 
-  /** A whole answer: the body to go on with, changed or not; `exact`, or made of it, has all digits of its numbers. Throws HOOKS_FAILED when a hook denies. */
-  judge(body: JsonObject, status: number, exact: Json = body): Maybe<JsonObject> {
+  /** A whole answer: the body to go on with, changed or not; `exact`, or made of it, has all digits of its numbers. */
+  judge(body: JsonObject, status: number, exact: Json = body): Maybe<JsonObject | 'denied'> {
     const run = new HookRun(new Subject('after', this.exchange, body, status, exact));
     const running = run.run(this.#hooks);
     return running instanceof Promise ? running.then(() => this.#judged(run)) : this.#judged(run);
   }
 
   /** A stream that was judged as it passed has ended; `answer` is what the client has got. */
-  judgeStream(answer: JsonObject | null, status: number): Maybe<void> {
-    const subject = new Subject('after', this.exchange, answer ?? {}, status);
-    const run = (from: number): Maybe<void> => {
-      for (let index = from; index < this.#hooks.length; index += 1) {
-        const judging = this.#judgeHook(this.#hooks[index] as CompiledHook, subject, answer !== null);
-        if (judging instanceof Promise) return judging.then(() => run(index + 1));
-      }
-      this.#runBackground(subject);
-    };
-    return run(0);
+  judgeStream(answer: JsonObject | null, status: number): Maybe<'passed' | 'denied'> {
+    return this.#judgeFrom(0, new Subject('after', this.exchange, answer ?? {}, status), answer !== null);
+  }
+
+  #judgeFrom(from: number, subject: Subject, isWhole: boolean): Maybe<'passed' | 'denied'> {
+    for (let index = from; index < this.#hooks.length; index += 1) {
+      const judging = this.#judgeHook(this.#hooks[index] as CompiledHook, subject, isWhole);
+      if (judging instanceof Promise) return judging.then((judged) => (judged === 'denied' ? judged : this.#judgeFrom(index + 1, subject, isWhole)));
+      if (judging === 'denied') return judging;
+    }
+    this.#runBackground(subject);
+    return 'passed';
   }
 
   /** An answer that no hook is to wait for has ended. */
@@ -94,16 +93,16 @@ export class ResponseHooks {
     this.#runBackground(new Subject('after', this.exchange, answer, status));
   }
 
-  #judged(run: HookRun): JsonObject {
+  #judged(run: HookRun): JsonObject | 'denied' {
     const log = this.#log();
     log.after = run.results;
     log.hasFailedAfter = run.hasFailed;
-    if (run.isDenied) throw fail('HOOKS_FAILED');
+    if (run.isDenied) return 'denied';
     this.#runBackground(run.subject);
     return run.subject.exact as JsonObject;
   }
 
-  #judgeHook(hook: CompiledHook, subject: Subject, isWhole: boolean): Maybe<void> {
+  #judgeHook(hook: CompiledHook, subject: Subject, isWhole: boolean): Maybe<'passed' | 'denied'> {
     const results: Maybe<CheckResult>[] = [];
     for (const check of hook.checks) {
       if (!applies(check, this.exchange)) continue;
@@ -112,15 +111,15 @@ export class ResponseHooks {
       else if (isWhole || check.check === null) results.push(runCheck(check, subject, false));
       else results.push({ id: check.id, tookMs: 0, failOnError: check.failOnError, error: new Error('the streamed answer could not be put together') });
     }
-    const settle = (all: readonly CheckResult[]): void => {
+    const settle = (all: readonly CheckResult[]): 'passed' | 'denied' => {
       const decision = decide(hook, all, this.exchange);
       const log = this.#log();
       log.after.push(hookResult(hook, all, decision, performance.now() - this.#startedAt));
       if (!decision.pass) log.hasFailedAfter = true;
-      if (decision.deny) throw fail('HOOKS_FAILED');
+      return decision.deny ? 'denied' : 'passed';
     };
     if (results.some((entry) => entry instanceof Promise)) return Promise.all(results).then(settle);
-    settle(results as CheckResult[]);
+    return settle(results as CheckResult[]);
   }
 
   #resultOf({ stage, check, stream }: StreamedCheck): CheckResult {
@@ -136,7 +135,7 @@ export class ResponseHooks {
   }
 
   /** A check failed while the stream passes: true when that ends the stream. */
-  #onFail(hook: CompiledHook, check: CompiledCheck, streamed: WatchedCheck, unmade: Error | undefined): boolean {
+  #onFail(hook: CompiledHook, check: CompiledCheck, streamed: WatchedCheck, deny: () => void, unmade: Error | undefined): boolean {
     const base = { id: check.id, tookMs: streamed.tookMs, failOnError: check.failOnError || unmade !== undefined };
     const error = unmade ?? streamed.error;
     let result: CheckResult;
@@ -150,7 +149,7 @@ export class ResponseHooks {
     const log = this.#log();
     log.after.push(hookResult(hook, [result], decision, result.tookMs));
     log.hasFailedAfter = true;
-    this.isDenied = true;
+    deny();
     return true;
   }
 

@@ -36,6 +36,12 @@ export interface PreparedRequest {
   readonly cachePath: string | null;
 }
 
+/** For an endpoint with functions. */
+export function callOf(prepared: PreparedRequest): ProviderCall {
+  if (prepared.call === null) throw new Error('an endpoint with functions was prepared without a call');
+  return prepared.call;
+}
+
 /** Throws a client error when the provider cannot take this call. */
 export function prepare(exchange: Exchange, target: TargetPlan, upload: Readable | null): PreparedRequest {
   const { head, route } = exchange;

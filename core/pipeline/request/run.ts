@@ -14,15 +14,11 @@ import type { Exchange, Running } from '../../exchange/exchange.js';
 import type { Usage } from '../../exchange/usage.js';
 import type { Plan } from '../../plan/plan.js';
 import { timerMsMax } from '../../settings/timer-limit.js';
-import { answerHeaders } from '../response/response-headers.js';
+import { abortResponse, noteClientGone, sendError, sendResponse } from '../response/client-response.js';
 import { asGatewayError, RetryLoop, type CallEnd } from '../routing/retry-loop.js';
-import { withHookResults } from '../hooks/hook-result.js';
 import { isUnsupportedMode } from './provider-call.js';
 import type { PipelineServices } from '../services.js';
 import { answerStored, loadStored, ownIdIn, usesStored } from './stored-responses.js';
-
-/** What the client is told to have left before the answer ended (as nginx logs it). */
-const clientGoneStatus = 499;
 
 export class Pipeline implements CallEnd {
   /** Exchanges that have not ended. */
@@ -63,7 +59,7 @@ export class Pipeline implements CallEnd {
   abandon(exchange: Exchange): void {
     if (exchange.isFinished) return;
     exchange.ending = 'client';
-    if (exchange.status === 0) exchange.status = clientGoneStatus;
+    noteClientGone(exchange);
     exchange.running?.cancel();
     this.finish(exchange);
   }
@@ -100,11 +96,7 @@ export class Pipeline implements CallEnd {
   #sendStored(exchange: Exchange, body: JsonObject): void {
     if (exchange.isFinished) return;
     exchange.clientBody.discard();
-    exchange.status = 200;
-    exchange.firstByteAt = performance.now();
-    const headers = answerHeaders(exchange, 0, null);
-    headers.push('content-type', 'application/json');
-    exchange.responder.send(200, headers, JSON.stringify(body));
+    sendResponse(exchange, 200, 0, null, 'application/json', JSON.stringify(body));
     this.finish(exchange);
   }
 
@@ -201,7 +193,7 @@ export class Pipeline implements CallEnd {
     } catch (again) {
       this.#logThrown(exchange, again);
     }
-    exchange.responder.abort();
+    abortResponse(exchange);
     this.finish(exchange);
   }
 
@@ -213,7 +205,6 @@ export class Pipeline implements CallEnd {
   refuse(exchange: Exchange, error: GatewayError, retryCount: number): void {
     if (exchange.isFinished || exchange.isRefused) return;
     exchange.isRefused = true;
-    exchange.status = error.status;
     exchange.errorCode = error.code;
     exchange.ending = error.source === 'client' ? 'complete' : error.source === 'upstream' ? 'upstream' : 'gateway';
     exchange.running?.cancel();
@@ -224,21 +215,12 @@ export class Pipeline implements CallEnd {
     }
     exchange.clientBody.discard();
     try {
-      this.#sendError(exchange, error, retryCount);
+      if (exchange.isFinished) return;
+      sendError(exchange, error, retryCount, null);
+      this.finish(exchange);
     } catch (thrown) {
       this.breakOff(exchange, thrown);
     }
-  }
-
-  #sendError(exchange: Exchange, error: GatewayError, retryCount: number): void {
-    if (exchange.isFinished) return;
-    exchange.firstByteAt = performance.now();
-    const headers = answerHeaders(exchange, retryCount, null);
-    headers.push('content-type', 'application/json');
-    if (error.status === 503) headers.push('retry-after', '1');
-    const shown = error.code === 'INTERNAL' ? fail('INTERNAL', { id: exchange.id }, error.cause) : error;
-    exchange.responder.send(error.status, headers, withHookResults(exchange, errorBody(shown, exchange.route.dialect), 'application/json'));
-    this.finish(exchange);
   }
 
   finish(exchange: Exchange): void {

@@ -1,6 +1,4 @@
-// Runs for streams of targets that could still be tried again, or that others could stand in for.
-// Keeps the beginning of an event stream back until its first event is there, and says whether that is an error: some providers answer 200 and
-// tell of their overload inside. Nothing has gone to the client then.
+// The first event of a stream, read while it is held back, and whether it tells of an error (first-event-handler.ts).
 
 import { ByteCollector, isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { tellsError } from '../../dialect/chat/told-error.js';
@@ -22,7 +20,7 @@ export class FirstEvent {
   #blockAt = 0;
 
   push(chunk: Uint8Array): void {
-    this.#held.append(chunk);
+    this.#held.appendCopy(chunk);
     if (this.#held.length > heldBytesMax) {
       this.status = 0;
       return;

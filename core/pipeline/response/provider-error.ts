@@ -1,21 +1,23 @@
 // Runs for answers of 400 and above of providers whose errors are not shaped like the client's dialect.
 // Their error, in the dialect of the client: status, message, type and code are the provider's.
 
-import { isObject, type Json, type ProviderFault, type ProviderPlugin } from '@gateway/plugin-sdk';
+import { isObject, type Json, type ProviderError, type ProviderFault, type ProviderPlugin } from '@gateway/plugin-sdk';
 import { atOnce } from '../../errors/at-once.js';
 import type { Dialect, ClientError } from '../../dialect/common/client-error.js';
-import { headerOf } from './response-headers.js';
+import type { ResponseHead } from './response-head.js';
+import type { ResponseOwner } from './response-owner.js';
 
 const messageCharactersMax = 4_000;
 /** Of a page that is no error in any shape. */
 const pageCharactersMax = 4_096;
 
 /** Null: the body is what the dialect's clients expect; it goes to them as it is. */
-export function providerError(bytes: Buffer, status: number, headers: readonly string[], plugin: ProviderPlugin, dialect: Dialect, onThrow: (thrown: unknown) => void): ClientError | null {
+export function providerError(bytes: Buffer, head: ResponseHead, plugin: ProviderPlugin, dialect: Dialect, owner: Pick<ResponseOwner, 'onPluginThrow'>): ClientError | null {
+  const { status } = head;
   const text = bytes.toString('utf8');
   const body = parsed(text);
   if (body !== undefined && isOfDialect(body, dialect)) return null;
-  const fault = (body === undefined ? undefined : ownFault(body, status, headers, plugin, onThrow)) ?? (body === undefined ? undefined : usualFault(body)) ?? textFault(text, status);
+  const fault = (body === undefined ? undefined : ownFault(body, head, plugin, owner)) ?? (body === undefined ? undefined : usualFault(body)) ?? textFault(text, status);
   return {
     status,
     message: fault.message.slice(0, messageCharactersMax),
@@ -25,14 +27,18 @@ export function providerError(bytes: Buffer, status: number, headers: readonly s
   };
 }
 
+/** What a function of the provider threw, for the client. */
+export const clientErrorOf = ({ status, message, type, code }: ProviderError): ClientError =>
+  ({ status, message, type: type ?? 'upstream_error', param: null, code: code ?? null });
+
 /** A provider whose function fails has an error that nobody can read: the usual shapes are tried. */
-function ownFault(body: Json, status: number, headers: readonly string[], plugin: ProviderPlugin, onThrow: (thrown: unknown) => void): ProviderFault | undefined {
+function ownFault(body: Json, head: ResponseHead, plugin: ProviderPlugin, owner: Pick<ResponseOwner, 'onPluginThrow'>): ProviderFault | undefined {
   if (plugin.error === undefined) return undefined;
   try {
-    const fault = atOnce(plugin.error(body, status, (name) => headerOf(headers, name)));
+    const fault = atOnce(plugin.error(body, head.status, (name) => head.header(name)));
     return fault !== undefined && typeof fault?.message === 'string' ? fault : undefined;
   } catch (thrown) {
-    onThrow(thrown);
+    owner.onPluginThrow(thrown);
     return undefined;
   }
 }

@@ -1,9 +1,10 @@
-// Hot: runs for each answer.
-// Headers of an answer: the gateway's own, each exactly once, and what the provider sent, without what belongs to its connection.
+// Hot: runs for each response.
+// Headers of a response to the client: the gateway's own, each exactly once, and what the provider sent, without what belongs to its connection.
 
 import type { Exchange } from '../../exchange/exchange.js';
 import type { HeaderList } from '../../exchange/responder.js';
 import { connectionNames } from '../request/outgoing-headers.js';
+import type { ResponseHead } from './response-head.js';
 
 /** Not relayed from upstream: about its connection, written by the edge itself, or about its own address (alt-svc). */
 const dropped: ReadonlySet<string> = new Set([
@@ -11,8 +12,8 @@ const dropped: ReadonlySet<string> = new Set([
   'date', 'alt-svc', 'server-timing',
 ]);
 
-/** Starts a list with the gateway's headers. `upstream` is the provider's list or null for an answer of our own. */
-export function answerHeaders(exchange: Exchange, retryCount: number, upstream: readonly string[] | null): HeaderList {
+/** `head`: of the provider, or null for a response of our own. `type`: of the content, in the place of the provider's; empty leaves that. */
+export function responseHeaders(exchange: Exchange, retryCount: number, head: ResponseHead | null, type: string): HeaderList {
   const headers: HeaderList = [
     'x-gateway-trace-id', asBytes(exchange.traceId),
     'x-gateway-span-id', asBytes(exchange.spanId),
@@ -24,20 +25,23 @@ export function answerHeaders(exchange: Exchange, retryCount: number, upstream: 
   }
   if (exchange.unsupported.length > 0) headers.push('x-gateway-unsupported-params', exchange.unsupported.join(','));
   let timing = serverTiming(exchange);
-  if (upstream !== null) {
-    const ofThatHop = connectionNames(upstream);
-    for (let index = 0; index < upstream.length; index += 2) {
-      const name = upstream[index] as string;
+  if (head !== null) {
+    const given = head.headers;
+    const ofThatHop = head.namesHeaders ? connectionNames(given) : null;
+    for (let index = 0; index < given.length; index += 2) {
+      const name = given[index] as string;
       if (ofThatHop !== null && ofThatHop.has(name)) continue;
       if (dropped.has(name)) {
-        if (name === 'server-timing') timing += `, ${upstream[index + 1] as string}`;
+        if (name === 'server-timing') timing += `, ${given[index + 1] as string}`;
         continue;
       }
       if (name.charCodeAt(0) === 120 /* x */ && name.startsWith('x-gateway-')) continue;
-      headers.push(name, upstream[index + 1] as string);
+      if (type !== '' && name === 'content-type') continue;
+      headers.push(name, given[index + 1] as string);
     }
   }
   headers.push('server-timing', timing);
+  if (type !== '') headers.push('content-type', type);
   return headers;
 }
 
@@ -49,15 +53,4 @@ function serverTiming(exchange: Exchange): string {
   const totalMs = performance.now() - exchange.startedAt;
   const gatewayMs = totalMs - exchange.upstreamMs;
   return `gateway;dur=${Math.round(gatewayMs * 1000) / 1000}, upstream;dur=${Math.round(exchange.upstreamMs * 1000) / 1000}`;
-}
-
-/** Replaces what the provider sent. */
-export function setHeader(headers: HeaderList, name: string, value: string): void {
-  for (let index = headers.length - 2; index >= 0; index -= 2) if (headers[index] === name) headers.splice(index, 2);
-  headers.push(name, value);
-}
-
-export function headerOf(headers: readonly string[], nameLowerCase: string): string | undefined {
-  for (let index = 0; index < headers.length; index += 2) if (headers[index] === nameLowerCase) return headers[index + 1];
-  return undefined;
 }

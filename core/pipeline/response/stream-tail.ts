@@ -8,7 +8,7 @@ import { replay } from '../../dialect/common/replay.js';
 import { beginsWithError, tellsError } from '../../dialect/chat/told-error.js';
 import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
-import type { EventTail } from '../../stream/stages.js';
+import type { EventTail, StreamCut } from '../../stream/stages.js';
 
 export type StreamedEndpoint = 'chatCompletions' | 'completions' | 'messages' | 'responses';
 
@@ -23,8 +23,8 @@ export interface TailOptions {
   readonly bytesMax: number;
   /** The client asked for the usage chunk; for an answer that is written anew. */
   readonly includesUsage: boolean;
-  /** The stream has ended; `answer` is null when it could not be assembled. Gives the body to answer with when it was changed. Throws what ends the stream. */
-  readonly onWhole: (answer: JsonObject | null) => Maybe<JsonObject | null>;
+  /** The stream has ended; `answer` is null when it could not be assembled. Gives the body to answer with when it was changed, or what cuts the stream. Throws what ends it. */
+  readonly onWhole: (answer: JsonObject | null) => Maybe<JsonObject | StreamCut | null>;
 }
 
 export class StreamTail implements EventTail {
@@ -69,7 +69,7 @@ export class StreamTail implements EventTail {
     return this.#held.length > 0;
   }
 
-  end(): Maybe<readonly AnswerEvent[]> {
+  end(): Maybe<readonly AnswerEvent[] | StreamCut> {
     const changed = this.options.onWhole(this.#assembler === null ? null : this.#assembler.answer());
     return changed instanceof Promise ? changed.then((body) => this.#ending(body)) : this.#ending(changed);
   }
@@ -83,7 +83,8 @@ export class StreamTail implements EventTail {
     }
   }
 
-  #ending(changed: JsonObject | null): readonly AnswerEvent[] {
+  #ending(changed: JsonObject | StreamCut | null): readonly AnswerEvent[] | StreamCut {
+    if (typeof changed === 'string') return changed;
     let events: readonly AnswerEvent[] = this.#held;
     if (changed !== null) {
       // Whoever held the events closes the stream itself when its provider does not.

@@ -7,7 +7,7 @@ import type { ClientBody } from '../../../core/exchange/client-body.js';
 import type { EndpointDefinition } from '../../../core/exchange/endpoint.js';
 import { Exchange } from '../../../core/exchange/exchange.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
-import type { HeaderList, Responder } from '../../../core/exchange/responder.js';
+import type { DrainListener, HeaderList, Responder } from '../../../core/exchange/responder.js';
 
 export const chatEndpoint: EndpointDefinition = { name: 'chatCompletions', dialect: 'chat', scope: 'completions.write', body: 'json', validate: null, isSingleTarget: false };
 export const proxyEndpoint: EndpointDefinition = { name: 'proxy', dialect: 'chat', scope: 'completions.write', body: 'any', validate: null, isSingleTarget: false };
@@ -16,7 +16,7 @@ export class RecordingResponder implements Responder {
   isOpen = true;
   isStarted = false;
   bytesSent = 0;
-  onDrain: (() => void) | null = null;
+  drainListener: DrainListener | null = null;
   status = 0;
   headers: HeaderList = [];
   readonly chunks: Uint8Array[] = [];

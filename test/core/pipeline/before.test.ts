@@ -26,8 +26,7 @@ function hookOf(evaluate: Check['evaluate'], more: { readonly id?: string; reado
   return { id, type: 'mutator', stage: 'before', isAsync, hook: { order: 'inTurn', decide }, checks, steps: [checks], onSuccess: null, onFail: null, mayDeny: false };
 }
 
-const run = async (exchange: Exchange, hooks: readonly CompiledHook[]): Promise<void> => { await runBefore(exchange, hooks); };
-const denied = { code: 'HOOKS_FAILED', status: 446 };
+const run = async (exchange: Exchange, hooks: readonly CompiledHook[]): Promise<'passed' | 'denied'> => runBefore(exchange, hooks);
 /** Nothing that JSON can say. */
 const unwritable = { ...body, messages: [{ role: 'user', content: 'pin ****', at: 1n }] } as unknown as Json;
 const redacts = (): Verdict => ({ pass: true, edits: [{ piece: 0, from: 4, to: 8, text: '****' }] });
@@ -54,11 +53,11 @@ describe('a hook that changes the request', () => {
     it(`${name} ends the call, for every target, though neither it nor its hook denies`, async () => {
       const exchange = exchangeOf();
       const hook = hookOf(evaluate);
-      await assert.rejects(run(exchange, [hook]), denied);
+      assert.equal(await run(exchange, [hook]), 'denied');
       assert.match(exchange.hooks!.text(), /"verdict":false.*its changes cannot be made.*"deny":true/);
       assert.doesNotMatch(exchange.hooks!.text(), /"transformed":true/);
       // The next target inherits it: the client's own text must not go there.
-      await assert.rejects(run(exchange, [hook, hookOf(() => ({ pass: true }))]), denied);
+      assert.equal(await run(exchange, [hook, hookOf(() => ({ pass: true }))]), 'denied');
       assert.equal(exchange.parsed, body);
       assert.equal(Buffer.from(exchange.bytes).toString(), 'the bytes of the client');
     });
@@ -67,7 +66,7 @@ describe('a hook that changes the request', () => {
   it('and does not declare it ends the call too: what it meant to redact is still there', async () => {
     for (const evaluate of [redacts, (): Verdict => ({ pass: true, body: {} })]) {
       const exchange = exchangeOf();
-      await assert.rejects(run(exchange, [hookOf(evaluate, { changes: false })]), denied);
+      assert.equal(await run(exchange, [hookOf(evaluate, { changes: false })]), 'denied');
       assert.match(exchange.hooks!.text(), /does not declare that it changes/);
     }
   });
@@ -87,7 +86,7 @@ describe('a hook that several targets inherit', () => {
     const exchange = exchangeOf();
     const inherited = hookOf(redacts, { id: 'inherited' });
     const denying: CompiledHook = { ...hookOf(() => ({ pass: true })), hook: { order: 'inTurn', decide: () => ({ pass: false, deny: true }) } };
-    await assert.rejects(run(exchange, [denying, inherited]), denied);
+    assert.equal(await run(exchange, [denying, inherited]), 'denied');
     await run(exchange, [inherited]);
     assert.match(Buffer.from(exchange.bytes).toString(), /pin \*{4}/);
   });

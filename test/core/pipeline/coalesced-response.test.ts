@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { chatCompletions } from '../../../core/endpoints/chat-completions.js';
 import { Exchange } from '../../../core/exchange/exchange.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
-import type { HeaderList, Responder } from '../../../core/exchange/responder.js';
+import type { DrainListener, HeaderList, Responder } from '../../../core/exchange/responder.js';
 import { CoalescedResponse } from '../../../core/pipeline/cache/coalesced-response.js';
 
 const exchangeOf = (): Exchange => new Exchange(new RequestHead(), chatCompletions, '', {} as never, {} as never, { parse: () => ({}), field: () => undefined });
@@ -12,7 +12,7 @@ class Client implements Responder {
   isOpen = true;
   isStarted = false;
   bytesSent = 0;
-  onDrain: (() => void) | null = null;
+  drainListener: DrainListener | null = null;
   readonly chunks: Buffer[] = [];
   hasEnded = false;
   isDone = false;
@@ -73,12 +73,12 @@ describe('a shared answer of small chunks', () => {
         shared.write(Buffer.from(piece));
         if (count % 10 === 9) {
           slow.room = room;
-          slow.onDrain?.();
+          slow.drainListener?.onDrain();
         }
       }
       shared.end();
       slow.room = Infinity;
-      slow.onDrain?.();
+      slow.drainListener?.onDrain();
       for (const client of [first, slow]) {
         assert.equal(client.text(), text);
         assert.ok(client.isDone);

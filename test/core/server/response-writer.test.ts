@@ -21,7 +21,7 @@ function bench(): { response: FakeUwsResponse; owner: Owner; writer: ResponseWri
   const owner = new Owner();
   const writer = new ResponseWriter(response, owner);
   let drains = 0;
-  writer.onDrain = () => { drains += 1; };
+  writer.drainListener = { onDrain() { drains += 1; } };
   return { response, owner, writer, drains: () => drains };
 }
 
