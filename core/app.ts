@@ -4,6 +4,7 @@
 import { mkdirSync, accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { HeldBytes } from './body/held-bytes.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import { beforeEnd, hearLostPromises } from './process-end.js';
 import { catalogueOf, type Catalogue } from './registry/catalogue.js';
@@ -34,7 +35,7 @@ export async function startGateway(settings: Settings): Promise<RunningGateway> 
   prepareDataDir(settings.dataDir);
   loadMasterKey(settings);
   const port = await reservePort(uws, settings.host, settings.port);
-  const shared: SharedMemory = { breakers: Breakers.allocate(), revision: RevisionSignal.allocate() };
+  const shared: SharedMemory = { breakers: Breakers.allocate(), revision: RevisionSignal.allocate(), heldBodies: HeldBytes.allocate() };
   const main = await DataThread.start(settings, shared, port, 0);
   const workers: DataWorker[] = [];
   const ended = new Int32Array(new SharedArrayBuffer(4));

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { Authenticator } from './auth/authenticate.js';
 import { bootstrap, type GeneratedKeys } from './auth/bootstrap.js';
 import { parseJsonObject } from './body/parse.js';
+import { HeldBytes } from './body/held-bytes.js';
 import { field } from './body/scan.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
@@ -36,6 +37,7 @@ import { PoolCheck } from './workers/check-runner.js';
 export interface SharedMemory {
   readonly breakers: SharedArrayBuffer;
   readonly revision: SharedArrayBuffer;
+  readonly heldBodies: SharedArrayBuffer;
 }
 
 const dayMs = 86_400_000;
@@ -127,6 +129,7 @@ export class DataThread {
     const listener = new Listener(loadUws(settings.headerBytesMax), {
       tls: settings.tls,
       limits: { bodyBytesMax: settings.bodyBytesMax, bodyTimeoutMs: settings.bodyTimeoutMs, bodyDeadlineMs: settings.bodyDeadlineMs, bodyRateMin: settings.bodyRateMin },
+      held: new HeldBytes(shared.heldBodies, settings.heldBodyBytesMax),
       version: gatewayVersion,
       spinMs: settings.spinUs / 1000,
       connections: connectionLimits(settings, descriptorsMax),

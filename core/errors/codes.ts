@@ -72,6 +72,7 @@ export const errorCodes = {
   PLUGIN_FAILED: { status: 500, source: 'plugin', retryable: true, type: 'plugin_error', message: 'plugin {plugin} failed: {reason}' },
   PLUGIN_INVALID: { status: 500, source: 'plugin', retryable: false, type: 'plugin_error', message: 'plugin {plugin}: {reason}' },
   SHUTTING_DOWN: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'the gateway is shutting down; send the request again' },
+  BODY_NO_ROOM: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'no room for a request body of {bytes} bytes: other calls hold too much of {maximum} bytes; try again' },
   OVERLOADED: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'too many open requests ({maximum}); try again' },
   INTERNAL: { status: 500, source: 'gateway', retryable: false, type: 'internal_error', message: 'internal error; the gateway log has it under request {id}' },
   // Start-up: never answered over HTTP

@@ -10,4 +10,6 @@ export interface ClientBody {
   stream(): Readable;
   /** Nobody wants it: what still comes is thrown away. Nobody waits for it either: an answer goes at once. */
   discard(): void;
+  /** The call has done with the bytes that were collected: they count no longer among those held. May be called more than once. */
+  letGo(): void;
 }

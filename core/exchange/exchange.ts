@@ -3,6 +3,7 @@
 // made when they ask. Implements the SDK's Exchange, so plugins get this very object.
 
 import type { EndpointName, Exchange as PluginExchange, Json, RequestView } from '@gateway/plugin-sdk';
+import { plainBytes } from '../body/body-buffer.js';
 import { fail } from '../errors/gateway-error.js';
 import { guardSignal } from '../errors/guard-signal.js';
 import type { ClientBody } from './client-body.js';
@@ -192,7 +193,7 @@ class View implements RequestView {
   get path(): string { return this.exchange.head.path; }
   header(nameLowerCase: string): string | undefined { return this.exchange.head.header(nameLowerCase); }
   field(name: string): string | number | boolean | undefined { return this.exchange.reader.field(this.exchange.bytes, name); }
-  bytes(): Uint8Array { return this.exchange.bytes; }
+  bytes(): Uint8Array { return plainBytes(this.exchange.bytes); }
   // JSON.parse gives nothing but JSON, so this is a change of name, not of type.
   json(): Json { return this.exchange.json() as Json; }
 }

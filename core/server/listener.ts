@@ -15,6 +15,7 @@ import { Cors } from './cors.js';
 import { isDescriptorFree } from './descriptors.js';
 import { RequestBody, type BodyLimits } from './request-body.js';
 import { ResponseWriter, type WriterOwner } from './response-writer.js';
+import type { HeldBytes } from '../body/held-bytes.js';
 import type { Uws, UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './uws.js';
 
 export interface ExchangeHandler {
@@ -25,6 +26,7 @@ export interface ExchangeHandler {
 export interface ListenerSettings {
   readonly tls: { readonly keyFile: string; readonly certFile: string } | undefined;
   readonly limits: BodyLimits;
+  readonly held: HeldBytes;
   readonly version: string;
   /** How long to stay awake for the next event; 0: not at all. */
   readonly spinMs: number;
@@ -142,7 +144,7 @@ class ServedCall implements WriterOwner {
   #isOver = false;
 
   constructor(readonly listener: Listener, readonly response: UwsResponse, readonly head: RequestHead) {
-    this.body = new RequestBody(response, listener.settings.limits, head.hasBody, head.contentLength);
+    this.body = new RequestBody(response, listener.settings.limits, listener.settings.held, head.hasBody, head.contentLength);
     this.writer = new ResponseWriter(response, this);
     response.onAborted(() => this.#onAborted());
   }

@@ -5,7 +5,8 @@
 
 import { ByteCollector } from '@gateway/plugin-sdk';
 import { Readable } from 'node:stream';
-import { asBuffer } from '../body/cursor.js';
+import { BodyBuffer } from '../body/body-buffer.js';
+import type { HeldBytes } from '../body/held-bytes.js';
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import type { ClientBody } from '../exchange/client-body.js';
 import { noBytes } from '../exchange/exchange.js';
@@ -38,7 +39,7 @@ export class RequestBody implements ClientBody {
   isComplete = false;
   bytesReceived = 0;
   #mode: Mode = 'hold';
-  readonly #held = new ByteCollector();
+  readonly #held: BodyBuffer;
   #onWhole: ((bytes: Uint8Array) => void) | null = null;
   #onFault: ((fault: GatewayError) => void) | null = null;
   #upload: Upload | null = null;
@@ -54,7 +55,11 @@ export class RequestBody implements ClientBody {
   /** The response is aborted or ended: the library's objects must not be touched any more. */
   #isGone = false;
 
-  constructor(readonly response: UwsResponse, readonly limits: BodyLimits, hasBody: boolean, readonly contentLength: number) {
+  /** What was collected is the call's, and counts until it lets go. */
+  #isTaken = false;
+
+  constructor(readonly response: UwsResponse, readonly limits: BodyLimits, readonly held: HeldBytes, hasBody: boolean, readonly contentLength: number) {
+    this.#held = new BodyBuffer(held, contentLength);
     if (!hasBody) {
       this.isComplete = true;
       return;
@@ -64,7 +69,8 @@ export class RequestBody implements ClientBody {
 
   collect(onWhole: (bytes: Uint8Array) => void, onFault: (fault: GatewayError) => void): void {
     this.#mode = 'collect';
-    if (this.#fault !== null) onFault(this.#fault);
+    const fault = this.#fault ?? this.#roomFault();
+    if (fault !== null) onFault(fault);
     else if (this.isComplete) onWhole(this.#take());
     else {
       this.#onWhole = onWhole;
@@ -75,8 +81,12 @@ export class RequestBody implements ClientBody {
 
   stream(): Readable {
     this.#mode = 'stream';
-    const upload = new Upload(this.#held, () => this.#resume(), () => this.discard());
+    const upload = new Upload(this.held, () => this.#resume(), () => this.discard());
     this.#upload = upload;
+    const { length } = this.#held;
+    const first = length === 0 ? null : this.#held.take();
+    this.#held.release();
+    if (first !== null && !upload.append(first)) this.#fault ??= this.#noRoom(length);
     if (this.#fault !== null) upload.destroy(this.#fault);
     else if (this.isComplete) upload.finish();
     return upload;
@@ -84,11 +94,17 @@ export class RequestBody implements ClientBody {
 
   discard(): void {
     this.#mode = 'discard';
-    this.#held.takePieces();
+    if (!this.#isTaken) this.#held.release();
     this.#onWhole = null;
     this.#onFault = null;
+    this.#upload?.letGo();
     this.#upload = null;
     if (!this.isComplete) this.#resume();
+  }
+
+  letGo(): void {
+    this.#isTaken = false;
+    this.#held.release();
   }
 
   /** What is missing is short enough to come behind the answer. */
@@ -114,9 +130,12 @@ export class RequestBody implements ClientBody {
     this.#clearTimer();
     const upload = this.#upload;
     this.#upload = null;
-    if (upload !== null && !this.isComplete) upload.destroy();
+    if (upload !== null) {
+      upload.letGo();
+      if (!this.isComplete) upload.destroy();
+    }
     this.#mode = 'discard';
-    this.#held.takePieces();
+    if (!this.#isTaken) this.#held.release();
   }
 
   #onData(chunk: ArrayBuffer, isLast: boolean): void {
@@ -151,14 +170,15 @@ export class RequestBody implements ClientBody {
       case 'stream': {
         const upload = this.#upload;
         if (upload === null) return;
-        this.#hold(chunk);
-        if (isLast) upload.finish();
+        if (!upload.appendCopy(new Uint8Array(chunk))) this.#fail(this.#noRoom(chunk.byteLength));
+        else if (isLast) upload.finish();
         else if (!upload.flush()) this.#pause();
         return;
       }
       default:
-        this.#hold(chunk);
-        if (isLast) {
+        // The copy that cannot be avoided.
+        if (!this.#held.append(new Uint8Array(chunk), isLast)) this.#fail(this.#noRoom(Math.max(this.bytesReceived, this.contentLength)));
+        else if (isLast) {
           const onWhole = this.#onWhole;
           this.#onWhole = null;
           if (onWhole !== null) onWhole(this.#take());
@@ -168,15 +188,22 @@ export class RequestBody implements ClientBody {
     }
   }
 
-  /** The copy that cannot be avoided. A single small chunk comes from the shared pool, which is cheaper than memory of its own. */
-  #hold(chunk: ArrayBuffer): void {
-    if (chunk.byteLength === 0) return;
-    if (this.#held.length === 0) this.#held.append(Buffer.from(new Uint8Array(chunk)));
-    else this.#held.appendCopy(new Uint8Array(chunk));
+  #take(): Uint8Array {
+    if (this.#held.length === 0) return noBytes;
+    this.#isTaken = true;
+    return this.#held.take();
   }
 
-  #take(): Uint8Array {
-    return this.#held.length === 0 ? noBytes : asBuffer(this.#held.take());
+  /** A body that cannot be held is refused before it is read. */
+  #roomFault(): GatewayError | null {
+    const { contentLength } = this;
+    if (contentLength <= 0 || this.isComplete) return null;
+    if (contentLength > this.held.largestBytes) return fail('BODY_TOO_LARGE', { maximum: this.held.largestBytes });
+    return this.#held.hasRoom ? null : this.#noRoom(contentLength);
+  }
+
+  #noRoom(bytes: number): GatewayError {
+    return fail('BODY_NO_ROOM', { bytes, maximum: this.held.bytesMax });
   }
 
   #fail(fault: GatewayError): void {
@@ -249,35 +276,78 @@ export class RequestBody implements ClientBody {
 
 /** The body on its way up: what nobody has read yet waits as bytes, not as chunks, and beyond the mark pauses the client. */
 class Upload extends Readable {
+  readonly #waiting = new ByteCollector();
   #isWanted = false;
   #isFinished = false;
+  #isLetGo = false;
+  /** Of what waits, and of what was given to the reader, until it asks for more. */
+  #counted = 0;
 
-  constructor(readonly waiting: ByteCollector, readonly onRead: () => void, readonly onClosed: () => void) {
+  constructor(readonly held: HeldBytes, readonly onRead: () => void, readonly onClosed: () => void) {
     // Nothing is kept on the stream's side: it reads when it has nothing.
     super({ highWaterMark: 1 });
   }
 
+  /** False: there is no room for it. */
+  append(chunk: Uint8Array): boolean {
+    if (!this.#count(chunk.byteLength)) return false;
+    this.#waiting.append(chunk);
+    return true;
+  }
+
+  /** The same for a chunk whose memory is only lent. */
+  appendCopy(chunk: Uint8Array): boolean {
+    if (chunk.byteLength === 0) return true;
+    if (!this.#count(chunk.byteLength)) return false;
+    this.#waiting.appendCopy(chunk);
+    return true;
+  }
+
   /** False: so much waits that the client has to. */
   flush(): boolean {
-    if (this.#isWanted && this.waiting.length > 0) {
+    if (this.#isWanted && this.#waiting.length > 0) {
       this.#isWanted = false;
-      this.push(this.waiting.take());
+      this.push(this.#waiting.take());
     }
-    return this.waiting.length < heldBytesMax;
+    return this.#waiting.length < heldBytesMax;
   }
 
   finish(): void {
     this.#isFinished = true;
-    if (this.waiting.length > 0) this.push(this.waiting.take());
+    if (this.#waiting.length > 0) this.push(this.#waiting.take());
     this.push(null);
+  }
+
+  #count(bytes: number): boolean {
+    if (this.#isLetGo) return true;
+    if (!this.held.take(bytes, false)) return false;
+    this.#counted += bytes;
+    return true;
+  }
+
+  /** All but what still waits. */
+  #uncount(): void {
+    const left = Math.min(this.#counted, this.#waiting.length);
+    this.held.give(this.#counted - left);
+    this.#counted = left;
+  }
+
+  /** The call is over: nothing of it counts any more. */
+  letGo(): void {
+    this.#isLetGo = true;
+    this.held.give(this.#counted);
+    this.#counted = 0;
   }
 
   override _read(): void {
     this.#isWanted = true;
+    this.#uncount();
     if (!this.#isFinished && this.flush()) this.onRead();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#waiting.takePieces();
+    this.letGo();
     this.onClosed();
     callback(error);
   }

@@ -44,6 +44,7 @@ export interface Settings {
   readonly exporters: readonly ExporterSetting[];
   readonly headerBytesMax: number;
   readonly bodyBytesMax: number;
+  readonly heldBodyBytesMax: number;
   readonly collectedBytesMax: number;
   readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
@@ -168,6 +169,7 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note
     exporters: Object.freeze(given.exporters.map((entry) => exporterOf(typeof entry === 'string' ? { id: entry } : entry, given))),
     headerBytesMax: given.header_bytes_max,
     bodyBytesMax: given.body_bytes_max,
+    heldBodyBytesMax: given.held_body_bytes_max,
     collectedBytesMax: given.collected_bytes_max,
     connectTimeoutMs: given.connect_timeout_ms,
     firstByteTimeoutMs: given.first_byte_timeout_ms,

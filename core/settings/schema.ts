@@ -81,6 +81,7 @@ export const settingProperties = {
   },
   header_bytes_max: bytes(64 * KiB, 4 * KiB, MiB, 'Largest header block of a request, in bytes; beyond it 431.'),
   body_bytes_max: bytes(100 * MiB, KiB, 64 * GiB, 'Largest request body, in bytes; beyond it 413.'),
+  held_body_bytes_max: bytes(GiB, 8 * MiB, 1024 * GiB, 'Most bytes of request bodies that all threads together hold; beyond it 503. An eighth of it is kept for bodies up to 64 KiB, and a longer one that has to be held whole is 413 above the rest. What hooks and translations make of bodies comes on top.'),
   collected_bytes_max: bytes(64 * MiB, KiB, 2 * GiB, 'Largest answer that a route has to hold whole, in bytes; answers relayed as they come have no limit.'),
   connect_timeout_ms: milliseconds(10_000, 1, 'Longest wait for a connection to a provider.'),
   first_byte_timeout_ms: milliseconds(300_000, 1, 'Longest wait for the first byte of an answer; `request_timeout` in a config is the tighter one.'),
@@ -146,6 +147,7 @@ export interface CheckedSettings {
   exporters: (string | { id: string; params?: Record<string, unknown> })[];
   header_bytes_max: number;
   body_bytes_max: number;
+  held_body_bytes_max: number;
   collected_bytes_max: number;
   connect_timeout_ms: number;
   first_byte_timeout_ms: number;

@@ -248,6 +248,7 @@ export class Pipeline implements CallEnd {
   }
 
   #settle(exchange: Exchange, running: Running | null, usage: Usage | null): void {
+    exchange.clientBody.letGo();
     this.services.record(recordOf(exchange, usage));
     if (running !== null) running.close();
   }

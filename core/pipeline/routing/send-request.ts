@@ -2,6 +2,7 @@
 // A prepared request on its way out: signed where the provider signs, and sent over its connection or through the provider's own transport.
 
 import { isProviderError, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
+import { plainBytes } from '../../body/body-buffer.js';
 import { atOnce } from '../../errors/at-once.js';
 import { fail, isGatewayError, reasonOf, type GatewayError } from '../../errors/gateway-error.js';
 import { parameterPath } from '../../plan/parameter-path.js';
@@ -28,7 +29,7 @@ export function send(owner: SendOwner, target: TargetPlan, prepared: PreparedReq
       // Not resolved against the origin: a path that begins with two slashes would become a host.
       url: new URL(prepared.base.originUrl + request.path),
       headers: request.headers,
-      body: request.body instanceof Uint8Array ? request.body : undefined,
+      body: request.body instanceof Uint8Array ? plainBytes(request.body) : undefined,
     }, listener));
     for (const what of ['pause', 'resume', 'cancel'] as const) if (typeof call?.[what] !== 'function') throw new TypeError('its transport gave no call');
     return new FencedCall(call, owner);
@@ -44,7 +45,7 @@ export function sign(
   const { id, plugin } = target.provider;
   const url = new URL(prepared.base.originUrl + request.path);
   const headers = request.headers.slice();
-  const body = request.body instanceof Uint8Array ? request.body : undefined;
+  const body = request.body instanceof Uint8Array ? plainBytes(request.body) : undefined;
   const signed = (): void => then({ ...request, path: url.pathname + url.search, headers });
   let signing: void | Promise<void>;
   try {

@@ -87,6 +87,7 @@ export function exchangeOf(parts: ExchangeParts = {}): Exchange {
     collect: (onWhole) => onWhole(bytes),
     stream: () => Readable.from([bytes]),
     discard() {},
+    letGo() {},
   };
   const exchange = new Exchange(head, parts.route ?? chatEndpoint, parts.suffix ?? '', body, parts.responder ?? new RecordingResponder(), { parse: parseJsonObject, field });
   exchange.bytes = bytes;

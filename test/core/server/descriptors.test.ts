@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { connectionsFor, descriptorLimit, isDescriptorFree } from '../../../core/server/descriptors.js';
 import { Listener } from '../../../core/server/listener.js';
+import { HeldBytes } from '../../../core/body/held-bytes.js';
 import { loadUws } from '../../../core/server/uws.js';
 
 const held: number[] = [];
@@ -36,7 +37,8 @@ describe('file descriptors', () => {
       wake();
     });
     const listener = new Listener(loadUws(65_536), {
-      tls: undefined, limits: { bodyBytesMax: 1000, bodyTimeoutMs: 1000, bodyDeadlineMs: 1000, bodyRateMin: 0 }, version: '0', spinMs: 0,
+      tls: undefined, limits: { bodyBytesMax: 1000, bodyTimeoutMs: 1000, bodyDeadlineMs: 1000, bodyRateMin: 0 },
+      held: new HeldBytes(HeldBytes.allocate(), 16_777_216), version: '0', spinMs: 0,
       connections: { connectionsMax: 100, perAddressMax: 100, trustedProxies: [] }, descriptorsMax, corsOrigins: [],
     }, { handle: () => undefined, onClientGone: () => undefined }, { parse: () => ({}), field: () => undefined }, {
       refused: () => undefined,

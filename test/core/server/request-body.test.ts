@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it, mock } from 'node:test';
 import type { GatewayError } from '../../../core/errors/gateway-error.js';
+import { HeldBytes } from '../../../core/body/held-bytes.js';
 import { RequestBody } from '../../../core/server/request-body.js';
+import fc from 'fast-check';
+import type { Readable } from 'node:stream';
 import { endOfTask, FakeUwsResponse } from './fake-uws-response.js';
 
 const KiB = 1024;
@@ -10,11 +13,12 @@ const limits = { bodyBytesMax: 1000 * KiB, bodyTimeoutMs: 60_000, bodyDeadlineMs
 function bench(options: { readonly hasBody?: boolean; readonly contentLength?: number; readonly bodyBytesMax?: number; readonly bodyTimeoutMs?: number; readonly bodyDeadlineMs?: number; readonly bodyRateMin?: number } = {}) {
   const response = new FakeUwsResponse();
   const { hasBody = true, contentLength = -1, ...changed } = options;
-  const body = new RequestBody(response, { ...limits, ...changed }, hasBody, contentLength);
+  const body = new RequestBody(response, { ...limits, ...changed }, held, hasBody, contentLength);
   made.push(body);
   return { response, body };
 }
 
+const held = new HeldBytes(HeldBytes.allocate(), 1024 * 1024 * KiB);
 const made: RequestBody[] = [];
 // As the edge does when the answer has left; a timer would keep the process alive.
 afterEach(() => {
@@ -27,6 +31,12 @@ function collected(body: RequestBody): { whole: string[]; faults: string[] } {
   body.collect((bytes) => heard.whole.push(Buffer.from(bytes).toString()), (fault) => heard.faults.push(fault.code));
   return heard;
 }
+
+const readAll = async (stream: AsyncIterable<Buffer>): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+};
 
 interface FakeTimer {
   readonly delayMs: number;
@@ -183,12 +193,6 @@ describe('a client that stops sending', () => {
 });
 
 describe('a streamed body', () => {
-  const readAll = async (stream: AsyncIterable<Buffer>): Promise<string> => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of stream) chunks.push(chunk);
-    return Buffer.concat(chunks).toString();
-  };
-
   it('has what came before and after somebody asked', async () => {
     const { response, body } = bench();
     response.data('one ', false);
@@ -360,5 +364,160 @@ describe('a body that takes long', () => {
     response.data('x', false);
     await endOfTask();
     assert.ok(!isBroken);
+  });
+});
+
+describe('the room for bodies', () => {
+  const MiB = 1024 * KiB;
+  const roomy = { bodyBytesMax: 100 * MiB, bodyTimeoutMs: 60_000, bodyDeadlineMs: 60_000, bodyRateMin: 0 };
+  const bodyIn = (room: HeldBytes, contentLength = -1) => {
+    const response = new FakeUwsResponse();
+    const body = new RequestBody(response, roomy, room, true, contentLength);
+    made.push(body);
+    return { response, body };
+  };
+  const roomOf = (bytesMax: number): HeldBytes => new HeldBytes(HeldBytes.allocate(), bytesMax);
+
+  it('is taken until the call lets go, not until the answer has left', () => {
+    const room = roomOf(8 * MiB);
+    const { response, body } = bodyIn(room, 5);
+    const heard = collected(body);
+    response.data('whole', true);
+    assert.deepEqual(heard.whole, ['whole']);
+    assert.equal(room.bytes, 5);
+    body.release();
+    assert.equal(room.bytes, 5);
+    body.letGo();
+    body.letGo();
+    assert.equal(room.bytes, 0);
+  });
+
+  it('is free again at once when a client leaves in the middle', () => {
+    const room = roomOf(8 * MiB);
+    const { response, body } = bodyIn(room, MiB);
+    const heard = collected(body);
+    response.data('x'.repeat(100 * KiB), false);
+    assert.ok(room.bytes >= 100 * KiB);
+    body.release();
+    assert.equal(room.bytes, 0);
+    assert.deepEqual(heard, { whole: [], faults: [] });
+  });
+
+  it('is refused to a body that announces too much, before any of it came', () => {
+    const room = roomOf(8 * MiB);
+    assert.ok(room.take(6 * MiB, false));
+    const { body } = bodyIn(room, 2 * MiB);
+    assert.deepEqual(collected(body), { whole: [], faults: ['BODY_NO_ROOM'] });
+    assert.deepEqual(collected(bodyIn(room, MiB).body).faults, []);
+  });
+
+  it('is refused for good to a body that could never be held', () => {
+    assert.deepEqual(collected(bodyIn(roomOf(8 * MiB), 7 * MiB + 1).body).faults, ['BODY_TOO_LARGE']);
+  });
+
+  it('is refused to a body that announces nothing, when it would be too much', () => {
+    const room = roomOf(8 * MiB);
+    const { response, body } = bodyIn(room);
+    const heard = collected(body);
+    for (let count = 0; count < 7; count += 1) response.data('x'.repeat(MiB), false);
+    assert.deepEqual(heard.faults, []);
+    response.data('x'.repeat(MiB), false);
+    assert.deepEqual(heard, { whole: [], faults: ['BODY_NO_ROOM'] });
+    assert.equal(room.bytes, 0);
+  });
+
+  it('is refused before anyone has asked for the body, and told to who asks', () => {
+    const room = roomOf(8 * MiB);
+    assert.ok(room.take(7 * MiB, false));
+    const { response, body } = bodyIn(room);
+    response.data('x'.repeat(100 * KiB), false);
+    assert.deepEqual(collected(body).faults, ['BODY_NO_ROOM']);
+  });
+
+  it('is there for small bodies when large ones have filled theirs', () => {
+    const room = roomOf(8 * MiB);
+    assert.ok(room.take(7 * MiB, false));
+    const { response, body } = bodyIn(room, 64 * KiB);
+    const heard = collected(body);
+    response.data('x'.repeat(64 * KiB), true);
+    assert.deepEqual(heard.faults, []);
+    assert.equal(heard.whole.length, 1);
+    assert.deepEqual(collected(bodyIn(room, 400 * KiB).body).faults, ['BODY_NO_ROOM']);
+  });
+
+  it('is taken by what of an upload nobody has read', async () => {
+    const room = roomOf(8 * MiB);
+    const { response, body } = bodyIn(room);
+    response.data('x'.repeat(10 * KiB), false);
+    const upload = body.stream();
+    response.data('x'.repeat(90 * KiB), false);
+    assert.equal(room.bytes, 100 * KiB);
+    const text = readAll(upload);
+    await endOfTask();
+    assert.equal(room.bytes, 0);
+    response.data('x'.repeat(50 * KiB), true);
+    assert.equal((await text).length, 150 * KiB);
+    await endOfTask();
+    assert.equal(room.bytes, 0);
+  });
+
+  it('ends an upload that finds none', async () => {
+    const room = roomOf(8 * MiB);
+    const { response, body } = bodyIn(room);
+    const upload = body.stream();
+    assert.ok(room.take(7 * MiB, false));
+    response.data('x'.repeat(KiB * 300), false);
+    await assert.rejects(readAll(upload), { code: 'BODY_NO_ROOM' });
+    assert.equal(room.bytes, 7 * MiB);
+  });
+
+  it('of an upload that nobody ever reads is free when the answer has left', () => {
+    const room = roomOf(8 * MiB);
+    const { response, body } = bodyIn(room);
+    body.stream();
+    response.data('x'.repeat(10 * KiB), true);
+    assert.equal(room.bytes, 10 * KiB);
+    body.release();
+    assert.equal(room.bytes, 0);
+  });
+
+  it('is all free again in the end, whatever became of the bodies', async () => {
+    type Step = 'data' | 'large' | 'last' | 'collect' | 'stream' | 'read' | 'discard' | 'linger' | 'release' | 'letGo' | 'destroy';
+    const steps = fc.array(fc.constantFrom<Step>('data', 'large', 'last', 'collect', 'stream', 'read', 'discard', 'linger', 'release', 'letGo', 'destroy'), { maxLength: 12 });
+    await fc.assert(fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom(-1, 10, 70 * KiB, 3 * MiB), steps), { minLength: 1, maxLength: 4 }), async (bodies) => {
+      const room = roomOf(2 * MiB);
+      for (const [contentLength, story] of bodies) {
+        const { response, body } = bodyIn(room, contentLength);
+        let upload: Readable | null = null;
+        let isAsked = false;
+        let isOver = false;
+        for (const step of story) {
+          if (isOver && step !== 'letGo') continue;
+          switch (step) {
+            case 'data': response.data('x'.repeat(5 * KiB), false); break;
+            case 'large': response.data('x'.repeat(400 * KiB), false); break;
+            case 'last': response.data('x', true); break;
+            case 'collect': if (!isAsked) collected(body); isAsked = true; break;
+            case 'stream':
+              if (!isAsked) upload = body.stream().on('error', () => undefined);
+              isAsked = true;
+              break;
+            case 'read': upload?.resume(); break;
+            case 'destroy': upload?.destroy(); break;
+            case 'discard': body.discard(); break;
+            case 'linger': body.linger(); isOver = true; break;
+            case 'release': body.release(); isOver = true; break;
+            case 'letGo': body.letGo(); break;
+          }
+          assert.ok(room.bytes >= 0 && room.bytes <= room.bytesMax);
+        }
+        // What the edge and the end of every call do.
+        await endOfTask();
+        body.letGo();
+        body.release();
+      }
+      await endOfTask();
+      assert.equal(room.bytes, 0);
+    }), { numRuns: 200 });
   });
 });

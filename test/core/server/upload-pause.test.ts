@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { HeldBytes } from '../../../core/body/held-bytes.js';
 import { RequestBody } from '../../../core/server/request-body.js';
 import type { UwsResponse } from '../../../core/server/uws.js';
 
@@ -17,7 +18,7 @@ function fakeResponse() {
 
 it('lets a paused client go on when the rest of its body came with the same read', async () => {
   const { response, calls, give } = fakeResponse();
-  const body = new RequestBody(response, { bodyBytesMax: 10_000_000, bodyTimeoutMs: 1000, bodyDeadlineMs: 60_000, bodyRateMin: 0 }, true, 600_000);
+  const body = new RequestBody(response, { bodyBytesMax: 10_000_000, bodyTimeoutMs: 1000, bodyDeadlineMs: 60_000, bodyRateMin: 0 }, new HeldBytes(HeldBytes.allocate(), 16_777_216), true, 600_000);
   const upload = body.stream();
   give(400_000, false);
   assert.deepEqual(calls, ['pause']);
