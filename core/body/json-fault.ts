@@ -1,112 +1,76 @@
-// Where bytes stop being JSON, in words. Runs only after JSON.parse has refused a body: the engine's own message quotes the text around the
-// fault, which may be private, and does not always say where it is. Never quotes the text; no recursion, so that depth cannot hurt.
+// Where a text stops being JSON, in words. Runs only after JSON.parse has refused it: the engine's own message quotes the text around the
+// fault, which may be private, and does not always say where it is. Never quotes the text, and reads a bounded part of it.
 
-import { skipBlank } from './cursor.js';
+import { printParseErrorCode, visit } from 'jsonc-parser';
+import { levelsMax } from './depth.js';
 
-type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or }' | ', or ]' | 'end';
+/** A fault behind so many characters is not looked for: finding it would take longer than whoever waits for other calls should wait. */
+const searchedCharactersMax = 1024 * 1024;
 
-const wanted: { readonly [E in Expected]: string } = {
-  value: 'a value',
-  'value or ]': 'a value or "]"',
-  name: 'a member name in double quotes',
-  'name or }': 'a member name in double quotes or "}"',
-  ':': '":"',
-  ', or }': '"," or "}"',
-  ', or ]': '"," or "]"',
-  end: 'the end',
-};
+interface Fault {
+  /** As the library calls it. */
+  readonly name: string;
+  readonly offset: number;
+  readonly length: number;
+  /** `line 2, column 12`; both count from 1. */
+  readonly place: string;
+}
 
-const quote = 0x22, backslash = 0x5c, brace = 0x7b, bracket = 0x5b;
-const escapes = new Set(Buffer.from('"\\/bfnrt'));
-/** So much of a number or word is looked at. */
-const literalBytesMax = 4_096;
+const expected: ReadonlyMap<string, string> = new Map([
+  ['ValueExpected', 'a value'], ['PropertyNameExpected', 'a member name in double quotes'], ['ColonExpected', '":"'],
+  ['CommaExpected', '"," or a closing bracket'], ['EndOfFileExpected', 'the end'],
+]);
+/** `#` is the place. */
+const broken: ReadonlyMap<string, string> = new Map([
+  ['CloseBraceExpected', 'it ends inside an object; "}" is missing'],
+  ['CloseBracketExpected', 'it ends inside a list; "]" is missing'],
+  ['UnexpectedEndOfString', 'the string that begins at # is not closed, or holds a line break; write that as an escape'],
+  ['InvalidCharacter', 'the string that begins at # holds a tab or another control character; write it as an escape'],
+  ['InvalidUnicode', 'the string that begins at # holds a broken escape'],
+  ['InvalidEscapeCharacter', 'the string that begins at # holds a broken escape'],
+  ['UnexpectedEndOfNumber', 'the number at # is not complete'],
+  ['InvalidCommentToken', 'there is a comment at #; take it out'],
+]);
 
-/** `expected a value at line 2, column 12`; both count from 1, columns in characters. */
-export function explainFault(bytes: Buffer): string {
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'it begins with a byte order mark; send it without';
-  const open: (typeof brace | typeof bracket)[] = [];
-  let expected: Expected = 'value';
-  let at = skipBlank(bytes, 0);
-  if (at === bytes.length) return 'it is empty';
-  for (;;) {
-    if (at === bytes.length) return expected === 'end' ? 'it cannot be read' : `it ends where ${wanted[expected]} should follow`;
-    const byte = bytes[at];
-    if (byte === quote && (expected.startsWith('value') || expected.startsWith('name'))) {
-      const end = stringEnd(bytes, at);
-      if (end < 0) return `the string that begins at ${place(bytes, at)} ${faults[-end] ?? ''}`;
-      at = end;
-      expected = expected.startsWith('name') ? ':' : afterValue(open);
-    } else if (expected.startsWith('value') && (byte === brace || byte === bracket)) {
-      open.push(byte);
-      expected = byte === brace ? 'name or }' : 'value or ]';
-      at += 1;
-    } else if ((byte === brace + 2 || byte === bracket + 2) && expected.endsWith(String.fromCharCode(byte))) {
-      open.pop();
-      expected = afterValue(open);
-      at += 1;
-    } else if (byte === 0x2c && expected.startsWith(',')) {
-      expected = expected === ', or }' ? 'name' : 'value';
-      at += 1;
-    } else if (byte === 0x3a && expected === ':') {
-      expected = 'value';
-      at += 1;
-    } else {
-      const length = expected.startsWith('value') ? literalLength(bytes, at) : 0;
-      if (length === 0) return `expected ${wanted[expected]} at ${place(bytes, at)}`;
-      expected = afterValue(open);
-      at += length;
-    }
-    at = skipBlank(bytes, at);
+/** `expected a value at line 2, column 12`. */
+export function explainFault(text: string): string {
+  if (text.startsWith('\ufeff')) return 'it begins with a byte order mark; send it without';
+  const isCut = text.length > searchedCharactersMax;
+  const searched = isCut ? text.slice(0, searchedCharactersMax) : text;
+  if (!isCut && searched.trim() === '') return 'it is empty';
+  const fault = firstFault(searched);
+  if (fault === undefined) return 'it cannot be read';
+  if (fault.name === tooDeep) return `it is nested more than ${levelsMax} levels deep at ${fault.place}, and broken behind that`;
+  const isAtEnd = fault.offset + fault.length >= searched.length;
+  if (isCut && isAtEnd) return `its fault lies behind the first ${searchedCharactersMax} characters`;
+  const wanted = expected.get(fault.name);
+  if (wanted !== undefined) return fault.length === 0 && isAtEnd ? `it ends where ${wanted} should follow` : `expected ${wanted} at ${fault.place}`;
+  return (broken.get(fault.name) ?? 'unexpected characters at #; outside of double quotes only numbers, true, false, null and {}[]:, may stand').replace('#', fault.place);
+}
+
+const tooDeep = 'TooDeep';
+
+function firstFault(text: string): Fault | undefined {
+  let fault: Fault | undefined;
+  let depth = 0;
+  const stop = (name: string, offset: number, length: number, line: number, character: number): never => {
+    fault = { name, offset, length, place: `line ${line + 1}, column ${character + 1}` };
+    throw new Error(name);
+  };
+  // The library calls itself for each level.
+  const enter = (offset: number, length: number, line: number, character: number): void => {
+    depth += 1;
+    if (depth > levelsMax) stop(tooDeep, offset, length, line, character);
+  };
+  const leave = (): void => { depth -= 1; };
+  try {
+    visit(text, {
+      onObjectBegin: enter, onObjectEnd: leave, onArrayBegin: enter, onArrayEnd: leave,
+      onError: (code, offset, length, line, character) => stop(printParseErrorCode(code), offset, length, line, character),
+    }, { disallowComments: true });
+  } catch (thrown) {
+    // Thrown by `stop`, since the library would go on behind a fault; anything else is nobody's to hide.
+    if (fault === undefined) throw thrown;
   }
-}
-
-function afterValue(open: readonly number[]): Expected {
-  const inside = open.at(-1);
-  return inside === undefined ? 'end' : inside === brace ? ', or }' : ', or ]';
-}
-
-const faults: readonly string[] = ['', 'is not closed', 'holds a line break, tab or other control character; write it as an escape', 'holds a broken escape'];
-
-/** Index behind the string at `at`, or the negative index of a fault. */
-function stringEnd(bytes: Buffer, at: number): number {
-  for (let index = at + 1; index < bytes.length; index += 1) {
-    const byte = bytes[index] ?? 0;
-    if (byte === quote) return index + 1;
-    if (byte < 0x20) return -2;
-    if (byte !== backslash) continue;
-    index += 1;
-    if (index === bytes.length) return -1;
-    if (bytes[index] === 0x75) {
-      if (!/^[0-9a-fA-F]{4}$/.test(bytes.toString('latin1', index + 1, index + 5))) return -3;
-      index += 4;
-    } else if (!escapes.has(bytes[index] ?? 0)) {
-      return -3;
-    }
-  }
-  return -1;
-}
-
-/** Length of the number, true, false or null at `at`; 0 when there is none. */
-function literalLength(bytes: Buffer, at: number): number {
-  let end = at;
-  while (end < bytes.length && isLiteralByte(bytes[end] ?? 0)) end += 1;
-  // A longer number is not worth a look: its digits are taken as they are.
-  const text = bytes.toString('latin1', at, Math.min(end, at + literalBytesMax));
-  return /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/.test(text) ? end - at : 0;
-}
-
-const isLiteralByte = (byte: number): boolean =>
-  (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a) || byte === 0x2b || byte === 0x2d || byte === 0x2e || byte === 0x5f;
-
-function place(bytes: Buffer, at: number): string {
-  let line = 1;
-  let lineStart = 0;
-  for (let found = bytes.indexOf(0x0a); found !== -1 && found < at; found = bytes.indexOf(0x0a, found + 1)) {
-    line += 1;
-    lineStart = found + 1;
-  }
-  let column = 1;
-  // Continuation bytes of UTF-8 are no characters of their own.
-  for (let index = lineStart; index < at; index += 1) if (((bytes[index] ?? 0) & 0xc0) !== 0x80) column += 1;
-  return `line ${line}, column ${column}`;
+  return fault;
 }

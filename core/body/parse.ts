@@ -47,11 +47,12 @@ function parseText(bytes: Uint8Array): unknown {
   // Most bodies are ASCII, and Latin-1 is the cheaper decoder.
   const isPlain = isAscii(buffer);
   if (!isPlain && !isUtf8(buffer)) throw fail('BODY_NOT_UTF8', { param: 'body' });
+  const text = isPlain ? buffer.toString('latin1') : buffer.toString('utf8');
   try {
-    return JSON.parse(isPlain ? buffer.toString('latin1') : buffer.toString('utf8'));
+    return JSON.parse(text);
   } catch {
     // Not the engine's message, which quotes the text and often gives no place.
-    throw fail('BODY_NOT_JSON', { param: 'body', reason: explainFault(buffer) });
+    throw fail('BODY_NOT_JSON', { param: 'body', reason: explainFault(text) });
   }
 }
 

@@ -21,7 +21,7 @@ export function parseConfig(text: string, options: ConfigOptions): Config {
     value = JSON.parse(text);
   } catch {
     // The engine's error is not passed on as the cause: it quotes the text.
-    throw fail('CONFIG_NOT_JSON', { reason: explainFault(Buffer.from(text)), param: 'x-gateway-config' });
+    throw fail('CONFIG_NOT_JSON', { reason: explainFault(text), param: 'x-gateway-config' });
   }
   return validateConfig(value, options);
 }

@@ -73,7 +73,7 @@ class Manifest {
     try {
       this.value = JSON.parse(this.#text);
     } catch (thrown) {
-      const reason = explainFault(Buffer.from(this.#text));
+      const reason = explainFault(this.#text);
       const line = /line (\d+)/.exec(reason)?.[1] ?? String(this.#text.trimEnd().split('\n').length);
       throw new Error(`${file}:${line}: cannot be read as JSON: ${reason}`, { cause: thrown });
     }

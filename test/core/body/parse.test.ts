@@ -34,29 +34,42 @@ test('bytes that are not UTF-8 are refused', () => {
 });
 
 test('faults are told with line and column', () => {
+  const unexpected = (column: number): string => `unexpected characters at line 1, column ${column}; outside of double quotes only numbers, true, false, null and {}[]:, may stand`;
   const cases: [string, string][] = [
     ['', 'it is empty'],
     ['  \n', 'it is empty'],
-    ['{', 'it ends where a member name in double quotes or "}" should follow'],
+    ['{', 'it ends inside an object; "}" is missing'],
+    ['{"a":[1', 'it ends inside a list; "]" is missing'],
     ['{"a":', 'it ends where a value should follow'],
-    ['{"a":1', 'it ends where "," or "}" should follow'],
+    ['{"a":1,', 'it ends where a member name in double quotes should follow'],
+    ['{"a":1', 'it ends inside an object; "}" is missing'],
     ['{"a":1,}', 'expected a member name in double quotes at line 1, column 8'],
     ['{"a":1,\n "b":[1,2,]}', 'expected a value at line 2, column 11'],
-    ["{'a':1}", 'expected a member name in double quotes or "}" at line 1, column 2'],
+    ["{'a':1}", unexpected(2)],
+    ['{a:1}', unexpected(2)],
     ['{"a" 1}', 'expected ":" at line 1, column 6'],
-    ['{"a":01}', 'expected a value at line 1, column 6'],
-    ['{"a":NaN}', 'expected a value at line 1, column 6'],
-    ['{"é":"😀",x}', 'expected a member name in double quotes at line 1, column 10'],
-    ['{"a":1]', 'expected "," or "}" at line 1, column 7'],
-    ['{"a":1}x', 'expected the end at line 1, column 8'],
-    ['{"a":"x\ny"}', 'the string that begins at line 1, column 6 holds a line break, tab or other control character; write it as an escape'],
+    ['{"a":01}', 'expected "," or a closing bracket at line 1, column 7'],
+    ['{"a":1.}', 'the number at line 1, column 6 is not complete'],
+    ['{"a":NaN}', unexpected(6)],
+    // Columns as editors count them: this character is two.
+    ['{"é":"😀",x}', unexpected(11)],
+    ['{"a":1]', 'expected "," or a closing bracket at line 1, column 7'],
+    ['{"a":1}x', unexpected(8)],
+    ['{"a":1}{}', 'expected the end at line 1, column 8'],
+    ['{"a":1} // why', 'there is a comment at line 1, column 9; take it out'],
+    ['{"a":"x\ny"}', 'the string that begins at line 1, column 6 is not closed, or holds a line break; write that as an escape'],
+    ['{"a":"x\ty"}', 'the string that begins at line 1, column 6 holds a tab or another control character; write it as an escape'],
     ['{"a":"\\x"}', 'the string that begins at line 1, column 6 holds a broken escape'],
     ['{"a":"\\u12"}', 'the string that begins at line 1, column 6 holds a broken escape'],
-    ['{"a":"abc', 'the string that begins at line 1, column 6 is not closed'],
-    ['{"a":"abc\\', 'the string that begins at line 1, column 6 is not closed'],
+    ['{"a":"abc', 'the string that begins at line 1, column 6 is not closed, or holds a line break; write that as an escape'],
+    ['{"a":"abc\\', 'the string that begins at line 1, column 6 is not closed, or holds a line break; write that as an escape'],
     ['\ufeff{}', 'it begins with a byte order mark; send it without'],
-    [`{"a":${'['.repeat(300_000)}`, 'it ends where a value or "]" should follow'],
+    [`{"a":${'['.repeat(300_000)}`, 'it is nested more than 128 levels deep at line 1, column 133, and broken behind that'],
     [`{"a":${'1'.repeat(10_000)},}`, 'expected a member name in double quotes at line 1, column 10007'],
+    // Only so much is searched, wherever the cut falls.
+    [`{"a":"${'x'.repeat(1_050_000)}",}`, 'its fault lies behind the first 1048576 characters'],
+    [`{"a":${' '.repeat(1_050_000)},}`, 'its fault lies behind the first 1048576 characters'],
+    [`{"a" 1,"b":"${'x'.repeat(1_050_000)}"}`, 'expected ":" at line 1, column 6'],
   ];
   for (const [text, reason] of cases) {
     const error = errorOf(bytesOf(text));
@@ -74,7 +87,7 @@ test('a fault is found in whatever JSON.parse refuses, and no message quotes the
     try {
       JSON.parse(broken);
     } catch {
-      assert.notEqual(explainFault(Buffer.from(broken)), 'it cannot be read', JSON.stringify(broken));
+      assert.notEqual(explainFault(broken), 'it cannot be read', JSON.stringify(broken));
     }
   }), { numRuns: 2_000 });
   for (const text of ['{"key":"sk-secret","b":tru}', 'sk-secret', '{"sk-secret', '{"a":sk-secret}', '{"a":"sk-secret\n"}']) {

@@ -118,7 +118,7 @@ describe('a plugin package at fault', () => {
     writeFileSync(file, '{"name": "acme",');
     assert.equal(faultOf(folder), `${file}:1: cannot be read as JSON: it ends where a member name in double quotes should follow`);
     writeFileSync(file, '{\n  "name": "acme",\n  "gateway": {"namespace": acme}\n}\n');
-    assert.match(faultOf(folder), /package\.json:3: cannot be read as JSON: .*line 3, column \d+$/);
+    assert.match(faultOf(folder), /package\.json:3: cannot be read as JSON: unexpected characters at line 3, column 28; /);
     writeFileSync(file, JSON.stringify({ gateway: good }));
     assert.equal(faultOf(folder), `${file}:1: name is missing`);
     writeFileSync(file, 'null');
