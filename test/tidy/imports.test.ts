@@ -31,7 +31,8 @@ const processFile = 'core/process-end.ts';
 const loaderFiles = [edgeFile, 'core/registry/registry.ts', 'core/registry/packages.ts', 'core/workers/entry.ts', 'plugins/caches/semantic/engine.ts', 'plugins/caches/semantic/frame-index.ts'];
 
 const socketModules = ['net', 'tls', 'http', 'https', 'http2', 'dgram', 'dns', 'dns/promises', 'inspector', 'inspector/promises', 'cluster', 'child_process', 'repl', 'undici'];
-const plainNamesOfNet = ['isIP', 'isIPv4', 'isIPv6', 'BlockList'];
+/** What these modules have that opens nothing. */
+const plainNames: Readonly<Record<string, readonly string[] | undefined>> = { net: ['isIP', 'isIPv4', 'isIPv6', 'BlockList'], http: ['STATUS_CODES'] };
 /** Libraries of the product that open no socket by themselves. A new one is added here after someone looked. */
 const quietLibraries = ['@gateway/plugin-sdk', '@smithy/eventstream-codec', '@smithy/signature-v4', 'ajv', 'citty', 'eld', 'eventsource-parser', 'gpt-tokenizer', 'jose', 'jsonc-parser', 'libphonenumber-js', 'lmdb', 'lru-cache', 'msgpackr', 'piscina', 're2js', 'yaml'];
 
@@ -120,7 +121,8 @@ function socketFaults(source: Source): string[] {
   if (!isBound || socketFiles.includes(source.path)) return [];
   const faults = importsOf(source).filter(({ specifier, names }) => {
     const name = withoutPrefix(specifier);
-    if (name === 'net') return names.length === 0 || !names.every((each) => plainNamesOfNet.includes(each));
+    const plain = plainNames[name];
+    if (plain !== undefined) return names.length === 0 || !names.every((each) => plain.includes(each));
     if (name === 'child_process' && source.path === processFile) return false;
     return socketModules.includes(name) || name.startsWith('undici/');
   }).map(describeImport);
@@ -194,7 +196,7 @@ describe('the rules themselves', () => {
 
   test('refuse every way to a socket', () => {
     const refused = [
-      "import { connect } from 'node:net';", "import net from 'net';", "import * as net from 'node:net';", "import { isIP, connect } from 'node:net';", "import 'node:tls';",
+      "import { connect } from 'node:net';", "import net from 'net';", "import * as net from 'node:net';", "import { isIP, connect } from 'node:net';", "import { STATUS_CODES, request } from 'node:http';", "import 'node:tls';",
       "import { request } from 'https';", "await import('node:http2');", "import { lookup } from 'node:dns/promises';", "import { spawn } from 'node:child_process';", "import { fetch } from 'undici';",
       "await fetch('http://x');", "const get = fetch;", "globalThis.fetch('x');", "new WebSocket('ws://x');", "new EventSource('x');", "const tools = { fetch };",
       'const name = "node:net"; await import(name);', "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); require('node:net');",
@@ -202,7 +204,7 @@ describe('the rules themselves', () => {
     ];
     for (const text of refused) assert.notDeepEqual(socketFaults(parseSource('core/plan/x.ts', text)), [], text);
     for (const text of refused) assert.deepEqual(socketFaults(parseSource('core/upstream/egress.ts', text)), [], text);
-    for (const text of ["import { isIP, BlockList } from 'node:net';", "host.fetch({ url });", 'const x = { fetch: 1 };', 'interface H { fetch(): void }', 'class H { fetch() {} }', "import { readFileSync } from 'node:fs';"]) {
+    for (const text of ["import { isIP, BlockList } from 'node:net';", "import { STATUS_CODES } from 'node:http';", "host.fetch({ url });", 'const x = { fetch: 1 };', 'interface H { fetch(): void }', 'class H { fetch() {} }', "import { readFileSync } from 'node:fs';"]) {
       assert.deepEqual(socketFaults(parseSource('core/plan/x.ts', text)), [], text);
     }
   });

@@ -9,7 +9,9 @@ describe('a status line', () => {
       assert.match(statusLine(status), new RegExp(`^${status} [A-Z][A-Za-z -]+$`));
       assert.doesNotMatch(statusLine(status), /Unknown/);
     }
-    for (const status of [200, 404, 429, 500, 503]) assert.equal(statusLine(status), `${status} ${STATUS_CODES[status]}`);
+    for (const [status, phrase] of [...Object.entries(STATUS_CODES), [246, 'Hooks Failed'], [446, 'Hooks Denied'], [529, 'Overloaded']]) {
+      assert.equal(statusLine(Number(status)), `${status} ${phrase}`);
+    }
   });
 
   it('is a valid one for a status nobody has named', () => {
