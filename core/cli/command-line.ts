@@ -1,7 +1,7 @@
 // The `gateway` command: finds the subcommand, refuses what it does not know, answers with an exit code. Runs once in a process.
 // Expected failures become one sentence on stderr; anything else is a bug and is left to the process's own last handler.
 
-import { defineCommand, runCommand } from 'citty';
+import { parseArgs } from 'node:util';
 import { isGatewayError } from '../errors/gateway-error.js';
 import { didYouMean, nearestName } from '../settings/nearest-name.js';
 import { environmentName, fileVariable, settingKeys } from '../settings/schema.js';
@@ -47,13 +47,16 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
     around.out(commandHelp(name, command));
     return 0;
   }
-  const fault = faultIn(rest, command);
+  const parsed = parse(rest, command);
+  const fault = faultIn(parsed.tokens, command);
   if (fault !== undefined) {
     around.error(`gateway: ${fault}`);
     return 1;
   }
+  const { settings: file, ...flags } = parsed.values;
+  const surroundings = typeof file === 'string' ? { ...around, environment: { ...around.environment, [fileVariable]: file } } : around;
   try {
-    return await run(command, rest, around);
+    return await command.run(surroundings, { argument: parsed.positionals[0], flags: new Set(Object.keys(flags).map((flag) => `--${flag}`)) });
   } catch (thrown) {
     if (!isGatewayError(thrown)) throw thrown;
     around.error(`gateway: ${thrown.message}`);
@@ -61,41 +64,33 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
   }
 }
 
-async function run(command: Command, argv: readonly string[], around: Surroundings): Promise<number> {
-  const flags = new Set(argv.filter((word) => isFlag(word, command)));
-  const parsed = defineCommand({
-    args: { settings: { type: 'string', description: `settings file; the same as ${fileVariable}` } },
-    run: ({ args: { settings: file, _: [argument] } }) => command.run(
-      file === undefined ? around : { ...around, environment: { ...around.environment, [fileVariable]: file } },
-      { argument, flags },
-    ),
-  });
-  const { result } = await runCommand(parsed, { rawArgs: argv.filter((word) => !flags.has(word)) });
-  if (typeof result !== 'number') throw new TypeError('a command ended without an exit code');
-  return result;
+/** Not strict: its own refusals do not say how to go on. `faultIn` refuses. */
+function parse(argv: readonly string[], { flags = {} }: Command) {
+  const options = Object.fromEntries(Object.keys(flags).map((flag) => [flag.slice(2), { type: 'boolean' } as const]));
+  return parseArgs({ args: [...argv], options: { ...options, settings: { type: 'string' } as const }, allowPositionals: true, strict: false, tokens: true });
 }
 
-const isFlag = (word: string, command: Command): boolean => Object.hasOwn(command.flags ?? {}, word);
+type Token = ReturnType<typeof parse>['tokens'][number];
 
-/** The parser takes what it does not know in silence; a misspelt option must not start a gateway with other settings than meant. */
-function faultIn(argv: readonly string[], command: Command): string | undefined {
-  let argumentCount = 0;
-  for (let index = 0; index < argv.length; index += 1) {
-    const word = argv[index] ?? '';
-    if (isFlag(word, command)) continue;
-    const equals = word.indexOf('=');
-    const option = equals === -1 ? word : word.slice(0, equals);
-    if (!option.startsWith('-')) {
-      argumentCount += 1;
-      if (argumentCount > (command.argument === undefined ? 0 : 1)) return `unexpected argument ${word}`;
-      continue;
+/** A misspelt option must not start a gateway with other settings than meant. */
+function faultIn(tokens: readonly Token[], command: Command): string | undefined {
+  let argumentsLeft = command.argument === undefined ? 0 : 1;
+  for (const token of tokens) {
+    if (token.kind === 'option') {
+      const fault = optionFault(token, command);
+      if (fault !== undefined) return fault;
+    } else if (token.kind === 'positional') {
+      argumentsLeft -= 1;
+      if (argumentsLeft < 0) return `unexpected argument ${token.value}`;
     }
-    if (option !== settingsOption || !command.takesSettings) return `unknown option ${option}${wayOn(option, command)}`;
-    if (equals === -1) index += 1;
-    const value = equals === -1 ? argv[index] ?? '' : word.slice(equals + 1);
-    if (value === '' || value.startsWith('-')) return `option ${option} needs the path of a file`;
   }
   return undefined;
+}
+
+function optionFault({ rawName: option, value }: Token & { kind: 'option' }, command: Command): string | undefined {
+  if (option === settingsOption && command.takesSettings) return (value ?? '') === '' || value?.startsWith('-') === true ? `option ${option} needs the path of a file` : undefined;
+  if (!Object.hasOwn(command.flags ?? {}, option)) return `unknown option ${option}${wayOn(option, command)}`;
+  return value === undefined ? undefined : `option ${option} takes no value`;
 }
 
 /** What names the file of settings elsewhere. */

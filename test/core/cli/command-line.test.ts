@@ -131,6 +131,8 @@ test('unknown commands, options and arguments are refused with a way on', async 
     [['check', '-c', 'x.yaml'], 'gateway: unknown option -c; the settings file is named by --settings <file> or GATEWAY_SETTINGS\n'],
     [['start', '--data-dri=x'], 'gateway: unknown option --data-dri; settings come from the environment (as GATEWAY_DATA_DIR=...) or a file (--settings <file>), see gateway --help\n'],
     [['plugins', '--jsn'], 'gateway: unknown option --jsn; did you mean --json?\n'],
+    [['plugins', '--json=yes'], 'gateway: option --json takes no value\n'],
+    [['plugins', '--settings', '--json'], 'gateway: option --settings needs the path of a file\n'],
     [['version', '--settings=x'], 'gateway: unknown option --settings\n'],
     [['start', '--settings'], 'gateway: option --settings needs the path of a file\n'],
     [['start', '--settings='], 'gateway: option --settings needs the path of a file\n'],
