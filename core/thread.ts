@@ -9,6 +9,7 @@ import { HeldBytes } from './body/held-bytes.js';
 import { field } from './body/scan.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
+import { recordOf } from './logs/record-of.js';
 import { InFlight } from './pipeline/cache/in-flight.js';
 import { Refreshed } from './pipeline/cache/refreshed.js';
 import { Pipeline } from './pipeline/request/run.js';
@@ -119,7 +120,7 @@ export class DataThread {
       logger: services.logger,
       metrics: services.metrics,
       cacheFaults: new FaultReport({ log: (message, fields) => services.logger.warn(message, fields), metrics: services.metrics, message: 'caches failed', metric: 'cache.faults', subject: 'cache' }),
-      record: (record) => admission.record(record),
+      record: (exchange, usage) => { admission.record(recordOf(exchange, usage)); },
       hostOf: (id) => services.registry.host(id),
       inFlight: new InFlight(),
       refreshed: new Refreshed(),

@@ -1,7 +1,9 @@
 // What the pipeline works with; put together once in each thread by app.ts.
 
-import type { Host, LogRecord } from '@gateway/plugin-sdk';
+import type { Host } from '@gateway/plugin-sdk';
 import type { Authenticator } from '../auth/authenticate.js';
+import type { Exchange } from '../exchange/exchange.js';
+import type { Usage } from '../exchange/usage.js';
 import type { PlanCache } from '../plan/plan-cache.js';
 import type { ResponseStore } from '../storage/response-store.js';
 import type { FaultReport } from '../telemetry/fault-report.js';
@@ -27,8 +29,8 @@ export interface PipelineServices {
   readonly metrics: Metrics;
   /** A cache that fails costs no call anything, and may do so with every call. */
   readonly cacheFaults: Pick<FaultReport, 'add'>;
-  /** False: the queue was full and the record is lost (and counted). */
-  readonly record: (record: LogRecord) => boolean;
+  /** Told of each exchange that has ended, with what its answer said about itself; null when nothing is logged. */
+  readonly record: ((exchange: Exchange, usage: Usage | null) => void) | null;
   readonly hostOf: (pluginId: string) => Host;
   /** Answers on their way that others may join. */
   readonly inFlight: InFlight;

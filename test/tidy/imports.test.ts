@@ -12,7 +12,7 @@ const rings: readonly (readonly string[])[] = [
   ['settings', 'dialect'],
   ['body', 'storage', 'telemetry'],
   ['exchange', 'upstream', 'workers'],
-  ['auth', 'config', 'limits', 'registry', 'stream'],
+  ['auth', 'config', 'limits', 'logs', 'registry', 'stream'],
   ['plan'],
   ['pipeline'],
   ['endpoints'],

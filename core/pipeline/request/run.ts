@@ -2,7 +2,7 @@
 // The life of a call, in order: identity, routing, body, checks, attempts, answer, log. The file to read first; README.md tells the same
 // story with links. Every exchange ends in finish(), however it ends.
 
-import type { JsonObject, LogRecord } from '@gateway/plugin-sdk';
+import type { JsonObject } from '@gateway/plugin-sdk';
 import { requireScope } from '../../auth/scopes.js';
 import { parseJsonObject } from '../../body/parse.js';
 import { multipartBoundary } from '../../body/multipart.js';
@@ -238,7 +238,7 @@ export class Pipeline implements CallEnd {
   }
 
   #usageOf(exchange: Exchange, running: Running | null): Usage | null {
-    if (running === null) return null;
+    if (running === null || this.services.record === null) return null;
     try {
       return running.usage();
     } catch (thrown) {
@@ -249,7 +249,8 @@ export class Pipeline implements CallEnd {
 
   #settle(exchange: Exchange, running: Running | null, usage: Usage | null): void {
     exchange.clientBody.letGo();
-    this.services.record(recordOf(exchange, usage));
+    const { record } = this.services;
+    if (record !== null) record(exchange, usage);
     if (running !== null) running.close();
   }
 
@@ -289,46 +290,3 @@ function filledIn(node: Plan['root'], name: string): unknown {
 
 const isEveryTargetLoose = (node: Plan['root']): boolean =>
   node.kind === 'target' ? !node.isStrict : node.children.every((child) => isEveryTargetLoose(child));
-
-function recordOf(exchange: Exchange, usage: Usage | null): LogRecord {
-  const now = performance.now();
-  const { head } = exchange;
-  const asked = exchange.parsed === undefined ? exchange.model : exchange.parsed.model;
-  return {
-    id: exchange.id,
-    traceId: exchange.traceId,
-    spanId: exchange.spanId,
-    parentSpanId: exchange.parentSpanId,
-    spanName: head.spanName ?? '',
-    organisationId: exchange.principal.organisationId,
-    workspaceId: exchange.principal.workspaceId,
-    keyId: exchange.principal.keyId,
-    endpoint: exchange.route.name,
-    method: head.method,
-    path: head.path,
-    provider: exchange.provider,
-    model: usage !== null && usage.model !== '' ? usage.model : typeof asked === 'string' ? asked : '',
-    targetPath: exchange.targetPath,
-    status: exchange.status,
-    ended: exchange.ending,
-    errorCode: exchange.errorCode,
-    isStream: exchange.isStream,
-    attempts: exchange.attempts,
-    cacheStatus: exchange.cacheStatus,
-    finishReason: usage === null ? '' : usage.finishReason,
-    inputTokens: usage === null ? -1 : usage.inputTokens,
-    outputTokens: usage === null ? -1 : usage.outputTokens,
-    totalTokens: usage === null ? -1 : usage.totalTokens,
-    cachedTokens: usage === null ? -1 : usage.cachedTokens,
-    reasoningTokens: usage === null ? -1 : usage.reasoningTokens,
-    requestBytes: exchange.requestBytes,
-    responseBytes: exchange.responder.bytesSent,
-    startedAtMs: exchange.startedAtMs,
-    firstByteMs: exchange.firstByteAt === 0 ? -1 : exchange.firstByteAt - exchange.startedAt,
-    tookMs: now - exchange.startedAt,
-    upstreamMs: exchange.upstreamMs,
-    metadata: head.metadata ?? '',
-    hookResults: exchange.hooks === null ? '' : exchange.hooks.logged(),
-  };
-}
-
