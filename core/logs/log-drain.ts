@@ -1,0 +1,147 @@
+// Takes records out of the rings of all serving threads and hands them to the queues of the exporters. Runs in the log thread, every few
+// milliseconds, so many records at a time that exporters get their turn.
+
+import type { LogRecord } from '@gateway/plugin-sdk';
+import { reasonOf } from '../errors/gateway-error.js';
+import type { FaultReport } from '../telemetry/fault-report.js';
+import { bytesOfRecord, limitRecord } from '../telemetry/record-limits.js';
+import { RecordReader } from './record-reader.js';
+import { RingMemory, RingReader } from './ring.js';
+
+/** How often the rings are looked at. A look at an empty ring costs some microseconds, so this is what an idle gateway does 20 times a second. */
+const periodMs = 50;
+/** The same while the gateway ends. */
+const endingPeriodMs = 5;
+/** Records taken from one ring before exporters, timers and the other rings have their turn. */
+const recordsPerTurn = 500;
+
+/** More than a ring holds, so that a writer that goes on cannot keep the end from coming. */
+const lastTurnsMax = 200;
+
+/** Where a record goes: the queue of an exporter. Counts by itself what it has no room for. */
+export interface RecordQueue {
+  push(record: LogRecord, bytes: number): boolean;
+}
+
+export interface LogDrainOptions {
+  readonly queues: readonly RecordQueue[];
+  /** Told of a record that could not be read. */
+  readonly unread: Pick<FaultReport, 'add'>;
+  /** Told after each look. */
+  readonly onLook?: () => void;
+}
+
+export class LogDrain {
+  readonly #readers: readonly RecordReader[];
+  readonly #options: LogDrainOptions;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #soon: NodeJS.Immediate | undefined = undefined;
+  #periodMs = periodMs;
+  #onOver: (() => void) | null = null;
+
+  constructor(rings: readonly RingMemory[], options: LogDrainOptions) {
+    this.#readers = rings.map((memory) => new RecordReader(memory));
+    this.#options = options;
+  }
+
+  /** Does not keep the process alive. */
+  start(): void {
+    this.#timer ??= setTimeout(this.#look, this.#periodMs).unref();
+  }
+
+  /** Goes on until every writer has ended and all is taken, or `deadlineMs` has passed; then takes what is there and stops. */
+  async end(deadlineMs: number): Promise<void> {
+    this.#periodMs = endingPeriodMs;
+    if (!this.#isOver()) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, deadlineMs);
+        this.#onOver = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        this.#schedule(false);
+      });
+    }
+    this.stop();
+    // Writers have ended, or are no longer waited for.
+    for (let turn = 0; turn < lastTurnsMax && this.#take(); turn += 1);
+  }
+
+  /** No writer is waited for any longer. */
+  hurry(): void {
+    this.#onOver?.();
+  }
+
+  /** At once; what is in the rings stays there. */
+  stop(): void {
+    this.#onOver = null;
+    clearTimeout(this.#timer);
+    if (this.#soon !== undefined) clearImmediate(this.#soon);
+    this.#timer = undefined;
+    this.#soon = undefined;
+  }
+
+  readonly #look = (): void => {
+    this.#timer = undefined;
+    this.#soon = undefined;
+    const isMore = this.#take();
+    if (!isMore && this.#onOver !== null && this.#isOver()) {
+      this.#onOver();
+      return;
+    }
+    this.#schedule(isMore);
+  };
+
+  #schedule(isMore: boolean): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (isMore) this.#soon ??= setImmediate(this.#look);
+    else if (this.#soon === undefined) this.#timer = setTimeout(this.#look, this.#periodMs).unref();
+  }
+
+  #isOver(): boolean {
+    return this.#readers.every((reader) => reader.isOver);
+  }
+
+  /** True: there is more. */
+  #take(): boolean {
+    let isMore = false;
+    for (const reader of this.#readers) if (this.#takeFrom(reader) === recordsPerTurn) isMore = true;
+    this.#options.onLook?.();
+    return isMore;
+  }
+
+  #takeFrom(reader: RecordReader): number {
+    let count = 0;
+    for (; count < recordsPerTurn; count += 1) {
+      const record = this.#read(reader);
+      if (record === undefined) break;
+      if (record === null) continue;
+      const limited = limitRecord(record, record.keyId === '');
+      const bytes = bytesOfRecord(limited);
+      for (const queue of this.#options.queues) queue.push(limited, bytes);
+    }
+    if (count > 0) reader.giveBack();
+    return count;
+  }
+
+  /** Null: it could not be read. One record must not keep the others from being exported. */
+  #read(reader: RecordReader): LogRecord | undefined | null {
+    try {
+      return reader.read();
+    } catch (thrown) {
+      this.#options.unread.add('ring', reasonOf(thrown));
+      return null;
+    }
+  }
+}
+
+/** Records that nobody took; for the end. */
+export function countUnread(rings: readonly SharedArrayBuffer[]): number {
+  let count = 0;
+  for (const ring of rings) {
+    const reader = new RingReader(new RingMemory(ring));
+    for (; reader.peek() !== -1; count += 1) reader.next();
+  }
+  return count;
+}

@@ -1,0 +1,120 @@
+// Makes the log records that exporters get from those that serving threads wrote into their rings (record-layout.ts). Runs in the log thread.
+
+import type { EndpointName, LogRecord } from '@gateway/plugin-sdk';
+import { DictionaryReader, inline } from './dictionary.js';
+import { readHex, readUuid } from './id-bytes.js';
+import { at, endings, flag, idForm, tag } from './record-layout.js';
+import { RingReader, type RingMemory } from './ring.js';
+import { behindText, readText, tagOf } from './text.js';
+
+export class RecordReader {
+  readonly #memory: RingMemory;
+  readonly #ring: RingReader;
+  readonly #dictionary: DictionaryReader;
+  /** The texts of the record that is being read, by tag. */
+  readonly #texts: string[] = [];
+
+  constructor(memory: RingMemory) {
+    this.#memory = memory;
+    this.#ring = new RingReader(memory);
+    this.#dictionary = new DictionaryReader(memory);
+  }
+
+  /** The next record, limited only as far as the writer did it; undefined when there is none. One that cannot be read throws, and is behind us then. */
+  read(): LogRecord | undefined {
+    const start = this.#ring.peek();
+    if (start === -1) return undefined;
+    try {
+      return this.#recordAt(start);
+    } finally {
+      this.#ring.next();
+    }
+  }
+
+  /** Gives the room of what was read back to the writer. */
+  giveBack(): void {
+    this.#ring.giveBack();
+  }
+
+  /** Everything was read, and the writer has ended. */
+  get isOver(): boolean {
+    return this.#ring.isOver;
+  }
+
+  #recordAt(start: number): LogRecord {
+    const { words, doubles } = this.#memory;
+    const word = start >> 2;
+    const double = start >> 3;
+    const flags = words[word + at.flags / 4] ?? 0;
+    const number = (offset: number): number => doubles[double + offset / 8] ?? 0;
+    this.#dictionary.turnTo(words[word + at.generation / 4] ?? 0);
+    this.#readTexts(start);
+    const id = this.#id(flags >> flag.idShift, start + at.id, 16, tag.id);
+    const traceForm = (flags >> flag.traceIdShift) & 3;
+    return {
+      id,
+      traceId: traceForm === idForm.same ? id : this.#id(traceForm, start + at.traceId, 16, tag.traceId),
+      spanId: this.#id(flags >> flag.spanIdShift, start + at.spanId, 8, tag.spanId),
+      parentSpanId: this.#id(flags >> flag.parentSpanIdShift, start + at.parentSpanId, 8, tag.parentSpanId),
+      spanName: this.#text(tag.spanName),
+      organisationId: this.#repeated(start + at.organisationId, tag.organisationId),
+      workspaceId: this.#repeated(start + at.workspaceId, tag.workspaceId),
+      keyId: this.#repeated(start + at.keyId, tag.keyId),
+      // The writer wrote the name of an endpoint.
+      endpoint: this.#repeated(start + at.endpoint, tag.endpoint) as EndpointName,
+      method: this.#repeated(start + at.method, tag.method),
+      path: this.#text(tag.path),
+      provider: this.#repeated(start + at.provider, tag.provider),
+      model: this.#repeated(start + at.model, tag.model),
+      targetPath: this.#repeated(start + at.targetPath, tag.targetPath),
+      status: words[word + at.status / 4] ?? 0,
+      ended: endings[(flags >> flag.endedShift) & 3] ?? 'complete',
+      errorCode: this.#repeated(start + at.errorCode, tag.errorCode),
+      isStream: (flags & flag.isStream) !== 0,
+      attempts: words[word + at.attempts / 4] ?? 0,
+      cacheStatus: this.#repeated(start + at.cacheStatus, tag.cacheStatus),
+      finishReason: this.#repeated(start + at.finishReason, tag.finishReason),
+      inputTokens: number(at.inputTokens),
+      outputTokens: number(at.outputTokens),
+      totalTokens: number(at.totalTokens),
+      cachedTokens: number(at.cachedTokens),
+      reasoningTokens: number(at.reasoningTokens),
+      requestBytes: number(at.requestBytes),
+      responseBytes: number(at.responseBytes),
+      startedAtMs: number(at.startedAtMs),
+      firstByteMs: number(at.firstByteMs),
+      tookMs: number(at.tookMs),
+      upstreamMs: number(at.upstreamMs),
+      metadata: this.#text(tag.metadata),
+      hookResults: this.#text(tag.hookResults),
+    };
+  }
+
+  #readTexts(start: number): void {
+    const { bytes, words, shorts } = this.#memory;
+    this.#texts.length = 0;
+    const count = shorts[(start + at.textCount) / 2] ?? 0;
+    let offset = start + ((words[(start + at.format) / 4] ?? 0) >>> 16);
+    for (let index = 0; index < count; index += 1) {
+      this.#texts[tagOf(words, offset)] = readText(bytes, words, offset);
+      offset = behindText(words, offset);
+    }
+  }
+
+  #text(tagNumber: number): string {
+    return this.#texts[tagNumber] ?? '';
+  }
+
+  #repeated(offset: number, tagNumber: number): string {
+    const number = this.#memory.shorts[offset / 2] ?? 0;
+    return number === inline ? this.#text(tagNumber) : this.#dictionary.text(number);
+  }
+
+  #id(form: number, offset: number, count: number, tagNumber: number): string {
+    switch (form & 3) {
+      case idForm.hex: return readHex(this.#memory.bytes, offset, count);
+      case idForm.uuid: return readUuid(this.#memory.bytes, offset);
+      default: return this.#text(tagNumber);
+    }
+  }
+}
