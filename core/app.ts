@@ -7,6 +7,9 @@ import { Worker } from 'node:worker_threads';
 import { HeldBytes } from './body/held-bytes.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import { beforeEnd, hearLostPromises } from './process-end.js';
+import { LogThread, type LogMemory } from './log-thread.js';
+import { LogWorker } from './log-worker.js';
+import { RingMemory } from './logs/ring.js';
 import { catalogueOf, type Catalogue } from './registry/catalogue.js';
 import { Registry } from './registry/registry.js';
 import { reservePort } from './server/listener.js';
@@ -17,6 +20,7 @@ import type { SettingKey } from './settings/schema.js';
 import { RevisionSignal } from './storage/snapshot.js';
 import { Breakers } from './upstream/breaker.js';
 import { DataThread, gatewayVersion, type SharedMemory } from './thread.js';
+import type { ThreadServices } from './thread-services.js';
 import type { ThreadData, ThreadMessage } from './thread-entry.js';
 
 /** A thread that needs longer to close its app, at an exit without a stop, is stuck. */
@@ -30,21 +34,40 @@ export interface RunningGateway {
   stop(deadlineMs: number): Promise<void>;
 }
 
-export async function startGateway(settings: Settings): Promise<RunningGateway> {
+/** `hasLogThread`: false runs the exporters on the main thread, which is quick to start: for tests of other things. */
+export async function startGateway(settings: Settings, { hasLogThread = true }: { readonly hasLogThread?: boolean } = {}): Promise<RunningGateway> {
   const uws = loadUws(settings.headerBytesMax);
   prepareDataDir(settings.dataDir);
   loadMasterKey(settings);
   const port = await reservePort(uws, settings.host, settings.port);
-  const shared: SharedMemory = { breakers: Breakers.allocate(), revision: RevisionSignal.allocate(), heldBodies: HeldBytes.allocate() };
-  const main = await DataThread.start(settings, shared, port, 0);
+  const log: LogMemory = {
+    rings: settings.exporters.length === 0 ? [] : Array.from({ length: settings.threads }, () => RingMemory.allocate()),
+    held: new Int32Array(new SharedArrayBuffer(4)),
+  };
+  const shared: SharedMemory = { breakers: Breakers.allocate(), revision: RevisionSignal.allocate(), heldBodies: HeldBytes.allocate(), log };
+  let logWorker: LogWorker | null = null;
+  const stopLog = async (deadlineMs: number, isHasty: boolean, writersEnded: Promise<unknown>): Promise<void> => logWorker?.stop(deadlineMs, isHasty, writersEnded);
+  const startLog = async (services: ThreadServices): Promise<LogThread | null> => {
+    if (log.rings.length === 0) return null;
+    // What is kept in the heap of this thread can be written nowhere else.
+    if (!services.isStorageShared || (!hasLogThread && settings.threads === 1)) return LogThread.start(services, log);
+    logWorker = await LogWorker.start({ settings, memory: log }, services);
+    return null;
+  };
+  const main = await DataThread.start(settings, shared, port, 0, startLog).catch(async (thrown: unknown) => {
+    await stopLog(0, true, Promise.resolve());
+    throw thrown;
+  });
   const workers: DataWorker[] = [];
   const ended = new Int32Array(new SharedArrayBuffer(4));
   const onExit = (): void => closeApps(workers, ended);
   if (settings.threads > 1) process.once('exit', onExit);
   const stopAll = async (deadlineMs: number, isHasty: boolean): Promise<void> => {
-    await Promise.all([main.stop(deadlineMs, isHasty), ...workers.map((worker) => worker.stop(deadlineMs, isHasty))]);
+    const ended = Promise.all([main.stop(deadlineMs, isHasty), ...workers.map((worker) => worker.stop(deadlineMs, isHasty))]);
+    // Told now: it follows each thread to its last record.
+    await Promise.all([ended, stopLog(deadlineMs, isHasty, ended)]);
   };
-  const takeBack = [beforeEnd(() => stopAll(0, true)), hearLostPromises((thrown) => main.onLostPromise(thrown))];
+  const takeBack = [beforeEnd(() => stopAll(0, true)), hearLostPromises((thrown) => main.services.onLostPromise(thrown))];
   const stop = async (deadlineMs: number): Promise<void> => {
     await stopAll(deadlineMs, false);
     process.off('exit', onExit);

@@ -25,7 +25,7 @@ const port = parentPort;
 if (port === null) throw new Error('thread-entry.js runs in a worker thread only');
 const data: ThreadData = workerData;
 try {
-  const thread = await DataThread.start(data.settings, data.shared, data.port, data.index);
+  const thread = await DataThread.start(data.settings, data.shared, data.port, data.index, async () => null);
   // Not left to end the thread: with its app open that aborts the process before anybody has said why. The main thread ends all.
   const onFault = (thrown: unknown): void => {
     port.postMessage({ kind: 'died', fault: thrown instanceof Error ? thrown : new Error(reasonOf(thrown)) } satisfies ThreadMessage);
@@ -43,7 +43,7 @@ try {
     if (message.kind === 'stop') thread.stop(message.deadlineMs, message.isHasty).then(onEnded, onFault);
   });
   process.on('uncaughtException', onFault);
-  process.on('unhandledRejection', (thrown) => thread.onLostPromise(thrown));
+  process.on('unhandledRejection', (thrown) => thread.services.onLostPromise(thrown));
   port.postMessage({ kind: 'ready' } satisfies ThreadMessage);
 } catch (thrown) {
   port.postMessage({ kind: 'failed', reason: reasonOf(thrown) } satisfies ThreadMessage);

@@ -35,6 +35,8 @@ export class ThreadServices {
   /** Promises that rejected and that nobody held. */
   readonly lostPromises: FaultReport;
   storage: Storage | undefined = undefined;
+  /** Threads may open the same storage. */
+  isStorageShared = true;
 
   constructor(readonly settings: Settings) {
     this.logger = new Logger(settings.logLevel);
@@ -68,6 +70,7 @@ export class ThreadServices {
     if (plugin.isShared === false && this.settings.threads > 1) {
       throw fail('SETTINGS_INVALID', { reason: `storage ${id} is not shared between threads; set GATEWAY_THREADS to 1` });
     }
+    this.isStorageShared = plugin.isShared !== false;
     const params = 'path' in plugin.params.properties ? { path: dataDir } : {};
     try {
       this.storage = await plugin.create(params, this.registry.host(`storage/${id}`));
@@ -85,6 +88,11 @@ export class ThreadServices {
     const { storage } = this;
     if (storage === undefined) throw fail('PLUGIN_FAILED', { plugin: name, reason: 'storage is not open' });
     return SteadyStore.open({ name, open: () => storage.open(name), onRefused: (store, reason) => this.refusedWrites.add(store, reason) });
+  }
+
+  /** A promise of a plugin or of ours that rejected and that nobody held: what it belonged to may be the poorer, and nothing else. */
+  onLostPromise(thrown: unknown): void {
+    this.lostPromises.add(frameOf(thrown), reasonOf(thrown));
   }
 
   /** Never rejects. */
@@ -110,4 +118,10 @@ export class ThreadServices {
       clearTimeout(timer);
     }
   }
+}
+
+/** Where it came from, as far as that can be told: the first line of the stack that is a place. */
+function frameOf(thrown: unknown): string {
+  const stack = thrown instanceof Error ? thrown.stack ?? '' : '';
+  return stack.split('\n').find((line) => line.trimStart().startsWith('at '))?.trim().slice(3) ?? 'unknown place';
 }

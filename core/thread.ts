@@ -1,6 +1,5 @@
 // One data thread: everything a call needs, built once, on the thread's own event loop. The main thread and the worker threads are alike.
 
-import type { Exporter, ExporterPlugin, LogRecord, Storage, Store } from '@gateway/plugin-sdk';
 import { readFileSync } from 'node:fs';
 import { Authenticator } from './auth/authenticate.js';
 import { bootstrap, type GeneratedKeys } from './auth/bootstrap.js';
@@ -9,7 +8,9 @@ import { HeldBytes } from './body/held-bytes.js';
 import { field } from './body/scan.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
-import { recordOf } from './logs/record-of.js';
+import { checkExporter, type LogMemory, type LogThread } from './log-thread.js';
+import { RecordWriter } from './logs/record-writer.js';
+import { RingMemory } from './logs/ring.js';
 import { InFlight } from './pipeline/cache/in-flight.js';
 import { Refreshed } from './pipeline/cache/refreshed.js';
 import { Pipeline } from './pipeline/request/run.js';
@@ -22,20 +23,20 @@ import type { ConnectionLimits } from './server/client-connections.js';
 import { connectionsFor, descriptorLimit } from './server/descriptors.js';
 import { Listener } from './server/listener.js';
 import { loadUws } from './server/uws.js';
-import type { ExporterSetting, Settings } from './settings/read.js';
+import type { Settings } from './settings/read.js';
 import type { SettingKey } from './settings/schema.js';
 import { ResponseStore } from './storage/response-store.js';
 import { Repository } from './storage/repository.js';
 import { RevisionSignal, Snapshot } from './storage/snapshot.js';
 import { Admission } from './telemetry/admission.js';
 import { FaultReport } from './telemetry/fault-report.js';
-import { LogQueue } from './telemetry/queue.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 import { Breakers } from './upstream/breaker.js';
 import { PoolCheck } from './workers/check-runner.js';
 
 /** Memory that all threads share. */
 export interface SharedMemory {
+  readonly log: LogMemory;
   readonly breakers: SharedArrayBuffer;
   readonly revision: SharedArrayBuffer;
   readonly heldBodies: SharedArrayBuffer;
@@ -48,10 +49,6 @@ const responseStore = 'responses';
 const sweepMs = 600_000;
 /** How often rows are looked at for writes of other processes. */
 const refreshMs = 1000;
-/** What is left to write when everything else is closed gets this long. */
-const flushTimeoutMs = 5_000;
-/** The same when the process ends without notice. */
-const hastyFlushMs = 500;
 /** Connections get this long to take the last bytes of answers that ended. */
 const lingerMs = 50;
 
@@ -74,16 +71,18 @@ export class DataThread {
     readonly pipeline: Pipeline,
     readonly plans: PlanCache,
     readonly caches: CacheInstances,
-    readonly queues: readonly LogQueue[],
-    readonly exporters: readonly Exporter[],
+    /** Null: nothing is logged. */
+    readonly writer: RecordWriter | null,
+    /** The log of the process, when it runs on this thread. */
+    readonly log: LogThread | null,
     readonly reloader: PluginReloader,
     listener: Listener,
   ) {
     this.#listener = listener;
   }
 
-  /** Resolves when the thread accepts connections on `port`. */
-  static async start(settings: Settings, shared: SharedMemory, port: number, index: number): Promise<DataThread> {
+  /** Resolves when the thread accepts connections on `port`. `startLog` is called when the storage is open; it returns the log when it runs on this thread. */
+  static async start(settings: Settings, shared: SharedMemory, port: number, index: number, startLog: (services: ThreadServices) => Promise<LogThread | null>): Promise<DataThread> {
     const services = new ThreadServices(settings);
     const storage = await services.openStorage();
     const signal = new RevisionSignal(shared.revision);
@@ -101,14 +100,11 @@ export class DataThread {
       poolCheck: (module, params, timeoutMs) => new PoolCheck(services.workers, module, params, timeoutMs),
       holdsKey: (text) => authenticator.holdsKey(text),
     });
-    const exporters = await createExporters(services);
-    const queues = exporters.map(({ exporter, plugin }) => new LogQueue(exporter, {
-      logger: services.logger,
-      onDropped: (count) => services.metrics.add('log.recordsDropped', count),
-      ...(plugin.batch === undefined ? {} : { batchCountMax: plugin.batch.countMax, waitMsMax: plugin.batch.waitMsMax }),
-    }));
+    const log = await startLog(services);
     const unrecorded = new FaultReport({ log: (message, fields) => services.logger.warn(message, fields), metrics: services.metrics, message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });
-    const admission = new Admission(queues, unrecorded);
+    const dropped = new FaultReport({ log: (message, fields) => services.logger.warn(message, fields), metrics: services.metrics, message: 'log records dropped', metric: 'log.recordsDropped', subject: 'at' });
+    const ring = shared.log.rings[index];
+    const writer = ring === undefined ? null : new RecordWriter(new RingMemory(ring), { admission: new Admission(unrecorded), dropped, name: `thread ${index}` });
     const lost = new FaultReport({ log: (message, fields) => services.logger.error(message, fields), metrics: services.metrics, message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
     const responses = new ResponseStore(await services.openStore(responseStore), settings.responsesDays * dayMs, (thrown) => lost.add(responseStore, reasonOf(thrown)));
     if (index === 0) services.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
@@ -120,7 +116,7 @@ export class DataThread {
       logger: services.logger,
       metrics: services.metrics,
       cacheFaults: new FaultReport({ log: (message, fields) => services.logger.warn(message, fields), metrics: services.metrics, message: 'caches failed', metric: 'cache.faults', subject: 'cache' }),
-      record: (exchange, usage) => { admission.record(recordOf(exchange, usage)); },
+      record: writer === null ? null : (exchange, usage) => { writer.write(exchange, usage); },
       hostOf: (id) => services.registry.host(id),
       inFlight: new InFlight(),
       refreshed: new Refreshed(),
@@ -158,7 +154,7 @@ export class DataThread {
     });
     await listener.listen(settings.host, port);
     if (index === 0) reportFaults(services).catch((thrown: unknown) => services.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));
-    return new DataThread(generatedKeys, services, pipeline, plans, caches, queues, exporters.map(({ exporter }) => exporter), reloader, listener);
+    return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, listener);
   }
 
   /** Opens the storage and loads every plugin that is installed, built-in or listed. */
@@ -187,18 +183,13 @@ export class DataThread {
     return results;
   }
 
-  /** A promise of a plugin or of ours that rejected and that nobody held: the call it belonged to may be the poorer, and no other. */
-  onLostPromise(thrown: unknown): void {
-    this.services.lostPromises.add(frameOf(thrown), reasonOf(thrown));
-  }
-
   /** Never rejects. May be called again, with less patience: `isHasty` when the process ends, and what is not written at once is lost. */
   stop(deadlineMs: number, isHasty = false): Promise<void> {
     this.#isHasty ||= isHasty;
     if (this.#ending === undefined) this.#ending = this.#end(deadlineMs);
     else if (isHasty) {
       this.#cut?.();
-      this.#closeQueues().catch((thrown: unknown) => this.services.logger.error('the log could not be closed', { reason: reasonOf(thrown) }));
+      this.log?.stop(0, true).catch((thrown: unknown) => this.services.logger.error('the log could not be closed', { reason: reasonOf(thrown) }));
     }
     return this.#ending;
   }
@@ -211,17 +202,12 @@ export class DataThread {
     // The last bytes of ended answers may still be in the library's hands.
     await new Promise((resolve) => { setTimeout(resolve, Math.min(lingerMs, deadlineMs)); });
     this.#listener.close();
-    await this.#closeQueues();
-    for (const exporter of this.exporters) await services.closing('an exporter', () => exporter.close?.());
+    this.writer?.close();
+    await this.log?.stop(0, this.#isHasty);
     this.plans.clear();
     await services.closing('the caches', () => this.caches.close());
     await services.closing('the providers', () => closeProviders(services.registry));
     await services.close();
-  }
-
-  /** Never rejects: what cannot be exported is dropped. */
-  async #closeQueues(): Promise<void> {
-    await Promise.all(this.queues.map((queue) => queue.close(this.#isHasty ? hastyFlushMs : flushTimeoutMs)));
   }
 
   #untilIdle(deadlineMs: number): Promise<void> {
@@ -237,12 +223,6 @@ export class DataThread {
   }
 }
 
-/** Where it came from, as far as that can be told: the first line of the stack that is a place. */
-function frameOf(thrown: unknown): string {
-  const stack = thrown instanceof Error ? thrown.stack ?? '' : '';
-  return stack.split('\n').find((line) => line.trimStart().startsWith('at '))?.trim().slice(3) ?? 'unknown place';
-}
-
 function connectionLimits(settings: Settings, descriptorsMax: number | undefined): ConnectionLimits {
   const { threads, trustedProxies } = settings;
   const byDescriptors = descriptorsMax === undefined ? Infinity : Math.ceil(connectionsFor(descriptorsMax) / threads);
@@ -256,34 +236,5 @@ async function reportFaults({ registry, logger }: ThreadServices): Promise<void>
     for (const { kind, id } of plugins) {
       await registry.find(kind, id).catch((thrown: unknown) => logger.error('plugin refused', { package: named, reason: reasonOf(thrown) }));
     }
-  }
-}
-
-interface MadeExporter {
-  readonly exporter: Exporter;
-  readonly plugin: ExporterPlugin;
-}
-
-async function createExporters(services: ThreadServices): Promise<MadeExporter[]> {
-  const exporters: MadeExporter[] = [];
-  for (const entry of services.settings.exporters) exporters.push(await createExporter(services, entry));
-  return exporters;
-}
-
-async function createExporter(services: ThreadServices, { id, params }: ExporterSetting): Promise<MadeExporter> {
-  const plugin = await services.registry.find('exporter', id);
-  if (plugin === undefined) throw fail('SETTINGS_INVALID', { reason: `no exporter ${id} is installed; installed: ${services.registry.list('exporter').join(', ')}` });
-  const values = { ...params };
-  const fault = services.registry.checkParams(plugin, values);
-  if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: `exporter ${id}: ${fault.path} ${fault.reason}` });
-  return { exporter: await plugin.create(values, services.registry.host(`exporter/${id}`)), plugin };
-}
-
-/** Without storage only what it is given is judged: why there is none is told already. */
-async function checkExporter(services: ThreadServices, entry: ExporterSetting): Promise<void> {
-  try {
-    await (await createExporter(services, entry)).exporter.close?.();
-  } catch (thrown) {
-    if (services.storage !== undefined || (isGatewayError(thrown) && thrown.code === 'SETTINGS_INVALID')) throw thrown;
   }
 }

@@ -109,11 +109,11 @@ describe('a data directory without room', () => {
       if (again.status === 200) break;
       await load(gateway, upstream);
     }
-    // One line of each kind for each thread within its minute, however many writes were refused.
-    assert.ok(failures(gateway) <= 2, gateway.stderr());
+    // One line of each kind for each thread (two that serve calls, and that of the log) within its minute, however many writes were refused.
+    assert.ok(failures(gateway) <= 3, gateway.stderr());
     const kinds = [...gateway.stderr().matchAll(/"message":"([^"]+)"/g)].map(([, message]) => message ?? '');
     // The log has two exporters.
-    for (const kind of new Set(kinds)) assert.ok(kinds.filter((each) => each === kind).length <= (kind === 'log records dropped' ? 4 : 2), gateway.stderr());
+    for (const kind of new Set(kinds)) assert.ok(kinds.filter((each) => each === kind).length <= (kind === 'log records dropped' ? 4 : 3), gateway.stderr());
     // A line may be cut off where the disk was full, and none is glued to it.
     const lines = readFileSync(linesFile, 'utf8').trimEnd().split('\n');
     const whole = lines.filter((line) => line.startsWith('{"id":') && line.endsWith('}'));

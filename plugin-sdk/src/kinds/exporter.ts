@@ -2,7 +2,7 @@ import type { Host } from '../host.js';
 import type { FromSchema, ObjectSchema } from '../schema.js';
 import type { Closable, Common, EndpointName, Maybe } from '../shared.js';
 
-/** Takes batches of finished exchanges, off the path of a call. */
+/** Takes batches of finished exchanges, off the path of a call: in a thread of the process where only exporters run. One instance for all calls. */
 export interface Exporter extends Closable {
   /** One batch at a time. A rejection counts the batch as dropped. */
   export(batch: readonly LogRecord[], signal: AbortSignal): Maybe<void>;

@@ -1,0 +1,56 @@
+// Entry of the log thread. Started by log-worker.ts.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { reasonOf } from './errors/gateway-error.js';
+import { LogThread, type LogMemory } from './log-thread.js';
+import type { Settings } from './settings/read.js';
+import { ThreadServices } from './thread-services.js';
+
+export interface LogThreadData {
+  readonly settings: Settings;
+  readonly memory: LogMemory;
+}
+
+export type LogThreadMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'died'; readonly reason: string }
+  /** `isHasty`: the process ends, and what is not written at once is lost. */
+  | { readonly kind: 'stop'; readonly deadlineMs: number; readonly isHasty: boolean };
+
+/** Something of a plugin may keep the thread alive when all is closed. It gets this long; lines of the log are on their way meanwhile. */
+const lingerMs = 300;
+
+const port = parentPort;
+if (port === null) throw new Error('log-thread-entry.js runs in a worker thread only');
+const data: LogThreadData = workerData;
+const tell = (message: LogThreadMessage): void => port.postMessage(message);
+// Exporters are made once: what is installed now stays.
+const services = new ThreadServices({ ...data.settings, pluginsReload: false });
+
+const leave = (): void => {
+  port.close();
+  setTimeout(() => process.exit(), lingerMs).unref();
+};
+
+try {
+  await services.openStorage();
+  const thread = await LogThread.start(services, data.memory);
+  let isDead = false;
+  process.on('uncaughtException', (thrown) => {
+    if (isDead) return;
+    isDead = true;
+    thread.cut();
+    tell({ kind: 'died', reason: reasonOf(thrown) });
+    services.close().then(leave, leave);
+  });
+  process.on('unhandledRejection', (thrown) => services.onLostPromise(thrown));
+  port.on('message', (message: LogThreadMessage) => {
+    if (message.kind === 'stop') thread.stop(message.deadlineMs, message.isHasty).then(() => services.close()).then(leave, leave);
+  });
+  tell({ kind: 'ready' });
+} catch (thrown) {
+  tell({ kind: 'failed', reason: reasonOf(thrown) });
+  await services.close();
+  leave();
+}

@@ -1,0 +1,118 @@
+// The log of all threads: takes records out of their rings and runs the exporters, each behind a queue of its own. In a thread of its own
+// (log-thread-entry.ts), so that what exporters do costs no call anything; on the thread that serves calls where the storage cannot be shared.
+
+import type { Exporter, ExporterPlugin } from '@gateway/plugin-sdk';
+import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
+import { LogDrain } from './logs/log-drain.js';
+import { RingMemory } from './logs/ring.js';
+import type { ExporterSetting } from './settings/read.js';
+import { FaultReport } from './telemetry/fault-report.js';
+import { LogQueue } from './telemetry/queue.js';
+import type { ThreadServices } from './thread-services.js';
+
+/** Beyond the deadline of the calls: what closing a thread may take before it writes no more records. */
+const writersMs = 4_000;
+/** What is left to write when everything else is closed gets this long. */
+const flushTimeoutMs = 5_000;
+/** The same, all in all, when the process ends without notice. */
+const hastyFlushMs = 500;
+
+/** What the log shares with the rest of the process. */
+export interface LogMemory {
+  /** One for each thread that serves calls. */
+  readonly rings: readonly SharedArrayBuffer[];
+  /** Records that were taken out of the rings and not exported yet: lost when the log thread dies. */
+  readonly held: Int32Array;
+}
+
+export class LogThread {
+  #ending: Promise<void> | undefined = undefined;
+  #isHasty = false;
+
+  private constructor(
+    readonly services: ThreadServices,
+    readonly memory: LogMemory,
+    readonly exporters: readonly Exporter[],
+    readonly queues: readonly LogQueue[],
+    readonly drain: LogDrain,
+  ) {}
+
+  /** Resolves when all exporters are made. `services` are the caller's, who closes them after the end. */
+  static async start(services: ThreadServices, memory: LogMemory): Promise<LogThread> {
+    const { logger, metrics } = services;
+    const made: MadeExporter[] = [];
+    for (const entry of services.settings.exporters) made.push(await createExporter(services, entry));
+    const queues = made.map(({ exporter, plugin }) => new LogQueue(exporter, {
+      logger,
+      onDropped: (count) => metrics.add('log.recordsDropped', count),
+      ...(plugin.batch === undefined ? {} : { batchCountMax: plugin.batch.countMax, waitMsMax: plugin.batch.waitMsMax }),
+    }));
+    const drain = new LogDrain(memory.rings.map((ring) => new RingMemory(ring)), {
+      queues,
+      unread: new FaultReport({ log: (message, fields) => logger.error(message, fields), metrics, message: 'log records could not be read', metric: 'log.recordsDropped', subject: 'where' }),
+      onLook: () => tellHeld(memory, queues),
+    });
+    drain.start();
+    return new LogThread(services, memory, made.map(({ exporter }) => exporter), queues, drain);
+  }
+
+  /**
+   * Exports what the serving threads have written until they end, and closes the exporters. Never rejects. May be called again, with less
+   * patience: `isHasty` when the process ends, and what is not written at once is lost.
+   */
+  stop(deadlineMs: number, isHasty: boolean): Promise<void> {
+    this.#isHasty ||= isHasty;
+    if (this.#ending === undefined) this.#ending = this.#end(deadlineMs);
+    else if (isHasty) {
+      this.drain.hurry();
+      this.#closeQueues().catch((thrown: unknown) => this.services.logger.error('the log could not be closed', { reason: reasonOf(thrown) }));
+    }
+    return this.#ending;
+  }
+
+  /** Takes no more records and exports none: an error that nothing expected ends the thread. */
+  cut(): void {
+    this.drain.stop();
+  }
+
+  async #end(deadlineMs: number): Promise<void> {
+    await this.drain.end(this.#isHasty ? hastyFlushMs / 2 : deadlineMs + writersMs);
+    await this.#closeQueues();
+    tellHeld(this.memory, this.queues);
+    for (const exporter of this.exporters) await this.services.closing('an exporter', () => exporter.close?.());
+  }
+
+  /** Never rejects: what cannot be exported is dropped. */
+  async #closeQueues(): Promise<void> {
+    await Promise.all(this.queues.map((queue) => queue.close(this.#isHasty ? hastyFlushMs / 2 : flushTimeoutMs)));
+  }
+}
+
+function tellHeld({ held }: LogMemory, queues: readonly LogQueue[]): void {
+  let most = 0;
+  for (const queue of queues) most = Math.max(most, queue.length);
+  Atomics.store(held, 0, most);
+}
+
+interface MadeExporter {
+  readonly exporter: Exporter;
+  readonly plugin: ExporterPlugin;
+}
+
+async function createExporter(services: ThreadServices, { id, params }: ExporterSetting): Promise<MadeExporter> {
+  const plugin = await services.registry.find('exporter', id);
+  if (plugin === undefined) throw fail('SETTINGS_INVALID', { reason: `no exporter ${id} is installed; installed: ${services.registry.list('exporter').join(', ')}` });
+  const values = { ...params };
+  const fault = services.registry.checkParams(plugin, values);
+  if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: `exporter ${id}: ${fault.path} ${fault.reason}` });
+  return { exporter: await plugin.create(values, services.registry.host(`exporter/${id}`)), plugin };
+}
+
+/** Without storage only what it is given is judged: why there is none is told already. */
+export async function checkExporter(services: ThreadServices, entry: ExporterSetting): Promise<void> {
+  try {
+    await (await createExporter(services, entry)).exporter.close?.();
+  } catch (thrown) {
+    if (services.storage !== undefined || (isGatewayError(thrown) && thrown.code === 'SETTINGS_INVALID')) throw thrown;
+  }
+}

@@ -1,0 +1,230 @@
+// Hot: runs for each call.
+// Writes an exchange that has ended as a record into the ring of its thread, for the log thread (record-layout.ts). Nothing is made that outlives the
+// call: numbers go out as numbers, ids as bytes, texts that come back as numbers of the dictionary. Texts longer than a record may
+// have are cut here roughly, and exactly where they are read.
+
+import type { Exchange, ExchangePrincipal } from '../exchange/exchange.js';
+import type { Usage } from '../exchange/usage.js';
+import type { Admission } from '../telemetry/admission.js';
+import type { FaultReport } from '../telemetry/fault-report.js';
+import { recordBytesMax, refusedBytesMax } from '../telemetry/record-limits.js';
+import { DictionaryWriter, inline } from './dictionary.js';
+import { packHex, packUuid } from './id-bytes.js';
+import { at, fixedBytes, flag, idForm, recordFormat, tag } from './record-layout.js';
+import { RingWriter, type RingMemory } from './ring.js';
+import { textBytesMax, writeText } from './text.js';
+
+const formatWord = (fixedBytes << 16) | recordFormat;
+/** Texts without a place in the dictionary in one record at the most: all that have a tag. */
+const textsMax = Object.keys(tag).length;
+
+export interface RecordWriterOptions {
+  /** Which records of callers without a key are taken. */
+  readonly admission: Admission;
+  /** Told of each record that found no room. */
+  readonly dropped: Pick<FaultReport, 'add'>;
+  /** Says where that was. */
+  readonly name: string;
+}
+
+/** A text that is often the one of the call before. */
+class Repeated {
+  text = '';
+  number = 0;
+}
+
+export class RecordWriter {
+  readonly #memory: RingMemory;
+  readonly #ring: RingWriter;
+  readonly #dictionary: DictionaryWriter;
+  readonly #options: RecordWriterOptions;
+  #principal: ExchangePrincipal | null = null;
+  readonly #organisationId = new Repeated();
+  readonly #workspaceId = new Repeated();
+  readonly #keyId = new Repeated();
+  readonly #endpoint = new Repeated();
+  readonly #method = new Repeated();
+  readonly #provider = new Repeated();
+  readonly #model = new Repeated();
+  readonly #targetPath = new Repeated();
+  readonly #errorCode = new Repeated();
+  readonly #cacheStatus = new Repeated();
+  readonly #finishReason = new Repeated();
+  /** The texts of the record that is being written, with their tags. */
+  readonly #texts: string[] = Array.from({ length: textsMax }, () => '');
+  readonly #tags = new Uint8Array(textsMax);
+  #count = 0;
+  /** What the record may take with the texts that it has so far. */
+  #bytesMax = 0;
+
+  constructor(memory: RingMemory, options: RecordWriterOptions) {
+    this.#memory = memory;
+    this.#ring = new RingWriter(memory);
+    this.#dictionary = new DictionaryWriter(memory);
+    this.#options = options;
+  }
+
+  /** `usage`: what the answer said about itself; null when there was none. */
+  write(exchange: Exchange, usage: Usage | null): void {
+    const { principal } = exchange;
+    const isRefused = principal.keyId === '';
+    if (isRefused && !this.#options.admission.takes(exchange.errorCode)) return;
+    const tookMs = performance.now() - exchange.startedAt;
+    const { head } = exchange;
+    const asked = exchange.parsed === undefined ? exchange.model : exchange.parsed.model;
+    const model = usage !== null && usage.model !== '' ? usage.model : typeof asked === 'string' ? asked : '';
+    const hookResults = exchange.hooks === null ? '' : exchange.hooks.logged();
+    const limits = recordBytesMax;
+
+    if (this.#dictionary.isFull && this.#ring.isEmpty()) this.#clearDictionary();
+    this.#count = 0;
+    this.#bytesMax = fixedBytes;
+    if (principal !== this.#principal) this.#changePrincipal(principal);
+    this.#again(this.#organisationId, tag.organisationId);
+    this.#again(this.#workspaceId, tag.workspaceId);
+    this.#again(this.#keyId, tag.keyId);
+    this.#repeated(this.#endpoint, exchange.route.name, tag.endpoint);
+    this.#repeated(this.#method, this.#cut(head.method, limits.method, isRefused), tag.method);
+    this.#repeated(this.#provider, this.#cut(exchange.provider, limits.provider, isRefused), tag.provider);
+    this.#repeated(this.#model, this.#cut(model, limits.model, isRefused), tag.model);
+    this.#repeated(this.#targetPath, this.#cut(exchange.targetPath, limits.targetPath, isRefused), tag.targetPath);
+    this.#repeated(this.#errorCode, exchange.errorCode, tag.errorCode);
+    this.#repeated(this.#cacheStatus, exchange.cacheStatus, tag.cacheStatus);
+    this.#repeated(this.#finishReason, usage === null ? '' : this.#cut(usage.finishReason, limits.finishReason, isRefused), tag.finishReason);
+    if (head.spanName !== undefined) this.#text(this.#cut(head.spanName, limits.spanName, isRefused), tag.spanName);
+    this.#text(this.#cut(head.path, limits.path, isRefused), tag.path);
+    if (head.metadata !== undefined) this.#text(this.#cut(head.metadata, limits.metadata, isRefused), tag.metadata);
+    if (hookResults !== '') this.#text(this.#cut(hookResults, limits.hookResults, isRefused), tag.hookResults);
+    const traceId = this.#cut(exchange.traceId, limits.traceId, isRefused);
+    const spanId = this.#cut(exchange.spanId, limits.spanId, isRefused);
+    const parentSpanId = this.#cut(exchange.parentSpanId, limits.parentSpanId, isRefused);
+    // Most go out as bytes; as texts they have to have room.
+    const bytesMax = this.#bytesMax + textBytesMax(exchange.id) + textBytesMax(traceId) + textBytesMax(spanId) + textBytesMax(parentSpanId);
+
+    const start = this.#ring.begin(bytesMax);
+    if (start === -1) {
+      this.#options.dropped.add(this.#options.name, 'the log thread does not keep up');
+      return;
+    }
+    const { bytes, words, doubles, shorts } = this.#memory;
+    let forms = this.#id(exchange.id, start + at.id, tag.id) << flag.idShift;
+    forms |= (traceId === exchange.id ? idForm.same : this.#id(traceId, start + at.traceId, tag.traceId)) << flag.traceIdShift;
+    forms |= this.#span(spanId, start + at.spanId, tag.spanId) << flag.spanIdShift;
+    forms |= this.#span(parentSpanId, start + at.parentSpanId, tag.parentSpanId) << flag.parentSpanIdShift;
+    const word = start >> 2;
+    words[word + at.format / 4] = formatWord;
+    words[word + at.flags / 4] = (exchange.isStream ? flag.isStream : 0) | (endingNumber(exchange.ending) << flag.endedShift) | forms;
+    words[word + at.status / 4] = exchange.status;
+    words[word + at.attempts / 4] = exchange.attempts;
+    words[word + at.generation / 4] = this.#dictionary.generation;
+    const double = start >> 3;
+    doubles[double + at.startedAtMs / 8] = exchange.startedAtMs;
+    doubles[double + at.firstByteMs / 8] = exchange.firstByteAt === 0 ? -1 : exchange.firstByteAt - exchange.startedAt;
+    doubles[double + at.tookMs / 8] = tookMs;
+    doubles[double + at.upstreamMs / 8] = exchange.upstreamMs;
+    doubles[double + at.inputTokens / 8] = usage === null ? -1 : usage.inputTokens;
+    doubles[double + at.outputTokens / 8] = usage === null ? -1 : usage.outputTokens;
+    doubles[double + at.totalTokens / 8] = usage === null ? -1 : usage.totalTokens;
+    doubles[double + at.cachedTokens / 8] = usage === null ? -1 : usage.cachedTokens;
+    doubles[double + at.reasoningTokens / 8] = usage === null ? -1 : usage.reasoningTokens;
+    doubles[double + at.requestBytes / 8] = exchange.requestBytes;
+    doubles[double + at.responseBytes / 8] = exchange.responder.bytesSent;
+    doubles[double + at.price / 8] = -1;
+    const short = start >> 1;
+    shorts[short + at.organisationId / 2] = this.#organisationId.number;
+    shorts[short + at.workspaceId / 2] = this.#workspaceId.number;
+    shorts[short + at.keyId / 2] = this.#keyId.number;
+    shorts[short + at.endpoint / 2] = this.#endpoint.number;
+    shorts[short + at.method / 2] = this.#method.number;
+    shorts[short + at.provider / 2] = this.#provider.number;
+    shorts[short + at.model / 2] = this.#model.number;
+    shorts[short + at.targetPath / 2] = this.#targetPath.number;
+    shorts[short + at.errorCode / 2] = this.#errorCode.number;
+    shorts[short + at.cacheStatus / 2] = this.#cacheStatus.number;
+    shorts[short + at.finishReason / 2] = this.#finishReason.number;
+    shorts[short + at.textCount / 2] = this.#count;
+    let end = start + fixedBytes;
+    for (let index = 0; index < this.#count; index += 1) {
+      end = writeText(bytes, words, end, this.#tags[index] as number, this.#texts[index] as string);
+      // Nothing of the call is kept.
+      this.#texts[index] = '';
+    }
+    this.#ring.end(end - start);
+  }
+
+  /** No record will follow. */
+  close(): void {
+    this.#ring.close();
+  }
+
+  /** At most so much that the reader sees that it has to be cut, and where: no unit takes less than a byte. */
+  #cut(text: string, bytesMax: number, isRefused: boolean): string {
+    const maximum = isRefused ? refusedBytesMax : bytesMax;
+    return text.length > maximum ? text.slice(0, maximum + 1) : text;
+  }
+
+  #text(text: string, tagNumber: number): void {
+    if (text === '') return;
+    this.#texts[this.#count] = text;
+    this.#tags[this.#count] = tagNumber;
+    this.#count += 1;
+    this.#bytesMax += textBytesMax(text);
+  }
+
+  #repeated(entry: Repeated, text: string, tagNumber: number): void {
+    if (text !== entry.text) {
+      entry.text = text;
+      entry.number = this.#dictionary.numberOf(text);
+    }
+    this.#again(entry, tagNumber);
+  }
+
+  #again(entry: Repeated, tagNumber: number): void {
+    if (entry.number === inline) this.#text(entry.text, tagNumber);
+  }
+
+  #changePrincipal(principal: ExchangePrincipal): void {
+    this.#principal = principal;
+    this.#remember(this.#organisationId, principal.organisationId);
+    this.#remember(this.#workspaceId, principal.workspaceId);
+    this.#remember(this.#keyId, principal.keyId);
+  }
+
+  #remember(entry: Repeated, text: string): void {
+    entry.text = text;
+    entry.number = this.#dictionary.numberOf(text);
+  }
+
+  #id(id: string, offset: number, tagNumber: number): number {
+    if (packUuid(this.#memory.bytes, offset, id)) return idForm.uuid;
+    if (packHex(this.#memory.bytes, offset, id, 16)) return idForm.hex;
+    this.#text(id, tagNumber);
+    return idForm.text;
+  }
+
+  #span(id: string, offset: number, tagNumber: number): number {
+    if (packHex(this.#memory.bytes, offset, id, 8)) return idForm.hex;
+    this.#text(id, tagNumber);
+    return idForm.text;
+  }
+
+  #clearDictionary(): void {
+    this.#dictionary.clear();
+    this.#principal = null;
+    this.#forget(this.#endpoint);
+    this.#forget(this.#method);
+    this.#forget(this.#provider);
+    this.#forget(this.#model);
+    this.#forget(this.#targetPath);
+    this.#forget(this.#errorCode);
+    this.#forget(this.#cacheStatus);
+    this.#forget(this.#finishReason);
+  }
+
+  #forget(entry: Repeated): void {
+    entry.text = '';
+    entry.number = 0;
+  }
+}
+
+const endingNumber = (ending: Exchange['ending']): number => (ending === 'complete' ? 0 : ending === 'client' ? 1 : ending === 'upstream' ? 2 : 3);

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { LogRecord } from '@gateway/plugin-sdk';
+import { sampleLogRecord } from '@gateway/plugin-sdk/testing';
+import type { Exchange } from '../../../core/exchange/exchange.js';
+import { HookLog } from '../../../core/exchange/hook-log.js';
+import type { Usage } from '../../../core/exchange/usage.js';
+import { entriesMax } from '../../../core/logs/dictionary.js';
+import { RecordReader } from '../../../core/logs/record-reader.js';
+import { RecordWriter } from '../../../core/logs/record-writer.js';
+import { RingMemory } from '../../../core/logs/ring.js';
+import { Admission } from '../../../core/telemetry/admission.js';
+import { FaultReport } from '../../../core/telemetry/fault-report.js';
+import { Metrics } from '../../../core/telemetry/metrics.js';
+import { limitRecord, recordBytesMax } from '../../../core/telemetry/record-limits.js';
+import { chatEndpoint, exchangeOf } from '../exchange/fakes.js';
+
+function setUp(size = 1024 * 1024) {
+  const metrics = new Metrics();
+  const report = (metric: string): FaultReport => new FaultReport({ log: () => undefined, metrics, message: metric, metric, subject: 'at', after: () => () => undefined });
+  const memory = new RingMemory(RingMemory.allocate(size));
+  const writer = new RecordWriter(memory, { admission: new Admission(report('left')), dropped: report('log.recordsDropped'), name: 'thread 0' });
+  const reader = new RecordReader(memory);
+  const read = (): LogRecord | undefined => {
+    const record = reader.read();
+    reader.giveBack();
+    return record;
+  };
+  return { memory, metrics, writer, reader, read };
+}
+
+/** An exchange that ended so that its record is this one, but for the times that the clock gives; and what its answer said. */
+function ended(record: LogRecord): [Exchange, Usage] {
+  const exchange = exchangeOf({ route: { ...chatEndpoint, name: record.endpoint }, method: record.method, path: record.path });
+  exchange.head.spanName = record.spanName === '' ? undefined : record.spanName;
+  exchange.head.metadata = record.metadata === '' ? undefined : record.metadata;
+  exchange.hooks = record.hookResults === '' ? null : Object.assign(new HookLog(), { logged: () => record.hookResults });
+  const { id, traceId, spanId, parentSpanId, provider, targetPath, attempts } = record;
+  Object.assign(exchange.responder, { bytesSent: record.responseBytes });
+  Object.defineProperties(exchange, Object.fromEntries(Object.entries({
+    id, traceId, spanId, parentSpanId, provider, targetPath, attempts,
+    principal: { organisationId: record.organisationId, workspaceId: record.workspaceId, keyId: record.keyId },
+    status: record.status, ending: record.ended, errorCode: record.errorCode, isStream: record.isStream, cacheStatus: record.cacheStatus,
+    requestBytes: record.requestBytes, upstreamMs: record.upstreamMs, startedAt: 1000, startedAtMs: record.startedAtMs,
+    firstByteAt: record.firstByteMs === -1 ? 0 : 1000 + record.firstByteMs,
+  }).map(([name, value]) => [name, { value }])));
+  const { model, finishReason, inputTokens, outputTokens, totalTokens, cachedTokens, reasoningTokens } = record;
+  return [exchange, { model, finishReason, inputTokens, outputTokens, totalTokens, cachedTokens, reasoningTokens }];
+}
+
+const timeless = (record: LogRecord | undefined): Omit<LogRecord, 'tookMs'> | undefined => {
+  if (record === undefined) return undefined;
+  const { tookMs, ...rest } = record;
+  assert.ok(tookMs > 0);
+  return rest;
+};
+
+const text = fc.oneof(fc.constant(''), fc.string({ maxLength: 40 }), fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ maxLength: 300 }),
+  fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)), maxLength: 50 }));
+const hex = (bytes: number): fc.Arbitrary<string> => fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((value) => Buffer.from(value).toString('hex'));
+const id = fc.oneof(text, hex(16), hex(8), fc.uuid(), fc.uuid().map((value) => value.toUpperCase()), fc.uuid().map((value) => value.replace('-', ':')), hex(16).map((value) => value.replace(/./, 'ı')));
+const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 60 });
+const tokens = fc.oneof(fc.constant(-1), fc.nat(), fc.double({ noNaN: true }));
+const times = fc.double({ min: 0, max: 1e6, noNaN: true, noDefaultInfinity: true }).map((value) => Math.round(value * 1024) / 1024);
+const anyRecord: fc.Arbitrary<LogRecord> = fc.record({
+  id, traceId: id, spanId: id, parentSpanId: id, spanName: text, organisationId: text, workspaceId: text, keyId: key,
+  endpoint: fc.constantFrom('chatCompletions', 'proxy', 'responses'), method: fc.constantFrom('POST', 'GET', 'DELETE'), path: text, provider: text, model: text.filter((value) => value !== ''), targetPath: text,
+  status: fc.nat(999), ended: fc.constantFrom('complete', 'client', 'upstream', 'gateway'), errorCode: fc.constantFrom('', 'INTERNAL', 'KEY_MISSING'), isStream: fc.boolean(),
+  attempts: fc.nat(100), cacheStatus: fc.constantFrom('DISABLED', 'HIT', 'SEMANTIC HIT'), finishReason: text,
+  inputTokens: tokens, outputTokens: tokens, totalTokens: tokens, cachedTokens: tokens, reasoningTokens: tokens, requestBytes: fc.maxSafeNat(), responseBytes: fc.maxSafeNat(),
+  startedAtMs: fc.double({ min: 0, max: 4e12, noNaN: true }), firstByteMs: fc.oneof(fc.constant(-1), times), tookMs: fc.constant(0), upstreamMs: times,
+  metadata: text, hookResults: text,
+});
+
+describe('a record in a ring', () => {
+  it('is read as the exchange was, whatever its fields hold', () => {
+    const { writer, read } = setUp();
+    fc.assert(fc.property(fc.array(anyRecord, { minLength: 1, maxLength: 5 }), (records) => {
+      for (const record of records) writer.write(...ended(record));
+      for (const record of records) {
+        const { tookMs, ...expected } = record;
+        assert.equal(tookMs, 0);
+        assert.deepEqual(timeless(read()), expected);
+      }
+      assert.equal(read(), undefined);
+    }), { numRuns: 300 });
+  });
+
+  it('of a plain call takes less than 256 bytes', () => {
+    const { writer, read, memory } = setUp();
+    const record = sampleLogRecord({ id: '0b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a11', traceId: '0b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a11', metadata: '', spanName: '' });
+    writer.write(...ended(record));
+    assert.ok((memory.words[0] ?? 0) < 256, `${memory.words[0]}`);
+    const { tookMs, ...expected } = record;
+    assert.deepEqual(timeless(read()), expected);
+    assert.ok(tookMs > 0);
+  });
+
+  it('takes the model that was asked for when the answer names none, and has blanks where there was no answer', () => {
+    const { writer, read } = setUp();
+    const asked = exchangeOf({ body: '{"model":"asked"}' });
+    asked.principal = { keyId: 'key', workspaceId: 'workspace', organisationId: 'organisation' };
+    asked.json();
+    writer.write(asked, null);
+    const record = read();
+    assert.deepEqual([record?.model, record?.finishReason, record?.inputTokens, record?.outputTokens, record?.firstByteMs, record?.hookResults], ['asked', '', -1, -1, -1, '']);
+    assert.equal(record?.traceId, asked.id);
+    assert.equal(record?.id, asked.id);
+    assert.match(record?.spanId ?? '', /^[0-9a-f]{16}$/);
+    asked.forgetMembers();
+    writer.write(asked, null);
+    assert.equal(read()?.model, 'asked');
+  });
+
+  it('has every text within its limit, cut where it is when the record itself is limited', () => {
+    const { writer, read } = setUp();
+    for (const keyId of ['key', '']) {
+      for (const unit of ['x', 'ü', '€', '😀', '\ud800']) {
+        for (const name of Object.keys(recordBytesMax) as (keyof typeof recordBytesMax)[]) {
+          const record = sampleLogRecord({ keyId, [name]: unit.repeat(Math.ceil(100_000 / unit.length)) });
+          // The clock of admission is real: no more than ten of these in a second.
+          if (keyId === '' && (name !== 'metadata' && name !== 'path')) continue;
+          writer.write(...ended(record));
+          const found = read();
+          if (found === undefined) continue;
+          assert.equal(limitRecord(found, keyId === '')[name], limitRecord(record, keyId === '')[name], `${name} of ${unit}`);
+          assert.ok(found[name].length < 70_000);
+        }
+      }
+    }
+  });
+
+  it('is dropped and counted when there is no room, and the next goes on when there is', () => {
+    const { writer, read, reader, metrics } = setUp(8192);
+    const write = (number: number): void => writer.write(...ended(sampleLogRecord({ id: `${number}`, metadata: 'x'.repeat(100) })));
+    for (let number = 0; number < 100; number += 1) write(number);
+    const dropped = metrics.get('log.recordsDropped');
+    assert.ok(dropped > 50 && dropped < 100, `${dropped}`);
+    const ids: string[] = [];
+    for (let record = reader.read(); record !== undefined; record = reader.read()) ids.push(record.id);
+    assert.deepEqual(ids, Array.from({ length: 100 - dropped }, (_, index) => `${index}`));
+    reader.giveBack();
+    write(100);
+    assert.equal(read()?.id, '100');
+    // More than the whole ring, whatever room there is.
+    writer.write(...ended(sampleLogRecord({ id: 'large', hookResults: 'x'.repeat(10_000) })));
+    assert.equal(metrics.get('log.recordsDropped'), dropped + 1);
+    write(101);
+    assert.equal(read()?.id, '101');
+  });
+
+  it('of a caller without a key is one of the first ten of a second', () => {
+    const { writer, reader, metrics } = setUp();
+    const begun = Math.floor(Date.now() / 1000);
+    for (let count = 0; count < 200; count += 1) writer.write(...ended(sampleLogRecord({ keyId: '', errorCode: 'KEY_MISSING' })));
+    const seconds = Math.floor(Date.now() / 1000) - begun + 1;
+    let taken = 0;
+    while (reader.read() !== undefined) taken += 1;
+    assert.ok(taken >= 10 && taken <= 10 * seconds, `${taken}`);
+    assert.equal(taken + metrics.get('left'), 200);
+  });
+
+  it('has its texts when the dictionary is full, and after it began anew, also for a second reader', () => {
+    const { writer, read, memory } = setUp();
+    const record = (number: number): LogRecord => sampleLogRecord({ id: `${number}`, model: `model ${number}`, targetPath: `config.targets[${number % 3}]` });
+    const principal = { keyId: 'the key', workspaceId: 'the workspace', organisationId: 'the organisation' };
+    const write = (number: number): void => {
+      const [exchange, usage] = ended(record(number));
+      writer.write(Object.defineProperty(exchange, 'principal', { value: principal }), usage);
+    };
+    const models = new Set<string>();
+    // In heaps that are never read to the end while the dictionary fills.
+    let unread = 0;
+    for (let number = 0; number < entriesMax * 3; number += 1) {
+      write(number);
+      unread += 1;
+      if (unread < 50 && number < entriesMax * 3 - 1) continue;
+      // One stays unread, except now and then: the dictionary may begin anew then.
+      const rest = number % 3 === 0 ? 0 : 1;
+      for (; unread > rest; unread -= 1) {
+        const found = read();
+        assert.equal(found?.model, `model ${found?.id ?? ''}`);
+        assert.equal(found?.targetPath, `config.targets[${Number(found?.id) % 3}]`);
+        assert.deepEqual([found?.keyId, found?.workspaceId, found?.organisationId], ['the key', 'the workspace', 'the organisation']);
+        models.add(found?.model ?? '');
+      }
+    }
+    for (; unread > 0; unread -= 1) models.add(read()?.model ?? '');
+    assert.equal(models.size, entriesMax * 3);
+    writer.write(...ended(record(1)));
+    assert.equal(new RecordReader(memory).read()?.model, 'model 1');
+  });
+
+  it('keeps principals apart that follow one another', () => {
+    const { writer, read } = setUp();
+    for (let number = 0; number < 50; number += 1) {
+      writer.write(...ended(sampleLogRecord({ keyId: `key ${number % 7}`, workspaceId: `workspace ${number % 3}`, organisationId: `organisation ${number % 2}` })));
+      const found = read();
+      assert.deepEqual([found?.keyId, found?.workspaceId, found?.organisationId], [`key ${number % 7}`, `workspace ${number % 3}`, `organisation ${number % 2}`]);
+    }
+  });
+});
