@@ -262,7 +262,7 @@ export class Measure {
 
 const inThousands = ({ user, kernel }: Instructions, count: number): Figures => ({ instructions: (user + kernel) / count / 1000, userInstructions: user / count / 1000 });
 
-function chatBody(model: string, isStream: boolean): string {
+export function chatBody(model: string, isStream: boolean): string {
   const messages = [
     { role: 'system', content: 'You are a helpful assistant.' },
     { role: 'user', content: `Say something about gateways, in about a hundred words, plainly and without a list. ${fillerMark}` },

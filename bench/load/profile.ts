@@ -1,11 +1,12 @@
 // Shows where the gateway spends its CPU time: starts it under --cpu-prof, loads it, and prints the
-// functions with the most time of their own. `node dist/bench/load/profile.js [seconds] [requests|streams]`
+// functions and the files with the most time of their own. `node dist/bench/load/profile.js [seconds] [requests|streams|checks]`
 // The .cpuprofile files stay in bench/results/ and open in Chrome DevTools or VS Code.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { stopAll } from './children.js';
 import { Measure } from './measure.js';
+import { checkedLoad } from './scenarios.js';
 import { startGateway, startUpstream } from './subjects.js';
 
 const root = resolve(import.meta.dirname, '..', '..', '..');
@@ -14,6 +15,7 @@ const stopTimeoutMs = 20_000;
 
 interface Place {
   readonly name: string;
+  readonly file: string;
   microseconds: number;
 }
 
@@ -34,7 +36,7 @@ function ownTimes(file: string): Map<string, Place> {
   for (const { id, callFrame } of nodes) {
     const file = callFrame.url.replace(/^file:\/\//, '').replace(`${root}/`, '');
     const name = `${callFrame.functionName || '(anonymous)'}${file === '' ? '' : `  ${file}:${callFrame.lineNumber + 1}`}`;
-    const place = places.get(name) ?? { name, microseconds: 0 };
+    const place = places.get(name) ?? { name, file, microseconds: 0 };
     places.set(name, place);
     placeOfNode.set(id, place);
   }
@@ -49,8 +51,8 @@ async function main(): Promise<void> {
   const seconds = Number(process.argv[2] ?? 5);
   const load = process.argv[3] ?? 'requests';
   const command = process.argv[4] ?? 'dist/core/main.js start';
-  if (!(seconds >= 1 && seconds <= 120) || (load !== 'requests' && load !== 'streams')) {
-    throw new Error('usage: node dist/bench/load/profile.js [seconds from 1 to 120] [requests|streams]');
+  if (!(seconds >= 1 && seconds <= 120) || (load !== 'requests' && load !== 'streams' && load !== 'checks')) {
+    throw new Error('usage: node dist/bench/load/profile.js [seconds from 1 to 120] [requests|streams|checks]');
   }
   const results = join(root, 'bench', 'results');
   mkdirSync(results, { recursive: true });
@@ -63,7 +65,7 @@ async function main(): Promise<void> {
     const measure = new Measure(around);
     const gateway = await startGateway('gateway', `node --cpu-prof --cpu-prof-dir=${profileDirectory} ${command}`, root, around);
     await measure.probe(gateway);
-    const figures = load === 'requests' ? await measure.rate(gateway, 64, seconds) : await measure.streams(gateway, 500, 100, seconds, 20);
+    const figures = load === 'streams' ? await measure.streams(gateway, 500, 100, seconds, 20) : await measure.rate(gateway, 64, seconds, load === 'checks' ? checkedLoad : undefined);
     console.log(JSON.stringify(figures));
     // The profile is written at an orderly end.
     await gateway.child?.stop(stopTimeoutMs);
@@ -74,10 +76,15 @@ async function main(): Promise<void> {
     const file = join(profileDirectory, name);
     const places = [...ownTimes(file).values()].sort((a, b) => b.microseconds - a.microseconds);
     const busyUs = places.reduce((sum, place) => sum + (place.name === '(idle)' ? 0 : place.microseconds), 0);
+    const share = (microseconds: number): string => ((microseconds / busyUs) * 100).toFixed(1).padStart(6);
     console.log(`\n${file}`);
     for (const place of places.filter((each) => each.name !== '(idle)').slice(0, linesMax)) {
-      console.log(`${((place.microseconds / busyUs) * 100).toFixed(1).padStart(6)} %  ${place.name}`);
+      console.log(`${share(place.microseconds)} %  ${place.name}`);
     }
+    const files = new Map<string, number>();
+    for (const place of places) if (place.name !== '(idle)') files.set(place.file || 'V8', (files.get(place.file || 'V8') ?? 0) + place.microseconds);
+    console.log('by file:');
+    for (const [path, microseconds] of [...files].sort((a, b) => b[1] - a[1]).slice(0, linesMax)) console.log(`${share(microseconds)} %  ${path}`);
   }
 }
 
