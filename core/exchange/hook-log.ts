@@ -48,9 +48,14 @@ export class HookLog {
   /** For the log; empty when no hook ran. */
   logged(): string {
     if (this.isEmpty && this.background.length === 0) return '';
-    const list = (results: readonly HookResult[]): string => `[${results.map((result) => result.logged).join(',')}]`;
-    return `{"before_request_hooks":${list(this.before)},"after_request_hooks":${list(this.after)},"async_hooks":${list(this.background)}}`;
+    return `{"before_request_hooks":${loggedList(this.before)},"after_request_hooks":${loggedList(this.after)},"async_hooks":${loggedList(this.background)}}`;
   }
+}
+
+function loggedList(results: readonly HookResult[]): string {
+  let text = '[';
+  for (let index = 0; index < results.length; index += 1) text += (index === 0 ? '' : ',') + (results[index] as HookResult).logged;
+  return `${text}]`;
 }
 
 function listOf(results: readonly HookResult[]): string {

@@ -1,6 +1,6 @@
 // The results of hooks as clients and logs read them, under `hook_results`.
 
-import type { CheckResult, HookDecision, Json } from '@gateway/plugin-sdk';
+import type { CheckResult, HookDecision, Json, Verdict } from '@gateway/plugin-sdk';
 import { reasonOf } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { HookResult } from '../../exchange/hook-log.js';
@@ -35,20 +35,56 @@ const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte ===
 /** Many hooks end in the same millisecond. */
 let lastMs = 0;
 let lastText = '';
+/** What the results of checks end with that ended then, neither changed anything nor count as failures when they err: nearly all. */
+let lastEnding = '';
 
 function timeText(): string {
   const now = Date.now();
   if (now !== lastMs) {
     lastMs = now;
     lastText = new Date(now).toISOString();
+    lastEnding = endingOf(false, lastText, false);
   }
   return lastText;
 }
 
-const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;
+const endingOf = (transformed: boolean, createdAt: string, failOnError: boolean): string =>
+  `,"transformed":${transformed},"created_at":"${createdAt}","log":null,"fail_on_error":${failOnError}}`;
+
+/** Of a time below a millisecond, by its microseconds: what nearly every check takes. */
+const shortTimes = Array.from({ length: 1000 }, (_, microseconds) => String(microseconds / 1000));
+
+/** Milliseconds with three decimals at the most. */
+function durationText(milliseconds: number): string {
+  const microseconds = Math.round(milliseconds * 1000);
+  return shortTimes[microseconds] ?? String(microseconds / 1000);
+}
+
+/** The parts of a result that are the same for every call. */
+interface HookTexts {
+  readonly id: string;
+  readonly kind: string;
+}
+
+const textsOfHooks = new WeakMap<CompiledHook, HookTexts>();
+
+function textsOf(hook: CompiledHook): HookTexts {
+  let texts = textsOfHooks.get(hook);
+  if (texts === undefined) textsOfHooks.set(hook, texts = { id: `"id":${JSON.stringify(hook.id)}`, kind: `,"async":${hook.isAsync},"type":${JSON.stringify(hook.type)},"created_at":"` });
+  return texts;
+}
+
+/**
+ * A class, not a literal: of objects that live as long as a call the engine comes to put those of a literal, and every text that they hold, among
+ * the old ones at once, and clearing those away takes it longer than making them.
+ */
+class SaidByHook implements HookResult {
+  constructor(readonly text: string, readonly logged: string) {}
+}
 
 export function hookResult(hook: CompiledHook, results: readonly CheckResult[], decision: HookDecision, tookMs: number): HookResult {
   const createdAt = timeText();
+  const { id, kind } = textsOf(hook);
   let checks = '';
   let isQuiet = decision.pass;
   let isAnyTransformed = false;
@@ -58,20 +94,38 @@ export function hookResult(hook: CompiledHook, results: readonly CheckResult[], 
     const transformed = !hook.isAsync && isTransformed(result);
     if (transformed || result.error !== undefined) isQuiet = false;
     isAnyTransformed ||= transformed;
-    checks += (index === 0 ? '' : ',') + checkText(result, transformed, createdAt);
+    const ending = transformed || result.failOnError ? endingOf(transformed, createdAt, result.failOnError) : lastEnding;
+    checks += (index === 0 ? '' : ',') + checkHead(result) + durationText(result.tookMs) + ending;
   }
   const given = decision.pass ? hook.onSuccess : hook.onFail;
   const feedback = given === null ? 'null' : JSON.stringify(feedbackResult(given, results));
   const deny = decision.deny && !hook.isAsync;
-  const names = `"id":${JSON.stringify(hook.id)}`;
-  const took = `"execution_time":${rounded(tookMs)}`;
-  const text = `{"verdict":${decision.pass},${names},"transformed":${isAnyTransformed},"checks":[${checks}],"feedback":${feedback},${took},`
-    + `"async":${hook.isAsync},"type":${JSON.stringify(hook.type)},"created_at":"${createdAt}","deny":${deny}}`;
+  const took = durationText(tookMs);
+  const text = `{"verdict":${decision.pass},${id},"transformed":${isAnyTransformed},"checks":[${checks}],"feedback":${feedback},"execution_time":${took}${kind}${createdAt}","deny":${deny}}`;
   // Most hooks of most calls have nothing to say, and every call is logged.
-  return { text, logged: isQuiet && !deny && given === null ? `{"verdict":true,${names},${took}}` : text };
+  return new SaidByHook(text, isQuiet && !deny && given === null ? `{"verdict":true,${id},"execution_time":${took}}` : text);
 }
 
-function checkText(result: CheckResult, transformed: boolean, createdAt: string): string {
+/** A check's result up to the time that it took. */
+interface ShownVerdict {
+  readonly id: string;
+  readonly head: string;
+}
+
+const shownVerdicts = new WeakMap<Verdict, ShownVerdict>();
+
+/** A verdict that is frozen is the same one each time: most checks have but one for a text that has nothing wrong with it. */
+function checkHead(result: CheckResult): string {
+  const { verdict, id } = result;
+  if (verdict === undefined || result.error !== undefined || !Object.isFrozen(verdict)) return madeHead(result);
+  const known = shownVerdicts.get(verdict);
+  if (known !== undefined && known.id === id) return known.head;
+  const head = madeHead(result);
+  shownVerdicts.set(verdict, { id, head });
+  return head;
+}
+
+function madeHead(result: CheckResult): string {
   const { verdict } = result;
   let { error } = result;
   let data: string | undefined;
@@ -81,8 +135,7 @@ function checkText(result: CheckResult, transformed: boolean, createdAt: string)
     error = new Error(`its data is not JSON: ${reasonOf(thrown)}`);
   }
   const fault = error === undefined ? '' : `"error":${JSON.stringify({ name: error.name === 'Error' ? 'Check error' : error.name, message: error.message })},`;
-  return `{"data":${data ?? 'null'},"verdict":${verdict === undefined ? !result.failOnError : verdict.pass},"id":${JSON.stringify(result.id)},${fault}`
-    + `"execution_time":${rounded(result.tookMs)},"transformed":${transformed},"created_at":"${createdAt}","log":null,"fail_on_error":${result.failOnError}}`;
+  return `{"data":${data ?? 'null'},"verdict":${verdict === undefined ? !result.failOnError : verdict.pass},"id":${JSON.stringify(result.id)},${fault}"execution_time":`;
 }
 
 /** `why` is in the data too, as `explanation`, where clients of other gateways look for it. */
