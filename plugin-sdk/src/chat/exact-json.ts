@@ -6,6 +6,7 @@ import type { Json } from '../shared.js';
 
 /** Private use, which no alphabet has: a search for it ends at once in texts of one byte a character. */
 const edge = '\uf8ff';
+const edgeCode = 0xf8ff;
 const mark = `${edge}${crypto.randomUUID()}${edge}`;
 const written = new RegExp(`(\\\\*)"${mark}(-?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?)${edge}\\1"`, 'g');
 
@@ -16,7 +17,7 @@ const quote = 0x22, backslash = 0x5c, minus = 0x2d, zero = 0x30, nine = 0x39;
 let count = 0;
 
 /** Whether `value` stands for a number that JavaScript cannot hold; `writeJson` writes it as it was read. */
-export const isExactNumber = (value: unknown): value is string => typeof value === 'string' && value.startsWith(mark);
+export const isExactNumber = (value: unknown): value is string => typeof value === 'string' && value.charCodeAt(0) === edgeCode && value.startsWith(mark);
 
 /** The number as it was written. */
 export const exactDigits = (value: string): string => value.slice(mark.length, -edge.length);

@@ -137,7 +137,7 @@ export function answerPieces(endpoint: EndpointName, body: Json): TextPiece[] {
     case 'chatCompletions':
       pieces.choices(body.choices, (choice, at, index) => {
         pieces.message(choice.message, [...at, 'message'], 'assistant', index);
-        pieces.logprobs(choice.logprobs, [...at, 'logprobs'], index, spokenBy(choice.message));
+        if (isThere(choice.logprobs)) pieces.logprobs(choice.logprobs, [...at, 'logprobs'], index, spokenBy(choice.message));
         pieces.rest(choice, at, 'assistant', index, choiceNames);
       });
       pieces.rest(body, [], 'assistant', 0, answerNames);
@@ -145,7 +145,7 @@ export function answerPieces(endpoint: EndpointName, body: Json): TextPiece[] {
     case 'completions':
       pieces.choices(body.choices, (choice, at, index) => {
         pieces.text(choice.text, [...at, 'text'], 'assistant', index);
-        pieces.logprobs(choice.logprobs, [...at, 'logprobs'], index, choice.text);
+        if (isThere(choice.logprobs)) pieces.logprobs(choice.logprobs, [...at, 'logprobs'], index, choice.text);
         pieces.rest(choice, at, 'assistant', index, textChoiceNames);
       });
       pieces.rest(body, [], 'assistant', 0, answerNames);
@@ -216,10 +216,11 @@ class Pieces {
 
   chatMessages(value: Json | undefined): void {
     if (!Array.isArray(value)) return this.field(value, 'messages', '', ['messages'], 'user', 0);
-    value.forEach((message: Json, index) => {
+    for (let index = 0; index < value.length; index += 1) {
+      const message = value[index] as Json;
       if (isMembers(message)) this.message(message, ['messages', index], roleOf(message.role), index);
       else this.field(message, '', 'messages', ['messages', index], 'user', index);
-    });
+    }
   }
 
   choices(value: Json | undefined, visit: (choice: Members, at: Place, index: number) => void): void {
@@ -232,42 +233,50 @@ class Pieces {
 
   message(value: Json | undefined, at: Place, role: Role, group: number): void {
     if (!isMembers(value)) return this.field(value, 'message', '', at, role, group);
-    // Compatible providers are not of one mind about its name.
-    this.text(value.reasoning_content, [...at, 'reasoning_content'], role, group, 'thinking');
-    this.text(value.reasoning, [...at, 'reasoning'], role, group, 'thinking');
-    this.#list(value.reasoning_details, [...at, 'reasoning_details'], role, group, (detail, place) => {
-      this.text(detail.text, [...place, 'text'], role, group, 'thinking');
-      this.text(detail.summary, [...place, 'summary'], role, group, 'thinking');
-      this.rest(detail, place, role, group, detailNames);
-    });
-    this.content(value.content, [...at, 'content'], role, group);
-    // Blocks beside the content, as the chat pivot carries them. Where their text is the content once more, it is read once and changed in both.
-    const isCopy = blocksText(value.content_blocks) === value.content;
-    this.#list(value.content_blocks, [...at, 'content_blocks'], role, group, (block, place) => {
+    // Most of these are not there, and no place is made for what is not. Compatible providers are not of one mind about the name of the first.
+    if (isThere(value.reasoning_content)) this.text(value.reasoning_content, [...at, 'reasoning_content'], role, group, 'thinking');
+    if (isThere(value.reasoning)) this.text(value.reasoning, [...at, 'reasoning'], role, group, 'thinking');
+    if (isThere(value.reasoning_details)) {
+      this.#list(value.reasoning_details, [...at, 'reasoning_details'], role, group, (detail, place) => {
+        this.text(detail.text, [...place, 'text'], role, group, 'thinking');
+        this.text(detail.summary, [...place, 'summary'], role, group, 'thinking');
+        this.rest(detail, place, role, group, detailNames);
+      });
+    }
+    if (isThere(value.content)) this.content(value.content, [...at, 'content'], role, group);
+    if (isThere(value.content_blocks)) this.#blocks(value, at, role, group);
+    if (isThere(value.refusal)) this.text(value.refusal, [...at, 'refusal'], role, group);
+    if (isThere(value.tool_calls)) {
+      this.#list(value.tool_calls, [...at, 'tool_calls'], role, group, (call, place) => {
+        this.#called(call.function, [...place, 'function'], role, group);
+        if (isMembers(call.custom)) {
+          this.text(call.custom.input, [...place, 'custom', 'input'], role, group, 'arguments');
+          this.rest(call.custom, [...place, 'custom'], role, group, customNames);
+        } else {
+          this.field(call.custom, 'custom', '', [...place, 'custom'], role, group);
+        }
+        this.rest(call, place, role, group, callNames);
+      });
+    }
+    if (isThere(value.function_call)) this.#called(value.function_call, [...at, 'function_call'], role, group);
+    if (isMembers(value.audio)) {
+      this.text(value.audio.transcript, [...at, 'audio', 'transcript'], role, group);
+      this.rest(value.audio, [...at, 'audio'], role, group, transcriptNames);
+    } else if (isThere(value.audio)) {
+      this.field(value.audio, 'audio', '', [...at, 'audio'], role, group);
+    }
+    this.rest(value, at, role, group, messageNames);
+  }
+
+  /** Blocks beside the content, as the chat pivot carries them. Where their text is the content once more, it is read once and changed in both. */
+  #blocks(message: Members, at: Place, role: Role, group: number): void {
+    const isCopy = blocksText(message.content_blocks) === message.content;
+    this.#list(message.content_blocks, [...at, 'content_blocks'], role, group, (block, place) => {
       if (block.type === 'thinking') this.text(block.thinking, [...place, 'thinking'], role, group, 'thinking');
       else this.text(block.thinking, [...place, 'thinking'], role, group, 'field');
       if (block.type !== 'text' || !isCopy) this.text(block.text, [...place, 'text'], role, group);
       this.rest(block, place, role, group, blockNames);
     });
-    this.text(value.refusal, [...at, 'refusal'], role, group);
-    this.#list(value.tool_calls, [...at, 'tool_calls'], role, group, (call, place) => {
-      this.#called(call.function, [...place, 'function'], role, group);
-      if (isMembers(call.custom)) {
-        this.text(call.custom.input, [...place, 'custom', 'input'], role, group, 'arguments');
-        this.rest(call.custom, [...place, 'custom'], role, group, customNames);
-      } else {
-        this.field(call.custom, 'custom', '', [...place, 'custom'], role, group);
-      }
-      this.rest(call, place, role, group, callNames);
-    });
-    this.#called(value.function_call, [...at, 'function_call'], role, group);
-    if (isMembers(value.audio)) {
-      this.text(value.audio.transcript, [...at, 'audio', 'transcript'], role, group);
-      this.rest(value.audio, [...at, 'audio'], role, group, transcriptNames);
-    } else {
-      this.field(value.audio, 'audio', '', [...at, 'audio'], role, group);
-    }
-    this.rest(value, at, role, group, messageNames);
   }
 
   #called(value: Json | undefined, at: Place, role: Role, group: number): void {
@@ -293,12 +302,12 @@ class Pieces {
   }
 
   part(part: Members, at: Place, role: Role, group: number): void {
-    this.text(part.text, [...at, 'text'], role, group);
-    this.text(part.refusal, [...at, 'refusal'], role, group);
-    this.text(part.thinking, [...at, 'thinking'], role, group, 'thinking');
-    this.text(part.title, [...at, 'title'], role, group);
-    this.text(part.context, [...at, 'context'], role, group);
-    this.logprobs(part.logprobs, [...at, 'logprobs'], group, part.text);
+    if (isThere(part.text)) this.text(part.text, [...at, 'text'], role, group);
+    if (isThere(part.refusal)) this.text(part.refusal, [...at, 'refusal'], role, group);
+    if (isThere(part.thinking)) this.text(part.thinking, [...at, 'thinking'], role, group, 'thinking');
+    if (isThere(part.title)) this.text(part.title, [...at, 'title'], role, group);
+    if (isThere(part.context)) this.text(part.context, [...at, 'context'], role, group);
+    if (isThere(part.logprobs)) this.logprobs(part.logprobs, [...at, 'logprobs'], group, part.text);
     switch (part.type) {
       case 'tool_use': case 'server_tool_use': case 'mcp_tool_use':
         this.values(part.input, [...at, 'input'], role, group);
@@ -373,7 +382,7 @@ class Pieces {
   }
 
   #tooled(item: Members, place: Place, group: number, known: ReadonlySet<string>): void {
-    for (const name of Object.keys(item)) if (!known.has(name)) this.#member(item, name, place, toolMembers.has(name) ? 'tool' : 'assistant', group, '');
+    for (const name in item) if (!known.has(name)) this.#member(item, name, place, toolMembers.has(name) ? 'tool' : 'assistant', group, '');
   }
 
   /** Arguments that travel as JSON text: each value in them and its name, or the text itself when it is not JSON. */
@@ -422,12 +431,12 @@ class Pieces {
 
   /** The members of a request that were not read yet. */
   request(body: Members, known: ReadonlySet<string>): void {
-    for (const name of Object.keys(body)) if (!known.has(name)) this.#member(body, name, [], requestRoles[name] ?? 'user', -1, '');
+    for (const name in body) if (!known.has(name)) this.#member(body, name, [], requestRoles[name] ?? 'user', -1, '');
   }
 
   /** The members of an object that were not read yet: whatever is not known to be harmless. `holder`: its own name. */
   rest(object: Members, at: Place, role: Role, group: number, known: ReadonlySet<string>, holder = ''): void {
-    for (const name of Object.keys(object)) if (!known.has(name)) this.#member(object, name, at, role, group, holder);
+    for (const name in object) if (!known.has(name)) this.#member(object, name, at, role, group, holder);
   }
 
   #member(object: Members, name: string, at: Place, role: Role, group: number, holder: string): void {
@@ -436,7 +445,7 @@ class Pieces {
     if (name === 'data' && object.type === 'text') return this.text(value, [...at, name], role, group);
     const isKnown = memberNames.has(name);
     if ((isKnown || !this.namesToo) && (typeof value !== 'object' || value === null)) {
-      if (typeof value === 'string' && value !== '') this.#unlessHarmless(value, name, holder, object, [...at, name], role, group);
+      if (typeof value === 'string' && value !== '') this.#unlessHarmless(value, name, holder, object, at, role, group, name);
       return;
     }
     const place = [...at, name];
@@ -475,15 +484,18 @@ class Pieces {
       const members = value as Members;
       const before = this.#isInSchema;
       this.#isInSchema ||= schemaNames.has(name);
-      for (const inner of Object.keys(members)) this.#member(members, inner, at, role, group, name);
+      for (const inner in members) this.#member(members, inner, at, role, group, name);
       this.#isInSchema = before;
     }
   }
 
-  #unlessHarmless(value: string, name: string, holder: string, object: Members, at: Place, role: Role, group: number): void {
+  /** `last`: where it is the member of this name at `at`. Most texts are harmless, and get no place. */
+  #unlessHarmless(value: string, name: string, holder: string, object: Members, at: Place, role: Role, group: number, last?: string): void {
     const file = this.namesToo ? readTextFile(value, name, object) : undefined;
-    if (file !== undefined) this.#push({ at, kind: 'text', role, group, text: file.text, fileBefore: file.before });
-    else if (!(this.#isInSchema ? isHarmlessInSchema(name, value) : isHarmless(name, holder, value))) this.text(value, at, role, group, 'field');
+    if (file === undefined && (this.#isInSchema ? isHarmlessInSchema(name, value) : isHarmless(name, holder, value))) return;
+    const place = last === undefined ? at : [...at, last];
+    if (file !== undefined) this.#push({ at: place, kind: 'text', role, group, text: file.text, fileBefore: file.before });
+    else this.text(value, place, role, group, 'field');
   }
 
   /** The words that a list of probabilities spells, beside those that are in the text already. */
@@ -731,5 +743,7 @@ const roleOf = (role: Json | undefined): Role =>
 function each(value: Json | undefined, visit: (item: Json, index: number) => unknown): void {
   if (Array.isArray(value)) value.forEach((item: Json, index) => { visit(item, index); });
 }
+
+const isThere = (value: Json | undefined): boolean => value !== undefined && value !== null;
 
 const isMembers = (value: Json | undefined): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -22,7 +22,8 @@ const binary = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
  * type whose bytes are text in UTF-8. `object` is what the member is in.
  */
 export function readTextFile(value: string, name: string, object: Readonly<Record<string, Json>>): TextFile | undefined {
-  const isUrl = /^data:/i.test(value);
+  // Nearly no text is one: the first letter says so cheapest.
+  const isUrl = (value.charCodeAt(0) | 0x20) === 0x64 && /^data:/i.test(value);
   if (!isUrl && name !== 'file_data' && !(name === 'data' && object.type === 'base64')) return undefined;
   const comma = isUrl ? value.indexOf(',') : -1;
   if (isUrl && comma === -1) return undefined;
