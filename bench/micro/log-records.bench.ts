@@ -25,7 +25,7 @@ function endedExchange(): Exchange {
   head.method = 'POST';
   head.path = Buffer.from('/v1/chat/completions').toString('latin1');
   head.contentType = 'application/json';
-  const responder = { isOpen: false, isStarted: true, bytesSent: 512, onDrain: null, send() {}, start() {}, write: () => true, end() {}, abort() {} };
+  const responder = { isOpen: false, isStarted: true, bytesSent: 512, drainListener: null, send() {}, start() {}, write: () => true, end() {}, abort() {} };
   const client = { collect() {}, stream: () => { throw new Error('not read here'); }, discard() {}, letGo: () => undefined };
   const exchange = new Exchange(head, { name: 'chatCompletions', dialect: 'chat', body: 'json', scope: 'completions.write', validate: null, isSingleTarget: false }, '', client, responder, { parse: parseJsonObject, field });
   exchange.principal = principal;

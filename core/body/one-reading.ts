@@ -1,12 +1,13 @@
 // A body that hooks judge has to mean the same to every reader of it: to the hooks, which see it parsed, and to a provider, which gets the bytes.
 // Runs once for a call with hooks before the request, and never for another.
 
-import { nameFault } from '@gateway/plugin-sdk';
+import { readingOf } from '@gateway/plugin-sdk';
 import { fail } from '../errors/gateway-error.js';
-import { asBuffer } from './cursor.js';
+import { textOf } from './parse.js';
 
-/** Throws BODY_INVALID. `bytes` are JSON, which somebody has parsed already. */
-export function refuseTwoReadings(bytes: Uint8Array): void {
-  const fault = nameFault(asBuffer(bytes).toString('utf8'));
+/** Whether the body has numbers that `JSON.parse` may change. Throws BODY_INVALID. `bytes` are JSON, which somebody has parsed already. */
+export function refuseTwoReadings(bytes: Uint8Array): boolean {
+  const { fault, hasLongNumber } = readingOf(textOf(bytes));
   if (fault !== undefined) throw fail('BODY_INVALID', { param: fault.place, reason: `${fault.reason}; the hooks of this route judge the body, and others could read another one` });
+  return hasLongNumber;
 }

@@ -31,12 +31,17 @@ export const valuesMax = 500_000;
  * numbers nevertheless, for they are reckoned with, except a seed. `parsed` when there are none.
  */
 export function parseExactObject(bytes: Uint8Array, parsed: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const buffer = asBuffer(bytes);
-  const text = isAscii(buffer) ? buffer.toString('latin1') : buffer.toString('utf8');
+  const text = textOf(bytes);
   if (!hasLongNumber(text)) return parsed;
   const exact = readJson(text);
   if (typeof exact !== 'object' || exact === null) return parsed;
   return Object.fromEntries(Object.entries(exact).map(([name, value]) => [name, name !== 'seed' && isExactNumber(value) ? nearestNumber(value) : value]));
+}
+
+/** The text of a body. Most are ASCII, and Latin-1 is the cheaper decoder. */
+export function textOf(bytes: Uint8Array): string {
+  const buffer = asBuffer(bytes);
+  return isAscii(buffer) ? buffer.toString('latin1') : buffer.toString('utf8');
 }
 
 function parseText(bytes: Uint8Array): unknown {
@@ -44,7 +49,6 @@ function parseText(bytes: Uint8Array): unknown {
   if (buffer.length > uncountedBytesMax && hasMoreValues(buffer, valuesMax)) {
     throw fail('BODY_INVALID', { param: 'body', reason: `holds more than ${valuesMax} values, where a member of an object counts for five; send less at once` });
   }
-  // Most bodies are ASCII, and Latin-1 is the cheaper decoder.
   const isPlain = isAscii(buffer);
   if (!isPlain && !isUtf8(buffer)) throw fail('BODY_NOT_UTF8', { param: 'body' });
   const text = isPlain ? buffer.toString('latin1') : buffer.toString('utf8');
@@ -66,11 +70,12 @@ const answerBracketValues = 16;
 
 /**
  * An answer of a provider that something has to look into. Undefined when it holds more than it may; throws when it is not JSON. `isExact`: for
- * translations, whose result is written by `writeJson`.
+ * translations, whose result is written by `writeJson`. `text`: of the bytes, where somebody has it.
  */
-export function parseAnswer(bytes: Buffer, isExact = false): unknown {
+export function parseAnswer(bytes: Buffer, isExact = false, text?: string): unknown {
   if (bytes.length > uncountedBytesMax && hasMoreValues(bytes, answerValuesMax, answerBracketValues)) return undefined;
-  return isExact ? readJson(bytes.toString('utf8')) : JSON.parse(bytes.toString('utf8'));
+  const json = text ?? textOf(bytes);
+  return isExact ? readJson(json) : JSON.parse(json);
 }
 
 /** Shorter texts are looked at byte by byte: a search of the library costs as much. */

@@ -64,6 +64,8 @@ export class Exchange implements PluginExchange {
   // ---- body ----
   bytes: Uint8Array = noBytes;
   parsed: Readonly<Record<string, unknown>> | undefined = undefined;
+  /** The body has numbers with more digits than JavaScript keeps; undefined until somebody has looked. */
+  hasLongNumbers: boolean | undefined = undefined;
   /** The model that a body named whose members are no longer held; else empty. */
   model = '';
   /** What the client sent, when hooks have made another body of it. */
@@ -166,6 +168,7 @@ export class Exchange implements PluginExchange {
   replaceBody(body: Readonly<Record<string, unknown>>, bytes: Uint8Array): void {
     this.sentBytes ??= this.bytes;
     this.parsed = body;
+    this.hasLongNumbers = undefined;
     this.bytes = bytes;
   }
 

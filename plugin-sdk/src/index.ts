@@ -7,7 +7,7 @@ export type * from './chat/types.js';
 export * from './chat/write.js';
 export * from './content/pieces.js';
 export { echoedNames, isHarmless } from './content/places.js';
-export { nameFault, type NameFault } from './content/repeated-names.js';
+export { nameFault, readingOf, type NameFault, type Reading } from './content/repeated-names.js';
 export type * from './content/text-piece.js';
 export * from './define.js';
 export * from './errors.js';

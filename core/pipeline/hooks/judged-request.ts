@@ -2,7 +2,7 @@
 // provider is sent has to have been seen, whoever wrote it and whenever.
 
 import { hasLongNumber, isObject, readJson, writeJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
-import { asBuffer } from '../../body/cursor.js';
+import { textOf } from '../../body/parse.js';
 import { typeOf } from '../../dialect/responses/conversation.js';
 import type { Exchange } from '../../exchange/exchange.js';
 
@@ -10,8 +10,9 @@ export const requestToJudge = (exchange: Exchange): Json => withStored(exchange,
 
 /** The same with all digits of its numbers; `judged` itself when it has them. */
 export function exactRequestToJudge(exchange: Exchange, judged: Json): Json {
-  const text = asBuffer(exchange.bytes).toString('utf8');
-  return exchange.isJson && hasLongNumber(text) ? withStored(exchange, readJson(text)) : judged;
+  if (exchange.hasLongNumbers === false || !exchange.isJson) return judged;
+  const text = textOf(exchange.bytes);
+  return hasLongNumber(text) ? withStored(exchange, readJson(text)) : judged;
 }
 
 function withStored(exchange: Exchange, body: Json): Json {

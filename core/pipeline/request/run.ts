@@ -157,7 +157,7 @@ export class Pipeline implements CallEnd {
     if (!exchange.isJson) throw fail('CONTENT_TYPE_INVALID', { expected: 'application/json', param: 'content-type' });
     const body = parseJsonObject(exchange.bytes);
     exchange.parsed = body;
-    if (plan.judgesRequest) refuseTwoReadings(exchange.bytes);
+    if (plan.judgesRequest) exchange.hasLongNumbers = refuseTwoReadings(exchange.bytes);
     const fault = route.validate === null ? undefined : faultOf(route.validate, body, plan.root);
     if (fault !== undefined) throw fail('BODY_INVALID', { param: fault.param, reason: fault.reason });
     // By header or on every target: a target that hides thinking would drop what the client asked for.

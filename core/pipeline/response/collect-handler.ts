@@ -3,12 +3,12 @@
 // judge it or add their results, because a cache wants it, or because it is an error.
 
 import {
-  ByteCollector, exactNumbersRead, hasLongNumber, isBinaryAnswer, isObject, isProviderError, nameFault, readJson, writeJson, type BinaryAnswer,
+  ByteCollector, exactNumbersRead, isBinaryAnswer, isObject, isProviderError, readingOf, readJson, writeJson, type BinaryAnswer,
   type Json, type JsonObject,
 } from '@gateway/plugin-sdk';
 import { asBuffer } from '../../body/cursor.js';
 import { isTooDeep, levelsMax } from '../../body/depth.js';
-import { answerValuesMax, parseAnswer } from '../../body/parse.js';
+import { answerValuesMax, parseAnswer, textOf } from '../../body/parse.js';
 import { chatToMessages } from '../../dialect/messages/answer.js';
 import { chatToResponse } from '../../dialect/responses/answer.js';
 import { atOnce } from '../../errors/at-once.js';
@@ -78,16 +78,17 @@ export class CollectHandler implements ResponseHandler {
       if (head.status === 200 && context.owner.cacheKey !== null) context.remember(null, bytes);
       this.#send(bytes, head.contentType);
     } else {
-      const body = this.#parse(bytes);
-      const text = bytes.toString('utf8');
+      const text = textOf(bytes);
+      const body = this.#parse(bytes, false, text);
+      const { fault, hasLongNumber } = readingOf(text, true);
       // Of a name that is given twice the client may read the other value: what goes is what was judged.
-      const kept = nameFault(text, true) === undefined ? bytes : null;
-      this.#judge(body, kept, hooks.decides && hasLongNumber(text) ? readJson(text) : body);
+      const kept = fault === undefined ? bytes : null;
+      this.#judge(body, kept, hooks.decides && hasLongNumber ? readJson(text) : body);
     }
   }
 
-  #parse(bytes: Buffer, isExact = false): Json {
-    const parsed = parseAnswer(bytes, isExact);
+  #parse(bytes: Buffer, isExact = false, text?: string): Json {
+    const parsed = parseAnswer(bytes, isExact, text);
     if (parsed === undefined) throw fail('UPSTREAM_INVALID', { provider: this.context.exchange.provider, reason: `its body holds more than ${answerValuesMax} values` });
     if (isTooDeep(parsed)) throw fail('UPSTREAM_INVALID', { provider: this.context.exchange.provider, reason: `its body nests objects and lists deeper than ${levelsMax} levels` });
     // JSON.parse gives nothing but JSON.
