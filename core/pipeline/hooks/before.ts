@@ -32,13 +32,11 @@ export function runBefore(exchange: Exchange, hooks: readonly CompiledHook[]): M
   let take: TakeRequest | null = null;
   const judged = requestToJudge(exchange);
   const run = new HookRun(new Subject('before', exchange, judged, 0, exactRequestToJudge(exchange, judged)), false, (changed) => { take = writeJudgedRequest(exchange, changed); });
-  const decisions = new Map<CompiledHook, HookDecision>();
-  run.onHook = (hook, decision) => { decisions.set(hook, decision); };
   const running: Maybe<void> = sync === null ? undefined : run.run(sync);
   const done = (): 'passed' | 'denied' => {
     // A hook counts as run once what it changed stands in the place of the client's: never one without the other.
     if (take !== null) take();
-    for (const [hook, decision] of decisions) log.ran.set(hook, decision);
+    for (let index = 0; sync !== null && index < run.decisions.length; index += 1) log.ran.set(sync[index] as CompiledHook, run.decisions[index] as HookDecision);
     for (const result of run.results) log.before.push(result);
     // What failed for a target that was passed over says nothing about this one.
     log.hasFailedBefore = hooks.some((hook) => log.ran.get(hook)?.pass === false);

@@ -51,7 +51,12 @@ export class Subject {
   }
 
   length(): number {
-    if (this.#length === -1) this.#length = this.texts().reduce((sum, text) => sum + text.length, 0);
+    if (this.#length === -1) {
+      const pieces = this.pieces();
+      let length = 0;
+      for (let index = 0; index < pieces.length; index += 1) length += (pieces[index] as TextPiece).text.length;
+      this.#length = length;
+    }
     return this.#length;
   }
 }
@@ -102,16 +107,17 @@ export function applies(check: CompiledCheck, exchange: Exchange): boolean {
     && (when.stream === undefined || when.stream === (exchange.json().stream === true));
 }
 
-export function runCheck(check: CompiledCheck, subject: Subject, isBackground: boolean): Maybe<CheckResult> {
-  const startedAt = performance.now();
+/** `startedAt`: now, where the caller knows it: of checks in a row each begins when the one before it ends. */
+export function runCheck(check: CompiledCheck, subject: Subject, isBackground: boolean, startedAt = performance.now()): Maybe<CheckResult> {
   if (check.check === null) return errored(check, startedAt, check.missing ?? new Error('the check has no plugin'));
   const input = new Input(subject, isBackground);
   try {
     const { budget, pooled } = check;
     if (pooled !== null && (budget === null || budget.isBeyond(subject.length()))) return settled(check, input, pooled().evaluate(input), startedAt);
     const verdict = check.check.evaluate(input);
-    if (budget !== null) budget.note(subject.length(), performance.now() - startedAt);
-    return verdict instanceof Promise ? settled(check, input, verdict, startedAt) : result(check, startedAt, verdict);
+    const tookMs = performance.now() - startedAt;
+    if (budget !== null) budget.note(subject.length(), tookMs);
+    return verdict instanceof Promise ? settled(check, input, verdict, startedAt) : result(check, startedAt, verdict, tookMs);
   } catch (thrown) {
     return errored(check, startedAt, asError(thrown));
   }
@@ -130,7 +136,7 @@ function settled(check: CompiledCheck, input: Input, verdict: Promise<Verdict>, 
   });
 }
 
-function result(check: CompiledCheck, startedAt: number, verdict: Verdict): CheckResult {
+function result(check: CompiledCheck, startedAt: number, verdict: Verdict, tookMs = performance.now() - startedAt): CheckResult {
   try {
     asVerdict(verdict);
   } catch (thrown) {
@@ -138,9 +144,9 @@ function result(check: CompiledCheck, startedAt: number, verdict: Verdict): Chec
   }
   // What it meant to take out would stay, and its result would say that it is gone.
   if (!check.changes && (verdict.body !== undefined || (verdict.edits !== undefined && verdict.edits.length > 0))) {
-    return { id: check.id, tookMs: performance.now() - startedAt, error: new UnmadeChange('its plugin does not declare that it changes this side'), failOnError: true };
+    return { id: check.id, tookMs, error: new UnmadeChange('its plugin does not declare that it changes this side'), failOnError: true };
   }
-  return { id: check.id, tookMs: performance.now() - startedAt, verdict, failOnError: check.failOnError };
+  return { id: check.id, tookMs, verdict, failOnError: check.failOnError };
 }
 
 /** Plugins of others are not all written in TypeScript. Throws what says so. */

@@ -21,9 +21,11 @@ export class HookRun {
   readonly results: HookResult[] = [];
   isDenied = false;
   hasFailed = false;
-  /** Told after each hook. */
-  onHook: ((hook: CompiledHook, decision: HookDecision) => void) | null = null;
-  #turnStartedAt = performance.now();
+  /** Of each hook, in order. */
+  readonly decisions: HookDecision[] = [];
+  /** What the clock said last: a check begins, and a hook ends, when the check before it has ended. */
+  #now = performance.now();
+  #turnStartedAt = this.#now;
   /** The last of the checks that were put off to a later turn of the loop. */
   #later: Promise<unknown> = settled;
 
@@ -39,10 +41,14 @@ export class HookRun {
   }
 
   #hook(hook: CompiledHook): Maybe<void> {
-    const startedAt = performance.now();
+    const startedAt = this.#now;
     const results: CheckResult[] = [];
     const running = this.#steps(hook, 0, results);
-    return running instanceof Promise ? running.then(() => this.#decide(hook, results, startedAt)) : this.#decide(hook, results, startedAt);
+    if (!(running instanceof Promise)) return this.#decide(hook, results, startedAt);
+    return running.then(() => {
+      this.#now = performance.now();
+      this.#decide(hook, results, startedAt);
+    });
   }
 
   #steps(hook: CompiledHook, from: number, results: CheckResult[]): Maybe<void> {
@@ -59,13 +65,16 @@ export class HookRun {
     for (let index = 0; index < step.length; index += 1) {
       const check = step[index] as CompiledCheck;
       if (!applies(check, subject.exchange)) continue;
-      const result = performance.now() - this.#turnStartedAt > turnMsMax ? this.#inLaterTurn(check, subject) : runCheck(check, subject, this.isBackground);
+      const startedAt = this.#now;
+      const result = startedAt - this.#turnStartedAt > turnMsMax ? this.#inLaterTurn(check, subject) : runCheck(check, subject, this.isBackground, startedAt);
+      this.#now = result instanceof Promise ? performance.now() : startedAt + result.tookMs;
       if (waiting !== null) waiting.push(result);
       else if (result instanceof Promise) waiting = [result];
       else results.push(this.#changed(check, result));
     }
     if (waiting === null) return;
     return Promise.all(waiting).then((all) => {
+      this.#now = performance.now();
       for (const result of all) {
         const check = step.find((one) => one.id === result.id) as CompiledCheck;
         results.push(this.#changed(check, result));
@@ -79,8 +88,8 @@ export class HookRun {
     // Not the verdict, which may wait for others.
     this.#later = turn;
     return turn.then(() => {
-      this.#turnStartedAt = performance.now();
-      return runCheck(check, subject, this.isBackground);
+      const startedAt = this.#turnStartedAt = performance.now();
+      return runCheck(check, subject, this.isBackground, startedAt);
     });
   }
 
@@ -109,8 +118,8 @@ export class HookRun {
     const decision = decide(hook, results, this.subject.exchange);
     this.hasFailed ||= !decision.pass;
     this.isDenied ||= decision.deny && !this.isBackground;
-    this.results.push(hookResult(hook, results, decision, performance.now() - startedAt));
-    if (this.onHook !== null) this.onHook(hook, decision);
+    this.results.push(hookResult(hook, results, decision, this.#now - startedAt));
+    this.decisions.push(decision);
   }
 }
 

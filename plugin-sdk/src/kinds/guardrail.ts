@@ -36,7 +36,8 @@ export interface Verdict {
   readonly why?: string;
   /**
    * For the client, under `checks[].data` of the hook's result, and for the log. They get it with an answer that is withheld too, by this check or
-   * another: places, counts, names and rules of the config, but no part of what was judged, and no name that its writer chose.
+   * another: places, counts, names and rules of the config, but no part of what was judged, and no name that its writer chose. Of a verdict that
+   * is frozen the JSON is made once: it may be given again and again, and nothing in it may change.
    */
   readonly data?: Json;
   /** Changes to `pieces()`, as they were given; needs `changes`. In one piece they must not overlap. The host keeps JSON in tool arguments whole. */
