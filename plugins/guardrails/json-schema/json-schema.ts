@@ -1,5 +1,6 @@
 import { ParameterError, type Check, type CheckInput, type Json, type Verdict, type Weight } from '@gateway/plugin-sdk';
 import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { constant } from '../common/request/verdict.js';
 import { jsonGroups, type JsonGroup } from '../common/text/json-groups.js';
 import { PatternBudget } from '../common/text/pattern-size.js';
 import { TextPattern } from '../common/text/pattern.js';
@@ -19,6 +20,8 @@ interface Judged {
   readonly hasJson: boolean;
   readonly errors: readonly { readonly path: string; readonly message: string }[];
 }
+
+const found = constant({ pass: true, data: { validationErrors: [], explanation: 'JSON that fits the schema was found' } });
 
 /** Looks for JSON that fits a schema in each choice. */
 export class JsonSchemaCheck implements Check {
@@ -42,6 +45,7 @@ export class JsonSchemaCheck implements Check {
     const wrong = judged.find(({ fits }) => fits === this.#not);
     const shown = wrong ?? judged[0];
     if (shown === undefined) throw new Error('the answer has no choice that could be judged');
+    if (wrong === undefined && shown.fits) return found;
     const where = wrong !== undefined && judged.length > 1 ? ` in choice ${wrong.group}` : '';
     const explanation = shown.fits ? `JSON that fits the schema was found${where}`
       : shown.hasJson ? `no JSON that was found${where} fits the schema: ${shown.errors.length === 1 ? 'one error' : `${shown.errors.length} errors`}, see validationErrors`
@@ -57,8 +61,8 @@ export class JsonSchemaCheck implements Check {
   /** The first value that fits; else the errors of the first value. */
   #judge({ group, candidates }: JsonGroup): Judged {
     let errors: Judged['errors'] = [];
-    for (const [index, candidate] of candidates.entries()) {
-      if (this.#validate(candidate)) return { group, fits: true, hasJson: true, errors: [] };
+    for (let index = 0; index < candidates.length; index += 1) {
+      if (this.#validate(candidates[index])) return { group, fits: true, hasJson: true, errors: [] };
       if (index === 0) errors = (this.#validate.errors ?? []).map((error) => this.#shown(error));
     }
     return { group, fits: false, hasJson: candidates.length > 0, errors };

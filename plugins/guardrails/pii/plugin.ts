@@ -1,5 +1,6 @@
-import { defineGuardrail, ParameterError, placeOf, type Check, type CheckInput, type Exchange, type Json, type SpanEdit, type StreamCheck, type TextEdit, type TextWindow, type Verdict, type WindowResult } from '@gateway/plugin-sdk';
+import { defineGuardrail, ParameterError, placeOf, type Check, type CheckInput, type Exchange, type Json, type SpanEdit, type StreamCheck, type TextEdit, type TextPiece, type TextWindow, type Verdict, type WindowResult } from '@gateway/plugin-sdk';
 import type { CountryCode } from 'libphonenumber-js/core';
+import { constant } from '../common/request/verdict.js';
 import { AllowList } from '../common/spans/allow-list.js';
 import { SpanStream } from '../common/spans/span-stream.js';
 import type { Span } from '../common/spans/span.js';
@@ -78,18 +79,17 @@ class PersonalDataCheck implements Check {
     const edits: TextEdit[] = [];
     const list = pieces();
     let numbering: Numbering | undefined;
-    if (!isOutput || redact || !restore) {
-      list.forEach((piece, index) => {
-        const { text } = piece;
-        for (const { from, to, category } of spansOf(finder, text)) {
-          const value = text.slice(from, to);
-          if (allow.has(value)) continue;
-          tally.add(category, placeOf(piece));
-          if (!redact) continue;
-          numbering ??= new Numbering(style, restore && !isOutput ? mappingOf(exchange) : undefined, restore ? list.map((other) => other.text) : []);
-          edits.push({ piece: index, from, to, text: numbering.placeholderOf(category, value) });
-        }
-      });
+    for (let index = 0; index < list.length && (!isOutput || redact || !restore); index += 1) {
+      const piece = list[index] as TextPiece;
+      const { text } = piece;
+      for (const { from, to, category } of spansOf(finder, text)) {
+        const value = text.slice(from, to);
+        if (allow.has(value)) continue;
+        tally.add(category, placeOf(piece));
+        if (!redact) continue;
+        numbering ??= new Numbering(style, restore && !isOutput ? mappingOf(exchange) : undefined, restore ? list.map((other) => other.text) : []);
+        edits.push({ piece: index, from, to, text: numbering.placeholderOf(category, value) });
+      }
     }
     let restored = 0;
     const mapping = isOutput && restore ? givenMapping(exchange) : undefined;
@@ -161,7 +161,10 @@ function spansOf(finder: PersonalDataFinder, text: string): readonly Span[] {
   return spans;
 }
 
+const nothingFound = constant({ pass: true, data: { detectedCategories: [], entities: [], explanation: 'no personal data found' } });
+
 function verdictOf(tally: Tally, restored: number, { redact, not }: Settings, edits?: readonly TextEdit[]): Verdict {
+  if (tally.count === 0 && restored === 0 && (redact || !not)) return nothingFound;
   const names = tally.categories().join(', ');
   const explanation = tally.count === 0
     ? restored === 0 ? 'no personal data found' : 'placeholders were replaced by what they stand for'

@@ -1,4 +1,5 @@
 import { placeOf, type Check, type CheckInput, type Exchange, type Json, type StreamCheck, type TextWindow, type Verdict, type Weight, type WindowResult } from '@gateway/plugin-sdk';
+import { constant } from '../common/request/verdict.js';
 import { PatternSearch } from '../common/text/pattern-stream.js';
 import { TextPattern } from '../common/text/pattern.js';
 
@@ -16,12 +17,15 @@ export class RegexMatch implements Check {
   readonly #not: boolean;
   readonly #pattern: TextPattern;
   readonly stream?: (exchange: Exchange) => StreamCheck;
+  /** The same for every text. */
+  readonly #nowhere: Verdict;
 
   constructor(rule: string, not: boolean, lookBack: number) {
     this.#rule = rule;
     this.#not = not;
     this.#pattern = TextPattern.compile(rule, 'rule');
     this.weight = this.#pattern.weight;
+    this.#nowhere = constant(this.#verdictOn(undefined));
     if (not) this.stream = () => new RegexMatchStream(this.#pattern, lookBack, (found) => this.#verdict(found));
   }
 
@@ -35,6 +39,10 @@ export class RegexMatch implements Check {
   }
 
   #verdict(found: Found | undefined): Verdict {
+    return found === undefined ? this.#nowhere : this.#verdictOn(found);
+  }
+
+  #verdictOn(found: Found | undefined): Verdict {
     const pass = (found !== undefined) !== this.#not;
     const explanation = found === undefined ? 'the regular expression matches nowhere in the text' : `the regular expression matches in ${found.place}`;
     const data: Json = {

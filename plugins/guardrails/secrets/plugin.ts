@@ -1,4 +1,5 @@
 import { defineGuardrail, ParameterError, placeOf, type Check, type CheckInput, type Exchange, type SpanEdit, type StreamCheck, type TextEdit, type TextWindow, type Verdict, type WindowResult } from '@gateway/plugin-sdk';
+import { constant } from '../common/request/verdict.js';
 import { AllowList } from '../common/spans/allow-list.js';
 import { SpanStream } from '../common/spans/span-stream.js';
 import type { Span } from '../common/spans/span.js';
@@ -102,7 +103,10 @@ class SecretsStream implements StreamCheck {
   }
 }
 
+const nothingFound = constant({ pass: true, data: { detectedCategories: [], entities: [], explanation: 'no secret found' } });
+
 function verdictOf(tally: Tally, { redact, not }: Settings, edits: readonly TextEdit[]): Verdict {
+  if (tally.count === 0 && (redact || !not)) return nothingFound;
   const names = tally.categories().join(', ');
   const explanation = tally.count === 0 ? 'no secret found' : `${redact ? 'secrets were replaced' : 'secrets found'}: ${names}`;
   const pass = redact || (tally.count > 0) === not;

@@ -32,19 +32,22 @@ interface GroupCount {
 
 /** A check that a number counted in a text lies between two bounds. */
 export function countCheck(options: CountCheckOptions): Check {
-  const { least, most, makeCounter } = options;
+  const { least, most } = options;
   if (least > most) throw new ParameterError(options.leastParam, 'is greater than the most that is allowed; lower it');
   return {
-    evaluate: (input: CheckInput) => verdictOf(options, measuredGroups(input, options.scope).map(({ group, texts }) => ({
-      group,
-      count: texts.reduce((sum, text) => {
-        const counter = makeCounter();
-        counter.push(text);
-        return sum + counter.total();
-      }, 0),
-    }))),
+    evaluate: (input: CheckInput) => verdictOf(options, measuredGroups(input, options.scope).map(({ group, texts }) => ({ group, count: countIn(texts, options) }))),
     stream: () => new CountStream(options),
   };
+}
+
+function countIn(texts: readonly string[], { makeCounter }: CountCheckOptions): number {
+  let sum = 0;
+  for (const text of texts) {
+    const counter = makeCounter();
+    counter.push(text);
+    sum += counter.total();
+  }
+  return sum;
 }
 
 class CountStream implements StreamCheck {
@@ -76,6 +79,10 @@ class CountStream implements StreamCheck {
   }
 }
 
+const none: Readonly<Record<string, Json>> = {};
+const choicesOf = (shown: GroupCount, counts: readonly GroupCount[], name: string): Readonly<Record<string, Json>> =>
+  ({ choice: shown.group, counts: counts.map(({ group, count }) => ({ choice: group, [name]: count })) });
+
 function verdictOf({ least, most, not, unit, names }: CountCheckOptions, counts: readonly GroupCount[]): Verdict {
   const isWrong = ({ count }: GroupCount): boolean => (count >= least && count <= most) === not;
   const wrong = counts.find(isWrong);
@@ -88,7 +95,7 @@ function verdictOf({ least, most, not, unit, names }: CountCheckOptions, counts:
     [names.least]: least,
     [names.most]: most,
     not,
-    ...(counts.length > 1 ? { choice: shown.group, counts: counts.map(({ group, count }) => ({ choice: group, [names.count]: count })) } : {}),
+    ...(counts.length > 1 ? choicesOf(shown, counts, names.count) : none),
     explanation,
   };
   return wrong === undefined ? { pass: true, data } : { pass: false, why: explanation, data };

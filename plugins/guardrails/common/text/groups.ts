@@ -23,18 +23,25 @@ export function measuredGroups(input: CheckInput, scope: Scope): readonly TextGr
   const pieces = input.pieces();
   if (input.stage === 'input') {
     const last = scope === 'last' ? lastGroup(input.json(), pieces.at(-1)?.group ?? 0) : undefined;
-    return [{ group: 0, texts: pieces.filter((piece) => piece.kind === 'text' && (last === undefined || piece.group === last)).map((piece) => piece.text) }];
+    const texts: string[] = [];
+    for (const { kind, group, text } of pieces) if (kind === 'text' && (last === undefined || group === last)) texts.push(text);
+    return [{ group: 0, texts }];
   }
-  const groups = new Map<number, string[]>();
   // A choice without any text has no piece, and is judged all the same.
-  for (let choice = 0; choice < choiceCount(input.json()); choice += 1) groups.set(choice, []);
-  for (const piece of pieces) {
-    if (piece.kind !== 'text') continue;
-    const texts = groups.get(piece.group);
-    if (texts === undefined) groups.set(piece.group, [piece.text]);
-    else texts.push(piece.text);
+  const groups: { readonly group: number; readonly texts: string[] }[] = [];
+  const count = choiceCount(input.json());
+  while (groups.length < count) groups.push({ group: groups.length, texts: [] });
+  let others: Map<number, string[]> | undefined;
+  for (const { kind, group, text } of pieces) {
+    if (kind !== 'text') continue;
+    let texts = group < count ? groups[group]?.texts : others?.get(group);
+    if (texts === undefined) {
+      groups.push({ group, texts: texts = [] });
+      (others ??= new Map()).set(group, texts);
+    }
+    texts.push(text);
   }
-  return [...groups].map(([group, texts]) => ({ group, texts }));
+  return groups;
 }
 
 const choiceCount = (answer: Json): number => Math.max(1, listOf(answer, 'choices')?.length ?? 1);

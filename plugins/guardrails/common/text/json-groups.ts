@@ -11,6 +11,8 @@ export interface JsonGroup {
 /** The JSON in the texts of each choice. */
 export function jsonGroups(input: CheckInput): readonly JsonGroup[] {
   return measuredGroups(input, 'all').map(({ group, texts }) => {
+    const [only] = texts;
+    if (only !== undefined && texts.length === 1) return { group, candidates: jsonCandidates(only) };
     // JSON may lie across parts; and a part may begin with a fence, which counts at the head of a line only.
     return { group, candidates: [...(texts.length > 1 ? jsonCandidates(texts.join('')) : []), ...texts.flatMap(jsonCandidates)] };
   });
