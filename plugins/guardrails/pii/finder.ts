@@ -1,7 +1,9 @@
 import { recognise, type Recogniser } from '../common/spans/recogniser.js';
 import { contextChars, type Span, type SpanFinder } from '../common/spans/span.js';
 import { judgeStretch, type Judge } from '../common/spans/steps.js';
+import { isSpace } from '../common/text/word-counter.js';
 import { Chains, isGapSoFar, isWordCode, linkChars } from './chain.js';
+import { capital } from './name-patterns.js';
 
 /** Longest chain that is judged as a whole; with a gap and the begin of the next word the look-back is not more than 160. */
 const chainCharsMax = 144;
@@ -18,33 +20,48 @@ export class PersonalDataFinder implements SpanFinder {
   readonly #recognisers: readonly Recogniser[];
   readonly #chains: Chains;
   readonly #trigger: RegExp;
+  /** Whether a name is announced that begins here; null where no names are looked for. */
+  readonly #announced: RegExp | null;
   readonly #judge: Judge;
 
   constructor(recognisers: readonly Recogniser[], nameIntro: RegExp | undefined, linksCapitals: boolean) {
     this.#recognisers = recognisers;
     this.#chains = new Chains(linksCapitals);
-    // Where a name may be announced, the trigger matches up to its first letter.
-    this.#trigger = nameIntro === undefined ? /[0-9@]/g : new RegExp(`[0-9@]|${nameIntro.source}`, 'g');
+    // Of a name the trigger is its first letter. What stands before it is looked at for capitals alone, which are few.
+    this.#trigger = nameIntro === undefined ? /[0-9@]/g : new RegExp(`[0-9@${capital}]`, 'g');
+    this.#announced = nameIntro === undefined ? null : new RegExp(nameIntro.source, 'y');
     this.#judge = (text, from, to, spans) => { this.#recognise(text, from, to, spans); };
   }
 
   find(text: string, from: number, isLast: boolean, spans: Span[]): number {
     const open = isLast ? text.length : this.#openChain(text, from);
-    const trigger = this.#trigger;
     let floor = from;
-    trigger.lastIndex = from;
-    while (trigger.test(text)) {
-      const at = trigger.lastIndex - 1;
-      if (at >= open) break;
+    for (let at = this.#next(text, from); at >= 0 && at < open; at = this.#next(text, floor)) {
       const wordEnd = this.#chains.wordEnd(text, at, open);
       const wordStart = this.#chains.wordStart(text, Math.min(at + 1, wordEnd), floor);
       const start = this.#chains.start(text, wordStart, wordEnd, floor);
       const end = this.#chains.end(text, wordStart, wordEnd, open);
       floor = Math.max(judgeStretch(text, { from: start, to: end, isOpen: false, isLast }, chainCharsMax, this.#judge, spans), at + 1);
-      trigger.lastIndex = floor;
     }
     if (open === text.length) return open;
     return judgeStretch(text, { from: open, to: this.#decidedEnd(text, open), isOpen: true, isLast: false }, chainCharsMax, this.#judge, spans);
+  }
+
+  /** The first place from `from` on where something may be found; -1 when there is none. */
+  #next(text: string, from: number): number {
+    const trigger = this.#trigger;
+    const announced = this.#announced;
+    trigger.lastIndex = from;
+    while (trigger.test(text)) {
+      const at = trigger.lastIndex - 1;
+      // Digits and `@` come before all letters.
+      if (announced === null || text.charCodeAt(at) < 65) return at;
+      // Every announcement ends with white space.
+      if (!isSpace(text.charCodeAt(at - 1))) continue;
+      announced.lastIndex = at;
+      if (announced.test(text)) return at;
+    }
+    return -1;
   }
 
   /** The begin of the chain at the end of the text that more text may go on; the end of the text when there is none. */

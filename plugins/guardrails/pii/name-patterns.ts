@@ -3,7 +3,8 @@
 
 import type { Recogniser } from '../common/spans/recogniser.js';
 
-const capital = 'A-ZÀ-ÖØ-Þ';
+/** Members of a class of characters. */
+export const capital = 'A-ZÀ-ÖØ-Þ';
 const small = "a-zß-öø-ÿ";
 const namePart = `[${capital}][${small}]+(?:-?[${capital}][${small}]+)?`;
 
