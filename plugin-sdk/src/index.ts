@@ -24,6 +24,7 @@ export type * from './kinds/storage.js';
 export type * from './kinds/strategy.js';
 export { deniedStatus } from './kinds/strategy.js';
 export * from './path-segment.js';
+export { patternSize } from './pattern-size.js';
 export type * from './schema.js';
 export { endpointNames } from './shared.js';
 export type { Closable, Common, EndpointName, Json, Maybe, Needs, Weighed, Weight, When } from './shared.js';

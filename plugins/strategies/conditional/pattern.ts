@@ -1,4 +1,4 @@
-import { ParameterError, type Weight } from '@gateway/plugin-sdk';
+import { ParameterError, patternSize, type Weight } from '@gateway/plugin-sdk';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 
 /** Characters of all patterns of one config together. */
@@ -37,7 +37,7 @@ export class Patterns {
     this.#characters += text.length;
     if (this.#characters > charactersMax) throw new ParameterError(path, `the regular expressions of this config have more than ${charactersMax} characters together; shorten them`);
     // Measured before it is compiled: compiling is where a repetition of repetitions would hurt.
-    this.#size += sizeOf(text);
+    this.#size += patternSize(text);
     if (this.#size > sizeMax) throw new ParameterError(path, 'the regular expressions of this config repeat too much; use smaller counts in {}');
     try {
       return RE2JS.compile(RE2JS.translateRegExp(text));
@@ -52,35 +52,4 @@ export class Patterns {
     const maximum = Math.min(textCharactersMax, Math.floor(stepsMax / Math.max(1, this.#size)));
     return pattern.matcher(text.length > maximum ? text.slice(0, maximum) : text).find();
   }
-}
-
-const token = /\\Q[^]*?(?:\\E|$)|\\(?:[pP]\{[^}]*\}|x\{[^}]*\}|[^])|\[\^?\]?(?:\[:\^?\w+:\]|\\[^]|[^\]\\])*\]|\{(\d{1,6})(?:,(\d{0,6}))?\}|[^]/g;
-
-/** About as many as the instructions that RE2 makes of the pattern, never much fewer. */
-export function sizeOf(pattern: string): number {
-  let size = 2;
-  /** Size of what a repetition would repeat. */
-  let last = 0;
-  const open: number[] = [];
-  for (const match of pattern.matchAll(token)) {
-    const [text, least, most] = match;
-    if (least !== undefined) {
-      const times = Math.max(Number(least), Number(most ?? 0));
-      // Each repetition that may be left out is a branch more.
-      size += last * Math.max(0, times - 1) + Math.max(0, times - Number(least));
-      last *= Math.max(1, times);
-    } else if (text === '(') {
-      open.push(size);
-      size += 2;
-    } else if (text === ')') {
-      last = size - (open.pop() ?? 0);
-    } else if (text === '*' || text === '+' || text === '?') {
-      size += 1;
-      last += 1;
-    } else {
-      last = text.startsWith('\\Q') ? text.length : 1;
-      size += last;
-    }
-  }
-  return size;
 }

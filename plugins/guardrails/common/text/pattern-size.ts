@@ -1,4 +1,4 @@
-import { ParameterError, type Weight } from '@gateway/plugin-sdk';
+import { ParameterError, patternSize, type Weight } from '@gateway/plugin-sdk';
 
 /** Instructions of all patterns that one check is given. */
 const budgetSizeMax = 10_000;
@@ -23,7 +23,7 @@ export class PatternBudget {
 
   /** Throws a ParameterError with `path` when this pattern is one too many; else gives its size. */
   take(pattern: string, path: string): number {
-    const size = Math.max(sizeOf(pattern), patternSizeMin);
+    const size = Math.max(patternSize(pattern), patternSizeMin);
     this.#size += size;
     if (this.#size > budgetSizeMax) throw new ParameterError(path, `the regular expressions of this check have more than ${budgetSizeMax} steps together; use fewer, or smaller counts in {}`);
     return size;
@@ -34,34 +34,4 @@ export class PatternBudget {
     this.#bytes += bytes;
     this.#nanosecondsPerCharacter += nanosecondsPerCharacter;
   }
-}
-
-const token = /\\Q[^]*?(?:\\E|$)|\\(?:[pP]\{[^}]*\}|x\{[^}]*\}|[^])|\[\^?\]?(?:\[:\^?\w+:\]|\\[^]|[^\]\\])*\]|\{(\d{1,6})(?:,(\d{0,6}))?\}|[^]/g;
-
-/** About as many as the instructions that RE2 makes of the pattern, never much fewer. */
-export function sizeOf(pattern: string): number {
-  let size = 2;
-  /** Size of what a repetition would repeat. */
-  let last = 0;
-  const open: number[] = [];
-  for (const [text, least, most] of pattern.matchAll(token)) {
-    if (least !== undefined) {
-      const times = Math.max(Number(least), Number(most ?? 0));
-      // Each repetition that may be left out is a branch more.
-      size += last * Math.max(0, times - 1) + Math.max(0, times - Number(least));
-      last *= Math.max(1, times);
-    } else if (text === '(') {
-      open.push(size);
-      size += 2;
-    } else if (text === ')') {
-      last = size - (open.pop() ?? 0);
-    } else if (text === '*' || text === '+' || text === '?') {
-      size += 1;
-      last += 1;
-    } else {
-      last = text.startsWith('\\Q') ? text.length : 1;
-      size += last;
-    }
-  }
-  return size;
 }

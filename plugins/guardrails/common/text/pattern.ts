@@ -1,6 +1,6 @@
-import { ParameterError, type Weight } from '@gateway/plugin-sdk';
+import { ParameterError, patternSize, type Weight } from '@gateway/plugin-sdk';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
-import { patternBytes, sizeOf, type PatternBudget } from './pattern-size.js';
+import { patternBytes, type PatternBudget } from './pattern-size.js';
 
 /** Characters of one pattern. */
 const charactersMax = 4000;
@@ -69,7 +69,7 @@ export class TextPattern {
     if (rule === '') throw new ParameterError(path, 'is empty and would match everywhere; give a regular expression');
     if (rule.length > charactersMax) throw new ParameterError(path, `has more than ${charactersMax} characters; shorten the regular expression`);
     // Measured before it is compiled: compiling is where a repetition of repetitions would hurt.
-    if (sizeOf(source) > sizeMax) throw new ParameterError(path, `repeats too much: the regular expression has more than ${sizeMax} steps; use smaller counts in {}`);
+    if (patternSize(source) > sizeMax) throw new ParameterError(path, `repeats too much: the regular expression has more than ${sizeMax} steps; use smaller counts in {}`);
     try {
       const compiled = RE2JS.compile(RE2JS.translateRegExp(source), flags);
       if (compiled.programSize() > sizeMax * 2) throw new ParameterError(path, `is too large: the regular expression has more than ${sizeMax * 2} steps; shorten it`);
