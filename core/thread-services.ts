@@ -13,6 +13,7 @@ import { Logger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
 import { AddressPolicy } from './upstream/address-policy.js';
 import { Egress } from './upstream/egress.js';
+import { TimerWheel } from './upstream/timer-wheel.js';
 import { UndiciClient } from './upstream/undici-client.js';
 import { WorkerPool } from './workers/pool.js';
 
@@ -25,6 +26,7 @@ const closeTimeoutMs = 3_000;
 export class ThreadServices {
   readonly logger: Logger;
   readonly metrics = new Metrics();
+  readonly timers = new TimerWheel();
   readonly upstream: UndiciClient;
   readonly workers: WorkerPool;
   readonly hosts: PluginHosts;
@@ -42,7 +44,7 @@ export class ThreadServices {
     this.logger = new Logger(settings.logLevel);
     for (const secret of [settings.adminKey, settings.apiKey, settings.masterKey]) if (secret !== undefined) this.logger.hide(secret);
     this.workers = new WorkerPool(settings.threads);
-    const egress = new Egress({ policy: new AddressPolicy(settings.trustedHosts), connectTimeoutMs: settings.connectTimeoutMs });
+    const egress = new Egress({ policy: new AddressPolicy(settings.trustedHosts), connectTimeoutMs: settings.connectTimeoutMs, timers: this.timers });
     this.upstream = new UndiciClient({
       egress,
       connectionsMax: settings.connectionsMax,

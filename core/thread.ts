@@ -113,6 +113,7 @@ export class DataThread {
       authenticator,
       plans,
       breakers,
+      timers: services.timers,
       logger: services.logger,
       metrics: services.metrics,
       cacheFaults: new FaultReport({ log: (message, fields) => services.logger.warn(message, fields), metrics: services.metrics, message: 'caches failed', metric: 'cache.faults', subject: 'cache' }),

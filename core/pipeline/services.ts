@@ -10,6 +10,7 @@ import type { FaultReport } from '../telemetry/fault-report.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Breakers } from '../upstream/breaker.js';
+import type { TimerWheel } from '../upstream/timer-wheel.js';
 import type { InFlight } from './cache/in-flight.js';
 import type { Refreshed } from './cache/refreshed.js';
 
@@ -25,6 +26,8 @@ export interface PipelineServices {
   readonly authenticator: Authenticator;
   readonly plans: PlanCache;
   readonly breakers: Breakers;
+  /** Time-outs of attempts. */
+  readonly timers: TimerWheel;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** A cache that fails costs no call anything, and may do so with every call. */

@@ -8,6 +8,7 @@ import type { Exchange, Running } from '../../exchange/exchange.js';
 import type { Usage } from '../../exchange/usage.js';
 import type { CachePlan, Plan, TargetPlan } from '../../plan/plan.js';
 import { backoffMs, retryAfterMs } from '../../upstream/retry-after.js';
+import { WheelTimeout, type TimeoutOwner } from '../../upstream/timer-wheel.js';
 import type { CacheKey } from '../cache/cache-key.js';
 import { CachedCall, type CachedCallOwner, type CacheOutcome } from '../cache/cached-call.js';
 import { clientStatus, isJudged, runBefore } from '../hooks/before.js';
@@ -50,13 +51,16 @@ export interface CallEnd {
   breakOff(exchange: Exchange, thrown: unknown): void;
 }
 
-export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCallOwner {
+export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCallOwner, TimeoutOwner {
   readonly #targets: TargetSelector | null;
   #target: TargetPlan | null = null;
   #passedOver: TargetPlan | null = null;
   #prepared: PreparedRequest | null = null;
   #attempt: Attempt | null = null;
+  /** Of the wait before a retry. */
   #timer: NodeJS.Timeout | null = null;
+  /** Of an attempt; null where none has been limited. */
+  #timeout: WheelTimeout | null = null;
   #retries = 0;
   /** What the connection sent anew by itself, of the present target. */
   #repeats = 0;
@@ -98,7 +102,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
 
   cancel(): void {
     this.#isOver = true;
-    this.#clearTimer();
+    this.#clearTimers();
     if (this.#attempt !== null) this.#attempt.cancel();
     if (this.#upload !== null) this.#upload.destroy();
     if (this.#cached !== null) this.#cached.leave();
@@ -232,18 +236,20 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     if (exchange.hooks !== null) exchange.hooks.forgetAnswer();
     const attempt = this.#attempt = new Attempt(this, target, this.#prepared as PreparedRequest);
     const timeoutMs = requestTimeout(exchange, target);
-    if (timeoutMs > 0) {
-      this.#timer = setTimeout(() => {
-        this.#timer = null;
-        this.#fenced(() => {
-          attempt.cancel();
-          this.onFault(attempt, fail('ATTEMPT_TIMEOUT', { timeoutMs }));
-        });
-      }, timeoutMs);
-    }
+    if (timeoutMs > 0) (this.#timeout ??= new WheelTimeout(this.services.timers, this)).start(timeoutMs);
     attempt.begin();
     // The members of the body wait for the provider only where somebody on the target looks at them again.
     if (attempt.prepared.call === null && target.before === null && target.after === null && target.cache === null) exchange.forgetMembers();
+  }
+
+  /** The attempt has had its time. */
+  onTimeout(): void {
+    const attempt = this.#attempt;
+    if (attempt === null) return;
+    this.#fenced(() => {
+      attempt.cancel();
+      this.onFault(attempt, fail('ATTEMPT_TIMEOUT', { timeoutMs: requestTimeout(this.exchange, attempt.target) }));
+    });
   }
 
   onRepeat(): void {
@@ -257,7 +263,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
       attempt.passOver(false);
       return;
     }
-    this.#clearTimer();
+    this.#clearTimers();
     const { target } = attempt;
     const { status } = head;
     if (target.breaker !== null) this.services.breakers.record(target.breakerSlot, target.breaker, status);
@@ -274,7 +280,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
 
   onFault(attempt: Attempt, error: GatewayError): void {
     if (this.#isOver || attempt !== this.#attempt) return;
-    this.#clearTimer();
+    this.#clearTimers();
     if (!this.#triesAgainOver(attempt, error, false)) this.#giveUp(error);
   }
 
@@ -459,7 +465,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
   #giveUp(error: GatewayError, retryCount = this.#lastCount): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#clearTimer();
+    this.#clearTimers();
     if (this.#upload !== null) this.#upload.destroy();
     this.end.refuse(this.exchange, error, retryCount);
   }
@@ -475,11 +481,12 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
 
   onThrown(thrown: unknown): void {
     this.#isOver = true;
-    this.#clearTimer();
+    this.#clearTimers();
     this.end.breakOff(this.exchange, thrown);
   }
 
-  #clearTimer(): void {
+  #clearTimers(): void {
+    if (this.#timeout !== null) this.#timeout.remove();
     if (this.#timer === null) return;
     clearTimeout(this.#timer);
     this.#timer = null;

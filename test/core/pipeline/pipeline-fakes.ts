@@ -9,14 +9,16 @@ import type { ResponseOwner } from '../../../core/pipeline/response/response-own
 import type { PipelineServices } from '../../../core/pipeline/services.js';
 import { Breakers } from '../../../core/upstream/breaker.js';
 import type { UpstreamOrigin, UpstreamRequest } from '../../../core/upstream/client.js';
+import { TimerWheel } from '../../../core/upstream/timer-wheel.js';
 import { exchangeOf, type ExchangeParts, RecordingResponder } from '../exchange/fakes.js';
 
 export const collectedBytesMax = 1_000;
 
 export function pipelineServices(): PipelineServices {
-  const services: Pick<PipelineServices, 'settings' | 'breakers'> & Record<'plans' | 'metrics' | 'logger' | 'responses', object> = {
+  const services: Pick<PipelineServices, 'settings' | 'breakers' | 'timers'> & Record<'plans' | 'metrics' | 'logger' | 'responses', object> = {
     settings: { retryDelayMs: 0, requestsMax: 10, collectedBytesMax },
     breakers: new Breakers(Breakers.allocate(16)),
+    timers: new TimerWheel(),
     plans: { acquire() {}, release() {} },
     metrics: { add() {} },
     logger: { error() {}, warn() {} },
