@@ -11,6 +11,7 @@ import type { BodyReader } from './exchange/exchange.js';
 import { checkExporter, type LogMemory, type LogThread } from './log-thread.js';
 import { RecordWriter } from './logs/record-writer.js';
 import { RingMemory } from './logs/ring.js';
+import { BuiltBodies } from './pipeline/cache/built-bodies.js';
 import { InFlight } from './pipeline/cache/in-flight.js';
 import { Refreshed } from './pipeline/cache/refreshed.js';
 import { Pipeline } from './pipeline/request/run.js';
@@ -121,6 +122,7 @@ export class DataThread {
       hostOf: (id) => services.registry.host(id),
       inFlight: new InFlight(),
       refreshed: new Refreshed(),
+      builtBodies: new BuiltBodies(),
       responses,
     });
     const descriptorsMax = descriptorLimit();

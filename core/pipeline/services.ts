@@ -11,6 +11,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Breakers } from '../upstream/breaker.js';
 import type { TimerWheel } from '../upstream/timer-wheel.js';
+import type { BuiltBodies } from './cache/built-bodies.js';
 import type { InFlight } from './cache/in-flight.js';
 import type { Refreshed } from './cache/refreshed.js';
 
@@ -38,6 +39,7 @@ export interface PipelineServices {
   /** Answers on their way that others may join. */
   readonly inFlight: InFlight;
   readonly refreshed: Refreshed;
+  readonly builtBodies: BuiltBodies;
   /** Responses kept for providers that keep none. */
   readonly responses: ResponseStore;
 }

@@ -8,7 +8,8 @@ import type { Exchange } from '../../exchange/exchange.js';
 import type { Usage } from '../../exchange/usage.js';
 import type { CachePlan, TargetPlan } from '../../plan/plan.js';
 import { UsageTap } from '../../stream/usage-tap.js';
-import type { PreparedRequest } from '../request/prepare.js';
+import { buildBody, type PreparedRequest } from '../request/prepare.js';
+import { unsupportedMode } from '../request/provider-call.js';
 import type { PipelineServices } from '../services.js';
 import { cacheKeyOf, sharingKey, type CacheKey } from './cache-key.js';
 import { answerFromCache, changeCache, dropHit, lookUp, missStatus } from './cached-answer.js';
@@ -40,12 +41,24 @@ export class CachedCall {
     const key = this.key = cacheKeyOf(exchange, target, prepared);
     if (key === null) {
       exchange.cacheStatus = 'DISABLED';
+      buildBody(prepared);
       return 'miss';
+    }
+    if (prepared.putOff !== null) {
+      const built = `${key.key} ${unsupportedMode(exchange, target)}`;
+      const unsupported = services.builtBodies.find(built);
+      if (unsupported === undefined) {
+        buildBody(prepared);
+        services.builtBodies.add(built, [...exchange.unsupported]);
+      } else {
+        exchange.unsupported = [...unsupported];
+      }
     }
     if (exchange.head.cacheForceRefresh === 'true') {
       exchange.cacheStatus = 'REFRESH';
       services.refreshed.add(key.key, exchange.startedAt);
       changeCache(plan, () => plan.cache.remove(key), services);
+      buildBody(prepared);
       return 'miss';
     }
     const found = lookUp(plan, key, services);
@@ -68,7 +81,9 @@ export class CachedCall {
     if (exchange.isFinished || exchange.isRefused) return 'miss';
     if (hit !== undefined && this.#sendHit(plan, key, hit)) return 'hit';
     exchange.cacheStatus = missStatus(plan, key);
-    return plan.sharesInFlight && this.#joins(target, key, prepared) ? 'joined' : 'miss';
+    if (plan.sharesInFlight && this.#joins(target, key, prepared)) return 'joined';
+    buildBody(prepared);
+    return 'miss';
   }
 
   /** False when what was kept cannot be told; nothing has been sent then. */

@@ -17,7 +17,10 @@ import type { ProviderCall } from './provider-call.js';
 
 export interface PreparedRequest {
   readonly base: Base;
-  readonly request: UpstreamRequest;
+  /** Without its body as long as that is put off. */
+  request: UpstreamRequest;
+  /** Asks the provider's function for the body, for targets with a cache, which may know the answer; null when there is no such function. Throws as prepare() does. */
+  putOff: (() => Uint8Array | null) | null;
   /** Bodies to be sent in calls of their own, in place of the request's; null for the usual single call. */
   readonly parts: readonly Uint8Array[] | null;
   /** The endpoint's entry in the provider, with its transforms; null on the proxy route. */
@@ -42,6 +45,14 @@ export function callOf(prepared: PreparedRequest): ProviderCall {
   return prepared.call;
 }
 
+/** The body is needed after all. */
+export function buildBody(prepared: PreparedRequest): void {
+  const { putOff } = prepared;
+  if (putOff === null) return;
+  prepared.putOff = null;
+  prepared.request = { ...prepared.request, body: putOff() };
+}
+
 /** Throws a client error when the provider cannot take this call. */
 export function prepare(exchange: Exchange, target: TargetPlan, upload: Readable | null): PreparedRequest {
   const { head, route } = exchange;
@@ -50,10 +61,11 @@ export function prepare(exchange: Exchange, target: TargetPlan, upload: Readable
   const draft = new UpstreamBody(exchange, target, credentials);
   const choice = chooseEndpoint(draft);
   const { spec } = choice;
-  const bodies = upload === null ? bodiesOf(draft, choice) : null;
+  const made = target.cache !== null && exchange.isJson && spec.isFanOut !== true ? spec.request : undefined;
+  const bodies = upload === null ? bodiesOf(draft, choice, made !== undefined) : null;
   const body = upload ?? (bodies === null ? null : bodies[0] ?? null);
   const headers: string[] = [];
-  if (body !== null) headers.push('content-type', head.contentType === '' || choice.isRewritten ? 'application/json' : wireValue('content-type', head.contentType));
+  if (body !== null || made !== undefined) headers.push('content-type', head.contentType === '' || choice.isRewritten ? 'application/json' : wireValue('content-type', head.contentType));
   if (upload !== null && head.contentLength >= 0) headers.push('content-length', String(head.contentLength));
   forwardedHeaders(exchange, target, headers);
   targetHeaders(target, headers, false);
@@ -69,6 +81,7 @@ export function prepare(exchange: Exchange, target: TargetPlan, upload: Readable
   return {
     base,
     request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId },
+    putOff: made === undefined ? null : () => madeBody(draft, spec, made),
     parts: spec.isFanOut === true ? bodies : null,
     spec,
     // Functions that only look at the answer need it as well.
@@ -82,14 +95,24 @@ export function prepare(exchange: Exchange, target: TargetPlan, upload: Readable
   };
 }
 
-function bodiesOf(draft: UpstreamBody, choice: EndpointChoice): readonly Uint8Array[] | null {
+function bodiesOf(draft: UpstreamBody, choice: EndpointChoice, isPutOff: boolean): readonly Uint8Array[] | null {
   try {
-    return draft.bodies(choice);
+    return draft.bodies(choice, isPutOff);
   } catch (thrown) {
-    if (isStackOverflow(thrown) || isStackOverflow(causeOf(thrown))) throw fail('BODY_TOO_DEEP', { maximum: levelsMax, param: 'body' });
-    throw thrown;
+    throw depthFault(thrown) ?? thrown;
   }
 }
+
+function madeBody(draft: UpstreamBody, spec: EndpointSpec, request: NonNullable<EndpointSpec['request']>): Uint8Array | null {
+  try {
+    return draft.made(spec, request)[0] ?? null;
+  } catch (thrown) {
+    throw depthFault(thrown) ?? thrown;
+  }
+}
+
+const depthFault = (thrown: unknown): Error | undefined =>
+  (isStackOverflow(thrown) || isStackOverflow(causeOf(thrown)) ? fail('BODY_TOO_DEEP', { maximum: levelsMax, param: 'body' }) : undefined);
 
 const causeOf = (thrown: unknown): unknown => (thrown instanceof Error ? thrown.cause : undefined);
 
@@ -107,7 +130,7 @@ function prepareProxy(exchange: Exchange, target: TargetPlan, upload: Readable |
   if (head.query !== '') path += `?${checkedQuery(head.query)}`;
   path = authorise(exchange, target, headers, path);
   return {
-    base, request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId }, parts: null, spec: null, call: null, translation: null,
+    base, request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId }, putOff: null, parts: null, spec: null, call: null, translation: null,
     keys: signingKeys(exchange, target, credentials), ownAnswer: null, cacheBody: null, cacheBytes: null, cachePath: null,
   };
 }

@@ -89,8 +89,8 @@ export class UpstreamBody implements EndpointBody {
     return boundary === undefined ? '' : multipartField(this.edited, boundary, 'model') ?? '';
   }
 
-  /** What goes up: null without a body, several for a fan-out. */
-  bodies(choice: EndpointChoice): readonly Uint8Array[] | null {
+  /** What goes up: null without a body, several for a fan-out. `isPutOff`: null when a function of the provider makes it; then `made` is to be asked. */
+  bodies(choice: EndpointChoice, isPutOff: boolean): readonly Uint8Array[] | null {
     const { spec } = choice;
     if (this.edited === null) return null;
     if (!this.exchange.isJson) return [this.edited];
@@ -108,9 +108,13 @@ export class UpstreamBody implements EndpointBody {
       body = spec.request === undefined ? body : this.#parse(bytes, spec);
     }
     if (spec.request === undefined) return [bytes ?? Buffer.from(writeJson(body ?? {}))];
-    const { call } = this;
-    call.take(body ?? this.exact);
-    const made = this.#ask(spec.request, call);
+    this.call.take(body ?? this.exact);
+    return isPutOff ? null : this.made(spec, spec.request);
+  }
+
+  /** Asks the provider's function. */
+  made(spec: EndpointSpec, request: NonNullable<EndpointSpec['request']>): readonly Uint8Array[] {
+    const made = this.#ask(request, this.call);
     if (spec.isFanOut !== true) return [Buffer.from(writeJson(made))];
     if (!Array.isArray(made) || made.length === 0) throw fail('PLUGIN_FAILED', { plugin: `provider/${this.target.provider.id}`, reason: 'its request function gave no list of bodies' });
     if (made.length > fanOutMax) throw fail('BODY_INVALID', { param: 'input', reason: `${this.target.provider.id} would have to be asked ${made.length} times; at most ${fanOutMax}` });
