@@ -93,9 +93,11 @@ export class ResponseWriter implements Responder {
     if (!this.isOpen || this.#isEnded) return true;
     if (chunk.length > 0) {
       this.bytesSent += chunk.length;
-      if (this.#first === null) this.#first = chunk;
-      else if (this.#more === null) this.#more = [chunk];
-      else this.#more.push(chunk);
+      // What leaves at the end of the task may be lent; what has to wait for room is the writer's own.
+      const kept = this.#hasWaiter ? Buffer.from(chunk) : chunk;
+      if (this.#first === null) this.#first = kept;
+      else if (this.#more === null) this.#more = [kept];
+      else this.#more.push(kept);
       if (!this.#isFlushPlanned && !this.#hasWaiter) this.#plan();
     }
     return !this.#hasWaiter;
@@ -173,7 +175,7 @@ export class ResponseWriter implements Responder {
   /** A body of announced length: the library counts it and ends by itself with the last byte. */
   #writeSized(first: Uint8Array | null, more: Uint8Array[] | null): void {
     const chunk = first === null ? null : more === null ? first : Buffer.concat([first, ...more]);
-    if (chunk !== null && !this.#trySized(chunk)) return;
+    if (chunk !== null && !this.#trySized(chunk, false)) return;
     if (this.isOpen && this.#isEnded) {
       // Fewer bytes than announced: the client must see that the answer is not whole.
       if (this.#written < this.#bodyBytes) this.abort();
@@ -182,7 +184,7 @@ export class ResponseWriter implements Responder {
   }
 
   /** False when the client took only a part: the rest waits for room. */
-  #trySized(chunk: Uint8Array): boolean {
+  #trySized(chunk: Uint8Array, isOwn: boolean): boolean {
     const startedAt = this.#written;
     const [isTaken, isDone] = this.response.tryEnd(chunk, this.#bodyBytes);
     if (isDone) {
@@ -194,7 +196,7 @@ export class ResponseWriter implements Responder {
       this.#written += chunk.length;
       return true;
     }
-    this.#rest = chunk;
+    this.#rest = isOwn ? chunk : Buffer.from(chunk);
     this.#restAt = startedAt;
     this.#wait();
     return false;
@@ -214,7 +216,7 @@ export class ResponseWriter implements Responder {
       this.#rest = null;
       this.#written = offset;
       this.#hasWaiter = false;
-      if (!this.#trySized(unsent)) return false;
+      if (!this.#trySized(unsent, true)) return false;
       if (!this.isOpen) return true;
     }
     this.#hasWaiter = false;

@@ -96,7 +96,7 @@ class Part implements UpstreamListener {
   }
 
   onChunk(chunk: Uint8Array): void {
-    this.collected.append(chunk);
+    this.collected.appendCopy(chunk);
     this.whole.onBytes(chunk.length);
   }
 

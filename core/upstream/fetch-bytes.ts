@@ -27,7 +27,7 @@ class Collector implements UpstreamListener {
 
   onChunk(chunk: Uint8Array): void {
     if (this.#collected.length + chunk.length <= this.bytesMax) {
-      this.#collected.append(chunk);
+      this.#collected.appendCopy(chunk);
       return;
     }
     this.call?.cancel();
