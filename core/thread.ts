@@ -22,6 +22,7 @@ import { isPluginKind, places } from './registry/ids.js';
 import { PluginReloader } from './registry/reloader.js';
 import type { ConnectionLimits } from './server/client-connections.js';
 import { connectionsFor, descriptorLimit } from './server/descriptors.js';
+import { bytesUsed, collectAll, IdleCollector, lookEveryMs } from './server/idle-collector.js';
 import { Listener } from './server/listener.js';
 import { loadUws } from './server/uws.js';
 import type { Settings } from './settings/read.js';
@@ -155,6 +156,11 @@ export class DataThread {
         plans.dropUsing(plugins);
       },
     });
+    const idle = new IdleCollector({
+      isIdle: () => listener.open === 0 && pipeline.open === 0, bytesUsed, collect: collectAll, now: () => performance.now(),
+      onFault: (fault) => services.logger.warn('memory could not be given back', { reason: reasonOf(fault), thread: index }),
+    });
+    services.hosts.hostOf('gateway').every(lookEveryMs, () => idle.look());
     await listener.listen(settings.host, port);
     if (index === 0) reportFaults(services).catch((thrown: unknown) => services.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));
     return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, listener);

@@ -110,6 +110,28 @@ describe('when bodies fill the room for them', () => {
     assert.match(text, /larger than 7340032 bytes/);
   });
 
+  it('bodies of any length and framing reach the provider byte by byte, as they are, edited and judged', async () => {
+    const configs = [{}, { override_params: { user: 'u-1' } }, { input_guardrails: [{ wordCount: { maxWords: 100 }, deny: true }] }];
+    for (const length of [10 * KiB, 150 * KiB, 300 * KiB, 3 * MiB]) {
+      const text = chatOf(length);
+      for (const config of configs) {
+        const own = Object.entries(routed(upstream.url, config)).map(([name, value]) => `${name}: ${value}\r\n`).join('');
+        for (const isChunked of [false, true]) {
+          const start = `POST /v1/chat/completions HTTP/1.1\r\nhost: g\r\ncontent-type: application/json\r\n${own}`;
+          const cut = length / 3 | 0;
+          const wire = await send(isChunked
+            ? `${start}transfer-encoding: chunked\r\n\r\n${chunkOf(text.slice(0, cut))}${chunkOf(text.slice(cut))}0\r\n\r\n`
+            : `${start}content-length: ${length}\r\n\r\n${text}`);
+          assert.match(await wire.until(isWholeChat), /^HTTP\/1\.1 200/);
+          const sent = upstream.received.at(-1)?.body.toString() ?? '';
+          const isEdited = 'override_params' in config;
+          assert.ok(isEdited ? sent.startsWith(text.slice(0, -1)) && sent.includes('"u-1"') : sent === text, `${length} bytes, ${JSON.stringify(config)}, ${isChunked ? 'chunked' : 'announced'}: ${sent.length} bytes arrived`);
+        }
+      }
+    }
+    await assertAllFree();
+  });
+
   it('what is only announced takes little of it', async () => {
     const silent: Wire[] = [];
     for (let index = 0; index < 40; index += 1) silent.push(await send(head('/v1/chat/completions', `content-length: ${5 * MiB}`) + '{"model"'));

@@ -1,0 +1,78 @@
+// Gives the memory of a burst back. The engine collects when much is allocated, and after a burst nothing is: bodies that nobody holds any
+// more would stay until the next one. Looks once a second, and collects when there has been no call for some looks and so much more is held
+// than after the last time that it is worth a stop of some 80 ms. Never while a call is open.
+
+import { Session } from 'node:inspector';
+import { getHeapStatistics } from 'node:v8';
+
+export const lookEveryMs = 1000;
+/** Looks in a row without a call. A pause in the midst of traffic is shorter. */
+const quietLooksMin = 3;
+const growthBytesMin = 64 * 1024 * 1024;
+/** Traffic that comes and goes must not make a habit of it. */
+const restMs = 10_000;
+
+export interface IdleView {
+  /** No call is open. */
+  readonly isIdle: () => boolean;
+  /** Used in this thread's heap, and by buffers outside of it. */
+  readonly bytesUsed: () => number;
+  /** Collects all that is not held, and calls back when it has. */
+  readonly collect: (done: (fault: Error | null) => void) => void;
+  readonly onFault: (fault: Error) => void;
+  readonly now: () => number;
+}
+
+export class IdleCollector {
+  #quietLooks = 0;
+  /** What was used when it was least, since the last collection. */
+  #floor: number;
+  #notBefore = Number.NEGATIVE_INFINITY;
+  #isCollecting = false;
+
+  constructor(readonly view: IdleView) {
+    this.#floor = view.bytesUsed();
+  }
+
+  look(): void {
+    const { view } = this;
+    if (this.#isCollecting) return;
+    if (!view.isIdle()) {
+      this.#quietLooks = 0;
+      return;
+    }
+    this.#quietLooks += 1;
+    const used = view.bytesUsed();
+    this.#floor = Math.min(this.#floor, used);
+    if (this.#quietLooks < quietLooksMin || used - this.#floor < growthBytesMin || view.now() < this.#notBefore) return;
+    this.#isCollecting = true;
+    this.#notBefore = view.now() + restMs;
+    view.collect((fault) => {
+      this.#isCollecting = false;
+      this.#floor = view.bytesUsed();
+      if (fault !== null) view.onFault(fault);
+    });
+  }
+}
+
+export function bytesUsed(): number {
+  const { used_heap_size: heap, external_memory: outside } = getHeapStatistics();
+  return heap + outside;
+}
+
+/** What the engine does when memory is short: unlike a collection by flag it makes the young generation small again, too. */
+export function collectAll(done: (fault: Error | null) => void): void {
+  const session = new Session();
+  try {
+    session.connect();
+    session.post('HeapProfiler.collectGarbage', (fault) => {
+      // Not in here: the engine still holds the lock that ending the session waits for.
+      setImmediate(() => {
+        session.disconnect();
+        done(fault);
+      });
+    });
+  } catch (thrown) {
+    done(thrown instanceof Error ? thrown : new Error('no inspector'));
+  }
+}
