@@ -9,7 +9,7 @@ import type { KeyLookup } from './principal.js';
 const hashesMax = 32;
 /** Percent-encodings that may lie over one another. */
 const decodingsMax = 3;
-/** What credentials in headers are made of (token68, RFC 9110, section 11.2). */
+/** The characters of credentials in headers (token68, RFC 9110, section 11.2). */
 const tokenChars = /[A-Za-z0-9._~+/=-]*/y;
 const generatedKey = /gw_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/y;
 /** The same without what parts a path or a form. */
@@ -75,6 +75,6 @@ function matchAt(pattern: RegExp, text: string, index: number): string {
 }
 
 function decoded(text: string): string {
-  // Byte by byte: what is no UTF-8 has to be looked at as well, and keys are ASCII.
+  // Byte by byte: what is not UTF-8 has to be looked at as well, and keys are ASCII.
   return text.replace(/%([0-9a-f]{2})/gi, (_, hexadecimal: string) => String.fromCharCode(Number.parseInt(hexadecimal, 16)));
 }

@@ -21,5 +21,5 @@ export const hashKey: (key: string) => string = typeof crypto.hash === 'function
   ? (key) => crypto.hash('sha256', key, 'hex')
   : (key) => crypto.createHash('sha256').update(key).digest('hex');
 
-/** What of a key may be stored and shown; at least as long as the snapshot's filter needs. */
+/** The part of a key that may be stored and shown; at least as long as the snapshot's filter needs. */
 export const prefixOf = (key: string): string => key.slice(0, looksLikeKey(key) ? shownChars : shownCharsGiven);

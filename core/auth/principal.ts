@@ -4,7 +4,7 @@ import type { Principal } from '../storage/principal.js';
 
 export type { Principal } from '../storage/principal.js';
 
-/** What authentication needs of the snapshot; both are read synchronously, on each call. */
+/** The part of the snapshot that authentication needs; both are read synchronously, on each call. */
 export interface KeyLookup {
   principalByKeyHash(hash: string): Principal | undefined;
   /** A quick no: false when no key begins as `text` does. */

@@ -15,7 +15,7 @@ const quote = 0x22, backslash = 0x5c, colon = 0x3a;
 /** The bytes to search for a member of this name. */
 export const needleOf = (name: string): Buffer => Buffer.from(`"${name}"`, 'latin1');
 
-/** Index of the value of the member whose name's opening quote may be at `at`; -1 when it is no name. */
+/** Index of the value of the member whose name's opening quote may be at `at`; -1 when it is not a name. */
 export function valueOfKey(bytes: Buffer, at: number, needle: Buffer, isStartKnown: boolean): number {
   if (isEscaped(bytes, at, isStartKnown)) return -1;
   const after = skipBlank(bytes, at + needle.length);

@@ -8,7 +8,7 @@ import { cursorOf, isKey, notAnObject, scalarAt } from './scan.js';
 /** A role and what takes its place. */
 export type Roles = Readonly<Record<string, string>>;
 
-/** What the role becomes; undefined when it stays. */
+/** The role that it becomes; undefined when it stays. */
 export const replacedRole = (roles: Roles, role: unknown): string | undefined => (typeof role === 'string' && Object.hasOwn(roles, role) ? roles[role] : undefined);
 
 /** Returns the same bytes when no message has such a role. Throws BODY_INVALID when the body is not one JSON object. */

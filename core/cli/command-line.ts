@@ -93,10 +93,10 @@ function optionFault({ rawName: option, value }: Token & { kind: 'option' }, com
   return value === undefined ? undefined : `option ${option} takes no value`;
 }
 
-/** What names the file of settings elsewhere. */
+/** Options that name the settings file in other programs. */
 const otherSettingsOptions = ['--config', '--config-file', '--conf', '-c', '--setting', '-s', '-f', '--file'];
 
-/** What was meant, of what there is. */
+/** The way on: the option or setting that was most likely meant. */
 function wayOn(option: string, command: Command): string {
   const flag = nearestName(option, Object.keys(command.flags ?? {}));
   if (flag !== undefined) return `; did you mean ${flag}?`;

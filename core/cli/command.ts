@@ -6,14 +6,14 @@ export interface Command {
   readonly describe: string;
   /** Accepts --settings. */
   readonly takesSettings: boolean;
-  /** What may stand behind the command, for help: `[kind or id]`. Absent: nothing. */
+  /** The argument of the command, for help: `[kind or id]`. Absent: nothing. */
   readonly argument?: string;
   /** Options without a value, and what each is for. */
   readonly flags?: Readonly<Record<string, string>>;
   run(around: Surroundings, given: CommandWords): Promise<number>;
 }
 
-/** What stood behind the command. */
+/** The words behind the command. */
 export interface CommandWords {
   readonly argument: string | undefined;
   readonly flags: ReadonlySet<string>;

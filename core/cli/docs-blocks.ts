@@ -36,7 +36,7 @@ export function docsBlocks(): readonly DocsBlock[] {
 const startOf = (name: string): string => `<!-- ${name} -->`;
 const endOf = (name: string): string => `<!-- /${name} -->`;
 
-/** What stands between the markers now; undefined without both markers. */
+/** The text between the markers now; undefined without both markers. */
 export function readBlock(content: string, name: string): string | undefined {
   const start = content.indexOf(startOf(name));
   const end = content.indexOf(endOf(name), start);

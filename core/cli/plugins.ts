@@ -8,7 +8,7 @@ import { readSettings } from '../settings/read.js';
 import type { Surroundings } from './app-contract.js';
 import type { CommandWords } from './command.js';
 
-/** Faults in the settings are refused; a plugin at fault is listed as such, which is no failure of the list. */
+/** Faults in the settings are refused; a plugin at fault is listed as such, which is not a failure of the list. */
 export async function plugins(around: Surroundings, { argument, flags }: CommandWords): Promise<number> {
   const settings = readSettings(around.environment, around.cwd);
   const app = await around.loadApp();

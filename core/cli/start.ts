@@ -8,9 +8,9 @@ type Signal = 'SIGTERM' | 'SIGINT';
 
 /** As shells report a process ended by the signal. */
 const signalledCodes = { SIGINT: 130, SIGTERM: 143 } as const;
-/** What stop() may take beyond its deadline before it counts as stuck. */
+/** Time that stop() may take beyond its deadline before it counts as stuck. */
 const graceMs = 10_000;
-/** What ending by the clock of this thread may take, before the process is ended from outside. */
+/** Time that ending by the clock of this thread may take, before the process is ended from outside. */
 const stuckMs = 3_000;
 
 /** Resolves with the exit code when the gateway has stopped. */

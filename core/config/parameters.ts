@@ -24,7 +24,7 @@ export interface Inherited {
   readonly output_mutators: readonly (string | GuardrailConfig)[] | undefined;
 }
 
-/** What the root of a config inherits. */
+/** The values that the root of a config inherits. */
 export const noInheritance: Inherited = Object.freeze({
   override_params: undefined,
   default_params: undefined,
@@ -51,7 +51,7 @@ export function mergeParameters(parent: JsonObject | undefined, own: JsonObject 
   return own === undefined ? parent : Object.freeze({ ...parent, ...own });
 }
 
-/** What holds for `config` itself and, unless they say otherwise, for its targets. */
+/** The values for `config` itself and, unless they say otherwise, for its targets. */
 export function inherit(parent: Inherited, config: Config): Inherited {
   // Hooks and guardrails of one side are one list to the client, so any of a target's own replaces all of the parent's on that side.
   const before = [config.before_request_hooks, config.input_guardrails, config.input_mutators].some(hasItems) ? config : parent;

@@ -7,7 +7,7 @@ import { logitBias, promptText, streamOptions } from './shared-fields.js';
 
 const bestOfRange = integerIn(0, 20);
 
-/** Must exceed n and cannot be streamed; the defaults of both, spelled out, are no fault. */
+/** Must exceed n and cannot be streamed; the defaults of both, spelled out, are not faults. */
 const bestOf: Check = (value, name, body) => {
   const found = bestOfRange(value, name, body);
   if (found !== undefined || typeof value !== 'number') return found;

@@ -68,7 +68,7 @@ export class Exchange implements PluginExchange {
   hasLongNumbers: boolean | undefined = undefined;
   /** The model that a body named whose members are no longer held; else empty. */
   model = '';
-  /** What the client sent, when hooks have made another body of it. */
+  /** The client's body, when hooks have made another one of it. */
   sentBytes: Uint8Array | null = null;
 
   // ---- progress ----
@@ -108,7 +108,7 @@ export class Exchange implements PluginExchange {
   constructor(
     readonly head: RequestHead,
     readonly route: EndpointDefinition,
-    /** What the client's path has behind the endpoint's own (`/{id}/content`); for the proxy the whole upstream path. */
+    /** The part of the client's path behind the endpoint's own (`/{id}/content`); for the proxy the whole upstream path. */
     readonly suffix: string,
     readonly clientBody: ClientBody,
     /** Of the client; of all of them when several share the answer. */
@@ -158,7 +158,7 @@ export class Exchange implements PluginExchange {
     return this.#view ??= new View(this);
   }
 
-  /** The body as an object; empty when it is no JSON object. Unified routes have refused a faulty body before anyone asks. */
+  /** The body as an object; empty when it is not a JSON object. Unified routes have refused a faulty body before anyone asks. */
   json(): Readonly<Record<string, unknown>> {
     if (this.parsed === undefined) this.parsed = this.isJson ? objectOf(this.reader, this.bytes) : noObject;
     return this.parsed;
@@ -209,7 +209,7 @@ function objectOf(reader: BodyReader, bytes: Uint8Array): Readonly<Record<string
   try {
     return reader.parse(bytes);
   } catch {
-    // A proxy body is the provider's business: what is no JSON object has no members to ask for.
+    // A proxy body is the provider's business: what is not a JSON object has no members to ask for.
     return noObject;
   }
 }

@@ -2,7 +2,7 @@
 
 import type { HookDecision, Json } from '@gateway/plugin-sdk';
 
-/** What a hook said, as JSON: whole for clients, short for the log when it had nothing to say. */
+/** A hook's result, as JSON: whole for clients, short for the log when it had nothing to say. */
 export interface HookResult {
   readonly text: string;
   readonly logged: string;

@@ -22,7 +22,7 @@ export interface HookServices {
   readonly poolCheck: (pluginModule: URL, params: object, timeoutMs: number) => PooledCheck;
 }
 
-/** What a check gets that says nothing itself. */
+/** For a check that names none itself. */
 const checkTimeoutMsDefault = 5_000;
 const checkTimeoutMsMax = 120_000;
 const listNames = ['before_request_hooks', 'after_request_hooks', 'input_guardrails', 'output_guardrails', 'input_mutators', 'output_mutators'] as const;

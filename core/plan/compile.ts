@@ -266,14 +266,14 @@ class Compiler {
     }
     return (template, credentials) => {
       const text = baseText(provider, template, credentials, apiKey);
-      if (!URL.canParse(text)) throw fail('CONFIG_INVALID', { path, param: path, reason: `the address of ${provider.id} that its credentials make is no URL` });
+      if (!URL.canParse(text)) throw fail('CONFIG_INVALID', { path, param: path, reason: `the address of ${provider.id} that its credentials make is not a URL` });
       // A host name that a credential completes was written by the request, too.
       return make(new URL(text), text === (template ?? provider.plugin.baseUrl) ? 'operator' : 'request');
     };
   }
 }
 
-/** What the config says about parameters, as the kinds of body want it. */
+/** The config's parameters, as the kinds of body want them. */
 interface Edits {
   readonly body: BodyEdit[];
   readonly fields: TargetPlan['fieldEdits'][number][];
@@ -285,9 +285,9 @@ type AllEdits = Pick<TargetPlan, 'edits' | 'fieldEdits' | 'fills'>;
 
 const noEdits: Edits = { body: [], fields: [], fills: [] };
 const encoder = new TextEncoder();
-/** What a target holds, about, beside what it shares with others. */
+/** Held by a target, about, beside what it shares with others. */
 const targetBytes = 2_048;
-/** What one parameter holds beside its value, and in how many forms that is kept. */
+/** Held by one parameter beside its value, which is kept in so many forms. */
 const editBytes = 512;
 const editCopies = 4;
 const dropStepBytes = 128;

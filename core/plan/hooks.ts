@@ -28,7 +28,7 @@ export interface CompiledCheck {
   /** Null: it runs on the loop only. */
   readonly pooled: (() => PooledCheck) | null;
   readonly when: When | null;
-  /** What the check has cost on the loop so far; null: it stays there whatever it costs. */
+  /** The check's cost on the loop so far; null: it stays there whatever it costs. */
   readonly budget: CheckBudget | null;
 }
 
@@ -54,7 +54,7 @@ export interface CompiledHook {
   readonly isAsync: boolean;
   readonly hook: Hook;
   readonly checks: readonly CompiledCheck[];
-  /** What runs at the same time, step by step. */
+  /** The checks that run at the same time, step by step. */
   readonly steps: readonly (readonly CompiledCheck[])[];
   readonly onSuccess: Feedback | null;
   readonly onFail: Feedback | null;

@@ -14,7 +14,7 @@ import type { Plan } from './plan.js';
 import { usesAny } from './plan-plugins.js';
 
 const plansMax = 2000;
-/** What all plans of a thread hold together, their keys included: a config may be 64 kB, and its plan a few hundred times that. */
+/** Held by all plans of a thread together, their keys included: a config may be 64 kB, and its plan a few hundred times that. */
 const plansBytesMax = 128 * 1024 * 1024;
 /** A plan beside its parts. */
 const planBytes = 4_096;

@@ -8,9 +8,9 @@ import { fail } from '../errors/gateway-error.js';
 export const checksMax = 256;
 /** Bytes that the parts of one config may hold: some hundred ordinary patterns, or fifty of the largest. */
 export const weightBytesMax = 16 * 1024 * 1024;
-/** What every check holds, whatever it says. */
+/** Held by every check, whatever it says. */
 const checkBytes = 2_048;
-/** What all checks of a config may take at the worst for a text that is judged on the loop. Milliseconds. */
+/** The worst case of all checks of a config for a text that is judged on the loop. */
 const worstMsMax = 50;
 /** Compiling leaves the loop to others after so long, for as long. Milliseconds. */
 const turnMsMax = 4;

@@ -29,7 +29,7 @@ export interface RetryPolicy {
   readonly usesRetryAfter: boolean;
 }
 
-/** What a provider has under an endpoint: its spec, or a function that chooses one for a call. */
+/** A provider's entry for an endpoint: its spec, or a function that chooses one for a call. */
 export type EndpointEntry = EndpointSpec | ((call: ProviderCall) => EndpointSpec | string | undefined);
 
 /** A provider of the catalogue with its endpoints spelled out. */
@@ -94,7 +94,7 @@ export interface TargetPlan {
   readonly edits: readonly BodyEdit[];
   /** The same for a multipart body, as text. */
   readonly fieldEdits: readonly { readonly kind: 'set' | 'default' | 'remove'; readonly name: string; readonly value: string }[];
-  /** What default_params and override_params put in, by member. */
+  /** Values that default_params and override_params put in, by member. */
   readonly fills: ReadonlyMap<string, unknown>;
   readonly dropPaths: readonly DropPath[];
   readonly breakerSlot: number;
@@ -139,7 +139,7 @@ export interface Plan {
   readonly judgesRequest: boolean;
   /** Made for this plan; closed when it is dropped. */
   readonly instances: readonly Closable[];
-  /** What it holds in memory, about. */
+  /** Held in memory, about. */
   readonly weightBytes: number;
   /** Calls on it right now. */
   open: number;

@@ -23,7 +23,7 @@ export interface CatalogueEntry {
   readonly kind: PluginKind;
   readonly id: string;
   readonly status: 'ok' | 'fault';
-  /** What is wrong, with the file and line to change. */
+  /** The fault, with the file and line to change. */
   readonly fault: string | null;
   readonly title: string;
   readonly describe: string;

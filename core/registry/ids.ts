@@ -25,7 +25,7 @@ export interface PluginId {
   readonly name: string;
 }
 
-/** Undefined when `text` is no id at all; ids come from clients and become paths, so nothing else may pass. */
+/** Undefined when `text` is not an id at all; ids come from clients and become paths, so nothing else may pass. */
 export function parseId(text: string): PluginId | undefined {
   const match = /^(?:([a-z][a-z0-9-]{0,63})\.)?([a-zA-Z0-9][a-zA-Z0-9-]{0,63})$/.exec(text);
   return match === null ? undefined : { namespace: match[1] ?? '', name: match[2] ?? '' };

@@ -3,7 +3,7 @@
 
 import { isObject } from '@gateway/plugin-sdk';
 
-/** What Node takes for an import, in the order in which the package names them. */
+/** The conditions that Node takes for an import, in the order in which the package names them. */
 const conditions: ReadonlySet<string> = new Set(['node-addons', 'node', 'import', 'module-sync', 'default']);
 const depthMax = 16;
 

@@ -104,7 +104,7 @@ function pluginsOf(manifest: Manifest, namespace: string): PackagePlugin[] {
   const plugins: PackagePlugin[] = [];
   for (const [kind, ids] of Object.entries(listed)) {
     const place = ['gateway', 'plugins', kind];
-    if (!isPluginKind(kind)) return manifest.refuse(place, `gateway.plugins.${kind} is no plugin kind`);
+    if (!isPluginKind(kind)) return manifest.refuse(place, `gateway.plugins.${kind} is not a plugin kind`);
     const version = member(contract, kind);
     if (typeof version !== 'number' || !contracts.includes(version)) {
       manifest.refuse(['gateway', 'contract', kind], `gateway.contract.${kind} must be ${contracts.join(' or ')}, the contract this gateway speaks`);
@@ -112,7 +112,7 @@ function pluginsOf(manifest: Manifest, namespace: string): PackagePlugin[] {
     if (!Array.isArray(ids)) return manifest.refuse(place, `gateway.plugins.${kind} must be a list of names`);
     for (const [index, name] of ids.entries()) {
       const entry = [...place, String(index)];
-      if (typeof name !== 'string' || !/^[a-zA-Z0-9][a-zA-Z0-9-]{0,63}$/.test(name)) return manifest.refuse(entry, `gateway.plugins.${kind} holds a name that is no word`);
+      if (typeof name !== 'string' || !/^[a-zA-Z0-9][a-zA-Z0-9-]{0,63}$/.test(name)) return manifest.refuse(entry, `gateway.plugins.${kind} holds a name that is not a word`);
       const id = formatId({ namespace, name });
       if (plugins.some((plugin) => plugin.kind === kind && plugin.id === id)) return manifest.refuse(entry, `gateway.plugins.${kind} holds ${name} twice`);
       plugins.push({ kind, id, module: moduleOf(manifest, `./${kind}/${name}`) });

@@ -34,7 +34,7 @@ export interface RegistrySettings {
   readonly versions?: PackageVersions;
 }
 
-/** What became of a package whose files may have changed. */
+/** The outcome for a package whose files may have changed. */
 export type Reload =
   | { readonly outcome: 'same' }
   | { readonly outcome: 'refused'; readonly reason: string }
@@ -275,7 +275,7 @@ async function loadPlugin(kind: PluginKind, key: string, module: string, from: S
   } catch (thrown) {
     const keyword = /"([^"]+)"/.exec(reasonOf(thrown))?.[1];
     const line = keyword === undefined ? undefined : lineIn(module, keyword);
-    return refuse(`params is no JSON Schema: ${reasonOf(thrown)}`, { file: module, line: line ?? paramsPlace.line }, thrown);
+    return refuse(`params is not a JSON Schema: ${reasonOf(thrown)}`, { file: module, line: line ?? paramsPlace.line }, thrown);
   }
   return plugin;
 }
@@ -302,7 +302,7 @@ const faultOf = (plugin: Promise<unknown>): Promise<string | undefined> => plugi
 function splitKey(key: string): [PluginKind, string] {
   const at = key.indexOf('/');
   const kind = key.slice(0, at);
-  if (!isPluginKind(kind)) throw new TypeError(`${kind} is no kind of plugin`);
+  if (!isPluginKind(kind)) throw new TypeError(`${kind} is not a kind of plugin`);
   return [kind, key.slice(at + 1)];
 }
 

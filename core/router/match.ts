@@ -7,7 +7,7 @@ import type { EndpointDefinition } from '../exchange/endpoint.js';
 import { exactRoutes, familyRoutes, proxyMethods, reservedGets, reservedSegments, type FamilyRoute } from './routes.js';
 
 export type RouteMatch =
-  | { readonly kind: 'endpoint'; readonly endpoint: EndpointDefinition; /** What follows the endpoint's own path. */ readonly suffix: string }
+  | { readonly kind: 'endpoint'; readonly endpoint: EndpointDefinition; /** The rest of the path, behind the endpoint's own. */ readonly suffix: string }
   /** `suffix` is the whole path that goes upstream. */
   | { readonly kind: 'proxy'; readonly endpoint: EndpointDefinition; readonly suffix: string }
   | { readonly kind: 'health' }
@@ -58,7 +58,7 @@ export function matchRoute(method: string, path: string): RouteMatch {
   const segment = path.slice(prefix.length, end === -1 ? path.length : end);
   if (reserved.has(segment)) return unknown;
   if (!proxyMethods.includes(method)) return proxyOnly;
-  // Nothing, or a slash alone, is no path to relay.
+  // Nothing, or a slash alone, is not a path to relay.
   if (segment === proxySegment) return end === -1 || end === path.length - 1 ? unknown : { kind: 'proxy', endpoint: proxy, suffix: path.slice(end) };
   if (end !== -1) {
     // Ids of models may hold slashes: meta-llama/Llama-3.

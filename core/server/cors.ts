@@ -16,7 +16,7 @@ export class Cors {
     this.#origins = new Set(origins.map((origin) => origin.toLowerCase()));
   }
 
-  /** What every answer says, errors and streams too. A page that may not call gets no more than `vary`. */
+  /** Headers of every answer, errors and streams too. A page that may not call gets no more than `vary`. */
   headersFor(head: RequestHead): HeaderList {
     const allowed = this.#allowed(head.header('origin'));
     const vary = this.#origins.has(anyOrigin) ? [] : ['vary', 'origin'];

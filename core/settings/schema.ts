@@ -120,14 +120,14 @@ export const settingSchema = (name: SettingKey): SettingSchema => settingPropert
 export const settingsSchema = { type: 'object', additionalProperties: false, properties: settingProperties };
 
 export const environmentPrefix = 'GATEWAY_';
-/** Names the settings file; the only variable that is no key of it. */
+/** Names the settings file; the only variable that is not a key of it. */
 export const fileVariable = 'GATEWAY_SETTINGS';
 export const fileNames = ['gateway.yaml', 'gateway.yml', 'gateway.json'] as const;
 
 /** `port` -> `GATEWAY_PORT`. */
 export const environmentName = (name: SettingKey): string => environmentPrefix + name.toUpperCase();
 
-/** What the schema lets through, with its defaults filled in. */
+/** The settings that the schema lets through, with its defaults filled in. */
 export interface CheckedSettings {
   host: string;
   port: number;

@@ -15,7 +15,7 @@ const keysMax = 1_000_000;
 const retryDelayMs = 1000;
 /** Characters of a key that tell whether it may be one of ours; a stored `keyPrefix` has at least as many. */
 export const filterChars = 4;
-/** What generated keys begin with (auth/key.ts). */
+/** Generated keys begin so (auth/key.ts). */
 const generatedPrefix = 'gw_';
 
 interface View {

@@ -4,7 +4,7 @@ import { isObject, type Check, type CheckInput, type EndpointName, type Exchange
 import { LRUCache } from 'lru-cache';
 import { loadModule } from './entry.js';
 
-/** What of a check's input crosses. Bodies are JSON text: cheaper than a clone, and read only by checks that ask for them. */
+/** The part of a check's input that crosses. Bodies are JSON text: cheaper than a clone, and read only by checks that ask for them. */
 export interface PoolCheckInput {
   readonly stage: 'input' | 'output';
   readonly pieces: readonly TextPiece[];
@@ -80,7 +80,7 @@ function keptOf(pluginModule: string, params: string): Kept {
 
 async function make(pluginModule: string, params: string): Promise<Check> {
   const plugin: unknown = (await loadModule(pluginModule)).default;
-  if (!isGuardrail(plugin)) throw new Error(`${pluginModule} is no guardrail plugin; its default export must come from defineGuardrail`);
+  if (!isGuardrail(plugin)) throw new Error(`${pluginModule} is not a guardrail plugin; its default export must come from defineGuardrail`);
   return plugin.create(JSON.parse(params), poolHost);
 }
 

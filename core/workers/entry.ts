@@ -21,12 +21,12 @@ export interface WorkerCall {
 /** `undefined`: the pool had taken the call back before it began. */
 export type WorkerOutcome = { readonly value: unknown; readonly runMs: number } | { readonly fault: Fault; readonly runMs: number } | undefined;
 
-/** What the pool gives a worker at its start. */
+/** Given to a worker at its start. */
 export interface WorkerShare {
   /** One for each call that may be in the worker: its ticket, and the negative ticket from the moment it begins. */
   readonly cells: Int32Array;
   readonly resultBytesMax: number;
-  /** What a worker may print in its life. */
+  /** Bytes that a worker may print in its life. */
   readonly printedBytesMax: number;
 }
 
@@ -107,7 +107,7 @@ function faultOf(thrown: unknown): Fault {
 
 function messageOf(thrown: unknown): string {
   if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) return String(thrown.message);
-  return typeof thrown === 'object' || typeof thrown === 'function' ? 'the function threw something that is no error' : String(thrown);
+  return typeof thrown === 'object' || typeof thrown === 'function' ? 'the function threw something that is not an error' : String(thrown);
 }
 
 const clipped = (text: string): string => (text.length > messageLengthMax ? `${text.slice(0, messageLengthMax)} ...` : text);

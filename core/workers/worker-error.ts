@@ -15,7 +15,7 @@ export type WorkerErrorCode =
 
 const marker = Symbol.for('gateway.worker-error');
 
-/** What of an error crosses from a worker. */
+/** The part of an error that crosses from a worker. */
 export interface Fault {
   readonly code: 'threw' | 'unloadable' | 'uncloneable' | 'too-large';
   /** Class of what was thrown. */

@@ -1,6 +1,6 @@
 const marker: unique symbol = Symbol.for('gateway.binary-answer');
 
-/** An answer that is no JSON: sound, an image. Given by an endpoint's `response`. */
+/** An answer that is not JSON: sound, an image. Given by an endpoint's `response`. */
 export class BinaryAnswer {
   readonly [marker] = true;
   constructor(readonly contentType: string, readonly bytes: Uint8Array) {}

@@ -33,7 +33,7 @@ export interface When {
   readonly stream?: boolean;
 }
 
-/** What every plugin definition carries. Data only: importing a definition must have no side effect. */
+/** The members of every plugin definition. Data only: importing a definition must have no side effect. */
 export interface Common<K extends string, S> {
   readonly kind: K;
   /** Version of the contract of this kind that the plugin was written for. */

@@ -11,7 +11,7 @@ export interface FakeCheckInputOptions extends FakeExchangeOptions {
   readonly exchange?: Exchange;
 }
 
-/** What a check is given for a request (`body`), or an answer to it (`answer`). */
+/** The input of a check for a request (`body`), or an answer to it (`answer`). */
 export function fakeCheckInput(options: FakeCheckInputOptions = {}): CheckInput {
   const exchange = options.exchange ?? fakeExchange(options);
   const isOutput = options.stage === 'output' || (options.stage === undefined && options.answer !== undefined);

@@ -13,7 +13,7 @@ export interface FakeCallOptions {
   readonly unsupportedParams?: 'refuse' | 'omit';
 }
 
-/** What a fake call throws where the host answers 400. */
+/** Thrown by a fake call where the host answers 400. */
 export class Refusal extends Error {
   constructor(readonly param: string, readonly reason: string) {
     super(`${param}: ${reason}`);
@@ -22,7 +22,7 @@ export class Refusal extends Error {
 
 /** A provider call without a host. Ids count up from 1; the exchange is `exchange`, created at 1700000000. */
 export interface FakeCall extends ProviderCall {
-  /** What was given to `report` and left out by `omit`, in order. */
+  /** The parameters given to `report` and left out by `omit`, in order. */
   readonly reported: readonly string[];
 }
 

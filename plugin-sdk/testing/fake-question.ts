@@ -6,7 +6,7 @@ import { fakeExchange } from './fake-exchange.js';
 export interface FakeQuestionOptions {
   /** Default: `tenant`. */
   readonly partition?: string;
-  /** What the user asked last; null: nothing to compare. Default: `What is the capital of France?` */
+  /** The user's last question; null: nothing to compare. Default: `What is the capital of France?` */
   readonly text?: string | null;
   /** Everything else of the request. */
   readonly rest?: string;

@@ -4,7 +4,7 @@ import type { Check, TextWindow, Verdict } from '../src/kinds/guardrail.js';
 import { fakeExchange } from './fake-exchange.js';
 
 export interface StreamCheckRun {
-  /** What the client would have got. */
+  /** The text that the client would have got. */
   readonly text: string;
   /** The longest text that was held back between two windows. */
   readonly heldMax: number;

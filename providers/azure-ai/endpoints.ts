@@ -33,7 +33,7 @@ const inference = (path: string) => (call: Call): Spec => {
   };
 };
 
-/** What the model inference API does not have: OpenAI's v1 API of a resource, and custom hosts, which may be one. */
+/** Endpoints that the model inference API does not have: OpenAI's v1 API of a resource, and custom hosts, which may be one. */
 const openai = (path: string) => (call: Call): Spec | undefined => {
   const query = undated.get(versionAt(call));
   const place = placeOf(call.credentials);

@@ -90,7 +90,7 @@ export function usageOf(given: Json | undefined): TokenUsage | undefined {
 
 const count = (value: Json | undefined): number => (typeof value === 'number' ? value : 0);
 
-/** What the client asked for and OpenAI's API has no place for. */
+/** Members that the client asked for and OpenAI's API has no place for. */
 export function answerExtra(answer: JsonObject, call: ProviderCall): JsonObject {
   return {
     ...(answer.trace === undefined ? {} : { trace: answer.trace }),

@@ -90,7 +90,7 @@ function unit(body: JsonObject, call: ProviderCall, name: string, converseName: 
   return {};
 }
 
-/** What Converse has no member for, under the names that the families have for it. */
+/** Settings that Converse has no member for, under the names that the families have for it. */
 function samplingFields(body: JsonObject, call: ProviderCall, model: Model): JsonObject {
   if (typeof body.n === 'number' && body.n !== 1) call.omit('n', 'Bedrock gives one answer for a call');
   if (body.logprobs === true || (typeof body.top_logprobs === 'number' && body.top_logprobs > 0)) call.omit('logprobs', 'Bedrock tells no probabilities');
@@ -114,7 +114,7 @@ function samplingFields(body: JsonObject, call: ProviderCall, model: Model): Jso
   return fields;
 }
 
-/** What is neither OpenAI's nor Converse's belongs to the model. */
+/** Members that are neither OpenAI's nor Converse's belong to the model. */
 function modelFields(body: JsonObject, call: ProviderCall): JsonObject {
   const fields: Record<string, Json> = {};
   for (const [name, value] of Object.entries(body)) {

@@ -47,7 +47,7 @@ function textsOf(input: Json | undefined, call: ProviderCall): string[] {
   return input.map((text, index) => (typeof text === 'string' ? text : call.refuse(`input[${index}]`, 'Bedrock embeds texts; tokens are the provider\'s own')));
 }
 
-/** What OpenAI does not have goes up as it is. */
+/** Members that OpenAI does not have go up as they are. */
 const others = (body: JsonObject): JsonObject => Object.fromEntries(Object.entries(body).filter(([name, value]) => !translated.has(name) && value !== null));
 
 function dimensionsOf(body: JsonObject, call: ProviderCall, known: readonly number[]): number | undefined {

@@ -15,7 +15,7 @@ export function imagesSpec(call: ProviderCall): EndpointSpec | undefined {
   return undefined;
 }
 
-/** What every family has in common; the rest of OpenAI's members are hints. */
+/** The members that every family has in common; the rest of OpenAI's members are hints. */
 function promptOf(body: JsonObject, call: ProviderCall): string {
   if (body.response_format === 'url') call.omit('response_format', 'Bedrock keeps no images; take b64_json');
   if (body.stream === true) call.refuse('stream', 'Bedrock sends images whole');

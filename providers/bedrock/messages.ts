@@ -17,7 +17,7 @@ export function invokeRequest(body: JsonObject, call: ProviderCall): JsonObject 
   };
 }
 
-/** What Converse takes in the body, InvokeModel takes in headers. */
+/** Settings that Converse takes in the body and InvokeModel in headers. */
 export function invokeHeaders(call: ProviderCall): Readonly<Record<string, string>> {
   const guardrail = call.body.guardrailConfig ?? call.body.guardrail_config;
   const { performanceConfig, serviceTier } = call.body;

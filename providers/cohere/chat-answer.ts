@@ -61,7 +61,7 @@ export function annotationsOf(citation: Json, offset = 0): JsonObject[] {
 }
 
 export function chatAnswer(body: Json, call: ProviderCall): Json {
-  if (!isObject(body) || !isObject(body.message)) throw new ProviderError('the answer holds no message');
+  if (!isObject(body) || !isObject(body.message)) throw new ProviderError('the response has no message');
   const { message } = body;
   const plan = textOf(message.tool_plan);
   const blocks: ContentBlock[] = plan === '' ? [] : [{ type: 'thinking', thinking: plan }];

@@ -70,7 +70,7 @@ function embedAnswer(bodies: readonly Json[], call: ProviderCall): Json {
     for (const embedding of vectorsOf(body.embeddings)) data.push({ object: 'embedding', index: data.length, embedding });
     tokens += tokensOf(body.meta);
   }
-  if (data.length === 0) throw new ProviderError('the answer holds no embeddings');
+  if (data.length === 0) throw new ProviderError('the response has no embeddings');
   return { object: 'list', data, model: call.model, usage: { prompt_tokens: tokens, total_tokens: tokens } };
 }
 

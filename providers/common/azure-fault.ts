@@ -5,7 +5,7 @@ const filledText = (value: unknown): string | undefined => (typeof value === 'st
 const codeOf = (value: unknown): string | undefined => (typeof value === 'number' ? String(value) : filledText(value));
 
 /**
- * What Azure's services say in an error body. There are several shapes: `{error: {code, message, type?, param?, target?, innererror?}}` from the
+ * The fault in an error body of Azure's services. There are several shapes: `{error: {code, message, type?, param?, target?, innererror?}}` from the
  * models, `{statusCode, message}` from API Management in front of them, `{status, code?, message | error, detail?}` and
  * `{detail: [{loc, msg}]}` from serverless and managed endpoints.
  */
@@ -32,12 +32,12 @@ function flat(body: { readonly [key: string]: Json }): ProviderFault | undefined
   return whole === undefined ? undefined : fault(whole, filledText(body.type), code, param);
 }
 
-/** What is wrong, and the field it is wrong with. */
+/** The reason, and the field that is at fault. */
 function detailOf(detail: Json | undefined): readonly [string | undefined, string | undefined] {
   const first = Array.isArray(detail) ? (detail[0] as Json | undefined) : detail;
   if (typeof first === 'string') return [filledText(first), undefined];
   if (!isObject(first)) return [undefined, undefined];
-  // `loc` begins with the place in the request (`body`), which is no part of the field's name.
+  // `loc` begins with the place in the request (`body`), which is not part of the field's name.
   const place = Array.isArray(first.loc) ? first.loc.filter((step, index) => index > 0 || step !== 'body').join('.') : '';
   return [filledText(first.msg) ?? filledText(first.message), place === '' ? undefined : place];
 }

@@ -12,7 +12,7 @@ export interface RerankAnswer {
   readonly id?: string | undefined;
   readonly model?: string | undefined;
   readonly hits: readonly RerankHit[];
-  /** What the provider bills by: search units, or tokens where it knows no units. */
+  /** The unit that the provider bills by: search units, or tokens where it knows no units. */
   readonly searchUnits: number | undefined;
 }
 
@@ -92,7 +92,7 @@ export function rerankAnswer(call: ProviderCall, answer: RerankAnswer): JsonObje
 
 const translated: ReadonlySet<string> = new Set(['documents', 'top_n', 'max_chunks_per_doc', 'max_tokens_per_doc', 'rank_fields', 'priority', 'return_documents']);
 
-/** What goes up as it came, for rerankers that know nothing of chunks and priorities: these are reported. */
+/** Members that go up as they came, for rerankers that know nothing of chunks and priorities: these are reported. */
 export function restOfRerank(body: JsonObject, call: ProviderCall): Record<string, Json> {
   const wire: Record<string, Json> = {};
   for (const [name, value] of Object.entries(body)) {

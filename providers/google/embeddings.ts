@@ -31,7 +31,7 @@ function otherFields(body: JsonObject, call: ProviderCall): JsonObject {
 }
 
 function embeddingList(answer: Json, call: ProviderCall): JsonObject {
-  if (!isObject(answer)) throw new Error('the answer is no JSON object');
+  if (!isObject(answer)) throw new Error('the response is not a JSON object');
   const vectors: readonly Json[] = Array.isArray(answer.embeddings) ? answer.embeddings : [answer.embedding ?? null];
   const tokens = isObject(answer.usageMetadata) ? answer.usageMetadata.promptTokenCount : undefined;
   return {

@@ -9,7 +9,7 @@ export const models = (call: ProviderCall): EndpointSpec => ({
 
 /** Google's list, or one model of it, as OpenAI's. Google tells no date of creation. */
 function modelList(answer: Json): JsonObject {
-  if (!isObject(answer)) throw new Error('the answer is no JSON object');
+  if (!isObject(answer)) throw new Error('the response is not a JSON object');
   if (!Array.isArray(answer.models)) return typeof answer.name === 'string' ? modelOf(answer.name) : { object: 'list', data: [] };
   const list: readonly Json[] = answer.models;
   return { object: 'list', data: list.flatMap((model) => (isObject(model) && typeof model.name === 'string' ? [modelOf(model.name)] : [])) };

@@ -53,9 +53,9 @@ export function readToolCall(toolCall: Json, call: ProviderCall): ToolCall {
 }
 
 export function chatAnswer(body: Json, call: ProviderCall): Json {
-  if (!isObject(body)) throw new ProviderError('the answer is no object');
+  if (!isObject(body)) throw new ProviderError('the response is not an object');
   const choices = listOf(body.choices).filter(isObject);
-  if (choices.length === 0) throw new ProviderError('the answer holds no choices');
+  if (choices.length === 0) throw new ProviderError('the response has no choices');
   const ordered = choices.length === 1 ? choices : [...choices].sort((one, other) => Number(one.index) - Number(other.index));
   const usage = usageOf(body.usage);
   return chatCompletion(call, {

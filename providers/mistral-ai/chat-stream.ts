@@ -54,7 +54,7 @@ export class ChatStage implements EventStage {
     const index = typeof choice.index === 'number' ? choice.index : 0;
     const delta = isObject(choice.delta) ? choice.delta : {};
     writer.start(out, index);
-    // Between the calls of Mistral's own tools there are messages of other roles, which are no part of the answer.
+    // Between the calls of Mistral's own tools there are messages of other roles, which are not part of the answer.
     const isAssistant = delta.role === undefined || delta.role === null || delta.role === '' || delta.role === 'assistant';
     if (isAssistant && typeof delta.content === 'string') writer.text(out, delta.content, index);
     else if (isAssistant) this.#chunks(listOf(delta.content), index, out);

@@ -52,7 +52,7 @@ function speechRequest(body: JsonObject, call: ProviderCall): Json {
 
 /** The sound comes as base64 in JSON. */
 function speechAnswer(body: Json, call: ProviderCall): BinaryAnswer {
-  if (!isObject(body) || typeof body.audio_data !== 'string') throw new ProviderError('the answer holds no sound');
+  if (!isObject(body) || typeof body.audio_data !== 'string') throw new ProviderError('the response has no sound');
   const format = typeof call.body.response_format === 'string' ? call.body.response_format : 'mp3';
   return new BinaryAnswer(audioTypes.get(format) ?? 'application/octet-stream', Buffer.from(body.audio_data, 'base64'));
 }

@@ -55,7 +55,7 @@ function promptOf(body: JsonObject, call: ProviderCall): string {
 }
 
 function completion(body: Json, call: ProviderCall): Json {
-  if (!isObject(body)) throw new ProviderError('the answer is no object');
+  if (!isObject(body)) throw new ProviderError('the response is not an object');
   const choices = listOf(body.choices).filter(isObject).map((choice, index): Json => {
     const finish = finishOf(textOf(choice.finish_reason), 0);
     if (finish instanceof ProviderError) throw finish;

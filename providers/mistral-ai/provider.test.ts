@@ -119,7 +119,7 @@ describe('chat answers', () => {
     assert.throws(() => chatAnswer({ choices: [] }, fakeCall()), isProviderError);
   });
 
-  test('tool calls without an id get one, arguments that are no text become one', () => {
+  test('tool calls without an id get one, arguments that are not text become one', () => {
     const { message, finish_reason: finish } = answer({ index: 0, finish_reason: 'stop', message: { content: null, tool_calls: [{ id: 'null', function: { name: 'a', arguments: { b: 1 } } }] } });
     assert.ok(isObject(message));
     assert.deepEqual(message.tool_calls, [{ id: 'call_exchange1', type: 'function', function: { name: 'a', arguments: '{"b":1}' } }]);
@@ -182,7 +182,7 @@ test('speech', () => {
   assert.throws(() => make({ input: 'a', response_format: 'aac' }), Refusal);
 });
 
-test('an answer that is no moderation comes through', () => {
+test('an answer that is not a moderation comes through', () => {
   assert.deepEqual(moderations.response?.({ other: 1 }, fakeCall()), { other: 1 });
 });
 

@@ -202,7 +202,7 @@ describe('the mock', () => {
     assert.equal(await status('first'), 429);
   });
 
-  it('refuses what would cost too much or is no request, and names the field', async () => {
+  it('refuses what would cost too much or is not a request, and names the field', async () => {
     const rows: [path: string, body: unknown, param: string | null][] = [
       ['/chat/completions', { model: 'mock' }, 'messages'], ['/chat/completions', ask('x', { n: 1e9 }), 'n'], ['/chat/completions', ask('x', { n: 128, model: 'mock?bytes=10000000' }), 'n'],
       ['/completions', { model: 'mock' }, 'prompt'], ['/completions', { prompt: Array.from({ length: 200 }, () => 'x') }, 'prompt'],
@@ -217,7 +217,7 @@ describe('the mock', () => {
     }
   });
 
-  it('does not stumble over an id that is no text', async () => {
+  it('does not stumble over an id that is not a text', async () => {
     assert.equal((await call(undefined, '/models/%ff', 'GET')).status, 404);
     assert.equal((await call(undefined, '/models/', 'GET')).status, 404);
     assert.equal((await call(undefined, '/chat/completions', 'GET')).status, 404);

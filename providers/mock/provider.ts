@@ -10,7 +10,7 @@ import { completions } from './text.js';
 /** Distinct keys of `fail_first` that are remembered; beyond them the oldest is forgotten. */
 const keysMax = 10_000;
 
-/** What takes a JSON body. */
+/** Paths that take a JSON body. */
 const posts: ReadonlyMap<string, (body: Body, knobs: Knobs) => Answer> = new Map([
   [openaiPaths.chatCompletions, chat],
   [openaiPaths.completions, completions],

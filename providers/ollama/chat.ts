@@ -83,7 +83,7 @@ function thinkOf(body: JsonObject, call: ProviderCall): Json | undefined {
 
 /** A whole answer of `/api/chat` as a chat completion. */
 export function ollamaToChat(answer: Json, call: ProviderCall): JsonObject {
-  if (!isObject(answer)) throw new ProviderError('ollama answered with no JSON object');
+  if (!isObject(answer)) throw new ProviderError('ollama answered with something that is not a JSON object');
   if (typeof answer.error === 'string') throw new ProviderError(answer.error);
   const message = isObject(answer.message) ? answer.message : {};
   if (answer.done !== true) throw new ProviderError('ollama broke off before the answer was complete');

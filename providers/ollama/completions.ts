@@ -56,7 +56,7 @@ function completion(answers: readonly Json[], call: ProviderCall): JsonObject {
   const usage = { input: 0, output: 0 };
   let model = call.model;
   const choices = answers.map((answer, index) => {
-    if (!isObject(answer)) throw new ProviderError('ollama answered with no JSON object');
+    if (!isObject(answer)) throw new ProviderError('ollama answered with something that is not a JSON object');
     if (answer.done !== true) throw errorOf(answer) ?? new ProviderError('ollama broke off before the answer was complete');
     const counts = usageOf(answer);
     usage.input += counts.input;

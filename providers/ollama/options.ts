@@ -36,7 +36,7 @@ export function optionsOf(body: JsonObject): JsonObject | undefined {
   return Object.keys(options).length === 0 ? undefined : options;
 }
 
-/** What is neither OpenAI's nor translated: `keep_alive`, `think`, `truncate`, and whatever Ollama adds. */
+/** Members that are neither OpenAI's nor translated: `keep_alive`, `think`, `truncate`, and whatever Ollama adds. */
 export function ownFields(body: JsonObject): Open {
   const fields: Open = {};
   for (const [name, value] of Object.entries(body)) if (!handled.has(name)) fields[name] = value;

@@ -73,7 +73,7 @@ async function signedAssertion(account: ServiceAccount, nowSeconds: number): Pro
   const { SignJWT, importPKCS8 } = await import('jose');
   // Keys that were pasted into environment variables often have their line breaks escaped.
   const key = await importPKCS8(account.privateKey.replaceAll('\\n', '\n'), 'RS256').catch(() => {
-    throw new Error('the private_key of the service account is no PKCS #8 key in PEM');
+    throw new Error('the private_key of the service account is not a PKCS #8 key in PEM');
   });
   return new SignJWT({ scope })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(account.keyId === undefined ? {} : { kid: account.keyId }) })

@@ -4,7 +4,7 @@ import { parentPath } from './credentials.js';
 import { countRequest } from './gemini.js';
 import { publisherPath, vertexModel } from './models.js';
 
-/** What Vertex AI wants in place of the header `anthropic-version`. */
+/** The version that Vertex AI wants in place of the header `anthropic-version`. */
 const anthropicVersion = 'vertex-2023-10-16';
 
 /** The version is a field, and the model stands in the path. */

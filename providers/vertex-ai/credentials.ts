@@ -1,7 +1,7 @@
 import type { JsonObject } from '@gateway/plugin-sdk';
 import { ParameterError, isObject, pathSegment } from '@gateway/plugin-sdk';
 
-/** What a config says of a Google Cloud project. */
+/** A Google Cloud project, as a config names it. */
 export interface VertexCredentials {
   readonly api_key?: string;
   readonly cloud2_project_id?: string;
@@ -69,7 +69,7 @@ export function baseUrlOf(credentials: VertexCredentials): string {
   return `https://${region}-aiplatform.googleapis.com/v1`;
 }
 
-/** What stands in front of `/publishers/...` and `/endpoints/...`. */
+/** The path in front of `/publishers/...` and `/endpoints/...`. */
 export function parentPath(credentials: VertexCredentials): string {
   const project = projectOf(credentials);
   return project === undefined ? '' : `/projects/${pathSegment(project, 'cloud2_project_id')}/locations/${pathSegment(regionOf(credentials), 'cloud2_region')}`;

@@ -7,7 +7,7 @@ const translated: ReadonlySet<string> = new Set(['input', 'dimensions', 'encodin
 
 const isGiven = (value: Json | undefined): value is Json => value !== undefined && value !== null;
 
-/** What both of Voyage's embedding calls take: everything but the input and its encoding. */
+/** Members that both of Voyage's embedding calls take: everything but the input and its encoding. */
 function common(body: JsonObject, call: ProviderCall): Wire {
   const wire: Wire = {};
   for (const [name, value] of Object.entries(body)) {

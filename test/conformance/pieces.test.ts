@@ -115,7 +115,7 @@ describe('the texts of an answer', () => {
   });
 });
 
-describe('what is no message', () => {
+describe('what is not a message', () => {
   it('is judged wherever it stands, also where no dialect has a place for it', () => {
     assert.deepEqual(seen('chatCompletions', {
       model: 'm', user: 'jane', metadata: { 'a name': 'x', n: 5 }, prediction: { type: 'content', content: 'foreseen' }, stop: ['end'], logit_bias: { 50256: -100 }, temperature: 1,

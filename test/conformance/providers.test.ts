@@ -55,7 +55,7 @@ function baseUrlFaults(plugin: ProviderPlugin): string[] {
   const { baseUrl } = plugin;
   if (baseUrl === '' || typeof baseUrl === 'function') return [];
   const filled = baseUrl.replace(/\{\w+\}/g, 'x');
-  if (!URL.canParse(filled)) return [`baseUrl ${baseUrl} is no URL`];
+  if (!URL.canParse(filled)) return [`baseUrl ${baseUrl} is not a URL`];
   const url = new URL(filled);
   const faults: string[] = [];
   if (url.protocol !== 'https:') faults.push(`baseUrl ${baseUrl} is not https`);
@@ -73,7 +73,7 @@ function authFaults(plugin: ProviderPlugin): string[] {
   for (const name of Object.keys(auth)) if (!known.includes(name)) faults.push(`auth of type ${auth.type} has no ${name}`);
   if ((auth.type === 'header' && !headerName.test(auth.name)) || (auth.type === 'query' && auth.name === '')) faults.push('auth has no usable name');
   if ((auth.type === 'signed') !== (plugin.sign !== undefined)) faults.push('auth type signed and sign() go together');
-  if (auth.type !== 'none' && auth.type !== 'signed' && plugin.params.properties.api_key === undefined) faults.push('the API key it sends is no parameter (api_key)');
+  if (auth.type !== 'none' && auth.type !== 'signed' && plugin.params.properties.api_key === undefined) faults.push('the API key it sends is not a parameter (api_key)');
   return faults;
 }
 
@@ -240,7 +240,7 @@ describe('the rules', () => {
   test('find each fault of a definition', () => {
     const bad: [object, RegExp][] = [
       [{ kind: 'hook' }, /kind must be provider/], [{ contract: 2 }, /contract 1/], [{ title: ' ' }, /must say something/],
-      [{ baseUrl: 'http://api.example/v1' }, /not https/], [{ baseUrl: 'https://api.example/v1/' }, /ends in a slash/], [{ baseUrl: 'api.example' }, /no URL/],
+      [{ baseUrl: 'http://api.example/v1' }, /not https/], [{ baseUrl: 'https://api.example/v1/' }, /ends in a slash/], [{ baseUrl: 'api.example' }, /not a URL/],
       [{ baseUrl: 'https://{region}.example' }, /\{region\}/], [{ baseUrl: 'https://api.example/v1?x=1' }, /more than a host/],
       [{ auth: { type: 'basic' } }, /auth type basic/], [{ auth: { type: 'bearer', name: 'x' } }, /has no name/], [{ auth: { type: 'header', name: 'X-Key' } }, /no usable name/],
       [{ auth: { type: 'query', name: '' } }, /no usable name/], [{ auth: { type: 'signed' } }, /sign\(\)/], [{ headers: { 'X-A': 'b' } }, /lower case/], [{ headers: { 'x-a': '{b}' } }, /\{b\}/],

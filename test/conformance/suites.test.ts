@@ -28,7 +28,7 @@ import { conformStrategy } from '@gateway/plugin-sdk/testing';
 const good = defineStrategy({
   title: 'In order', describe: 'One after the other until one answers well.', params: { type: 'object', properties: { from: { type: 'integer', default: 0 } } },
   create({ from }, host, targets) {
-    if (from >= targets.length) throw new ParameterError('from', 'is no target');
+    if (from >= targets.length) throw new ParameterError('from', 'is not a target');
     return { next: (exchange, all, outcomes) => ([200, 446].includes(outcomes.at(-1)?.status) || from + outcomes.length >= all.length ? -1 : from + outcomes.length) };
   },
 });

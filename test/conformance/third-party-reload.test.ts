@@ -177,7 +177,7 @@ describe('a local plugin folder', { timeout: 60_000 }, () => {
     await untilAllSay('five');
   });
 
-  it('is left alone when what changes is no part of it', async () => {
+  it('is left alone when what changes is not part of it', async () => {
     const before = logLines().length;
     writeFiles({ 'notes.log': 'x', 'guardrail/label.ts': 'x', 'lib/text.js': "export const text = 'five';\n" });
     await untilAllSay('five');

@@ -103,7 +103,7 @@ const bad = (name: string, gateway: unknown, files: Readonly<Record<string, stri
   writePackage(join(folder, name), { name, gateway, files });
 const refused: readonly (readonly [folder: string, fault: RegExp])[] = [
   [bad('without-member', undefined), /has no "gateway" member; add/],
-  [bad('unknown-kind', { namespace: 'one', contract: { route: 1 }, plugins: { route: ['x'] } }), /gateway\.plugins\.route is no plugin kind/],
+  [bad('unknown-kind', { namespace: 'one', contract: { route: 1 }, plugins: { route: ['x'] } }), /gateway\.plugins\.route is not a plugin kind/],
   [bad('later-contract', { namespace: 'two', contract: { strategy: 9 }, plugins: { strategy: ['x'] } }), /gateway\.contract\.strategy must be 1/],
   [bad('taken', { namespace: 'acme', contract: { strategy: 1 }, plugins: { strategy: ['x'] } }), /gateway\.namespace acme is taken by acme-gateway/],
   [bad('without-module', { namespace: 'three', contract: { strategy: 1 }, plugins: { strategy: ['x'] } }, {}), /"exports" must lead "\.\/strategy\/x", which gateway\.plugins lists, to a module/],

@@ -370,7 +370,7 @@ function faultOf({ isRaw, bytes }: Malformed, answer: string | undefined): strin
     if (typeof error.message !== 'string' || error.message === '' || typeof error.type !== 'string') return 'no message or type';
     if (body.includes(apiKey)) return 'the answer has the key in it';
   } catch {
-    return 'a body that is no JSON';
+    return 'a body that is not JSON';
   }
   return undefined;
 }

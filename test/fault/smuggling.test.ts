@@ -68,7 +68,7 @@ const ambiguous: Readonly<Record<string, readonly [framing: string, rest: string
   'a header without a colon': [`content-length ${chat.length}\r\n`, chat],
   'a chunk size with a sign': ['transfer-encoding: chunked\r\n', `+${hex(chat)}\r\n${chat}\r\n0\r\n\r\n`],
   'a chunk size in 0x form': ['transfer-encoding: chunked\r\n', `0x${hex(chat)}\r\n${chat}\r\n0\r\n\r\n`],
-  'a chunk size that is no number': ['transfer-encoding: chunked\r\n', `zz\r\n${chat}\r\n0\r\n\r\n`],
+  'a chunk size that is not a number': ['transfer-encoding: chunked\r\n', `zz\r\n${chat}\r\n0\r\n\r\n`],
   'a chunk size beyond 64 bits': ['transfer-encoding: chunked\r\n', `1000000000000000${hex(chat)}\r\n${chat}\r\n0\r\n\r\n`],
   'a chunk size beyond 32 bits': ['transfer-encoding: chunked\r\n', `100000000${hex(chat)}\r\n${chat}\r\n0\r\n\r\n${hidden}`],
 };

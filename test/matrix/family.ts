@@ -67,7 +67,7 @@ export interface Family {
   readonly hasToolChoice: boolean;
   /** Members of a config target: provider, custom_host, credentials. */
   target(origin: string): Record<string, unknown>;
-  /** Answers what is no call of the model, such as the endpoint for tokens. */
+  /** Answers what is not a call of the model, such as the endpoint for tokens. */
   serve?(call: Call): Answered | undefined;
   /** Throws where the signature is wrong. */
   verify?(call: Call): Promise<void>;

@@ -109,7 +109,7 @@ describe('a config with a fault', () => {
     });
   }
 
-  it('is refused as text that is no JSON, without a word of that text', async () => {
+  it('is refused as text that is not JSON, without a word of that text', async () => {
     for (const text of ['{"api_key":"sk-very-secret", "provider" openai}', '{"api_key":"sk-very-secret"', 'sk-very-secret "', "{'api_key':'sk-very-secret'}", '{"api_key":"sk-very-secret"}}']) {
       const refusal = await refused(withConfig(text));
       assert.equal(refusal.status, 400);

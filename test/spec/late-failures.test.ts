@@ -99,7 +99,7 @@ describe('a stream whose first event is an error', () => {
     ['that is named', openai, `event: error\ndata: {"error":{"message":"too many","type":"rate_limit_error"}}\n\n`],
     ['of a provider that is translated', google, `data: ${JSON.stringify({ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } })}\n\n`],
     ['that cannot be read', google, 'data: {"candidates": nonsense\n\n'],
-    ['that is no event at all', google, ''],
+    ['that is not an event at all', google, ''],
   ];
   for (const [name, target, events] of streams) {
     for (const path of ['/v1/chat/completions', '/v1/messages']) {

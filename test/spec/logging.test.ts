@@ -174,7 +174,7 @@ const recordOf = (trace: string): LogRecord => {
 };
 
 describe('the log', () => {
-  it('has one record for each call, and none for what is no call', () => {
+  it('has one record for each call, and none for what is not a call', () => {
     const traces = [...clients.keys(), 'left-stream', 'left-early'];
     assert.deepEqual(records.map((record) => record.traceId).sort(), traces.sort());
     assert.equal(new Set(records.map((record) => record.id)).size, records.length);

@@ -34,7 +34,7 @@ async function call(target: Members, model: string): Promise<{ status: number; e
 
 describe('a model in a path', () => {
   for (const [name, target, base] of targets) {
-    it(`of ${name} is refused when it is no segment of one`, async () => {
+    it(`of ${name} is refused when it is not a segment of one`, async () => {
       for (const model of ['.', '..', 'a\u0000b', 'a\nb', '\ud800', 'x\udc00y']) {
         const { status, error, url } = await call(target, model);
         assert.deepEqual([status, error?.param, url], [400, 'model', ''], JSON.stringify(model));
@@ -61,7 +61,7 @@ describe('a model in a path', () => {
 });
 
 describe('a credential in a path', () => {
-  it('is refused by its name when it is no segment', async () => {
+  it('is refused by its name when it is not a segment', async () => {
     for (const [target, param] of [
       [{ provider: 'vertex-ai', api_key: 'k', cloud2_project_id: '..', cloud2_region: 'us-central1' }, 'cloud2_project_id'],
       [{ provider: 'vertex-ai', api_key: 'k', cloud2_project_id: '\ud800', cloud2_region: 'us-central1' }, 'cloud2_project_id'],

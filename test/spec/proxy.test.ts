@@ -102,7 +102,7 @@ describe('a proxied request', () => {
     ]);
     const bodies: [string, Buffer][] = [
       ['application/json', Buffer.from(' { "n" : 9007199254740993 , "f":1.0,"u":"\\u00fc" , "d":1,"d":2 }\n')],
-      ['application/json', Buffer.from('this is no JSON {')],
+      ['application/json', Buffer.from('this is not JSON {')],
       ['application/json; charset=utf-8', Buffer.from([0xff, 0xfe, 0x00])],
       ['application/octet-stream', randomBytes(3 * 1024 * 1024)],
       [`multipart/form-data; boundary=${boundary}`, multipart],

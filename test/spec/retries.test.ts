@@ -325,7 +325,7 @@ describe('a request time-out', { concurrency: true }, () => {
     assert.equal(result.body, 'data: {"n":1}\n\ndata: {"n":2}\n\ndata: [DONE]\n\n');
   });
 
-  it('that is no number is refused', async () => {
+  it('that is not a number is refused', async () => {
     for (const value of ['0', '-1', '1.5', 'soon', '1e3']) {
       const result = await call(target(other), chat, { 'x-gateway-request-timeout': value });
       assert.equal(result.status, 400, value);
@@ -359,7 +359,7 @@ describe('a kept connection that the provider closes as the next request comes',
     return { server, seen };
   }
 
-  it('is no failure: the request goes out once more on a new one, and that is counted', async () => {
+  it('is not a failure: the request goes out once more on a new one, and that is counted', async () => {
     const { server, seen } = closing(1);
     const config = target(await listen(server));
     assert.equal((await call(config)).status, 200);

@@ -270,7 +270,7 @@ describe('conditional', () => {
     assert.deepEqual(counts(), [1, 0, 0]);
   });
 
-  it('refuses metadata that is no JSON object, and names the header', async () => {
+  it('refuses metadata that is not a JSON object, and names the header', async () => {
     for (const metadata of ['plan=paid', '["paid"]', '7', 'null']) {
       setAnswers();
       const result = await call(config, chat, { 'x-gateway-metadata': metadata });

@@ -105,7 +105,7 @@ describe('the sources', () => {
   test('still have every function that is listed as cold', () => {
     const found = new Set<string>();
     for (const source of sources.filter(isHot)) walk(source, (node) => { if (isAsync(node)) found.add(functionKey(node)); });
-    none([...coldFunctions.keys()].filter((key) => !found.has(key)).map((key) => `${key} is no async function in a hot file any more; take it off coldFunctions`));
+    none([...coldFunctions.keys()].filter((key) => !found.has(key)).map((key) => `${key} is not an async function in a hot file any more; take it off coldFunctions`));
   });
 
   test('have no notes about unfinished work and no silenced types', () => {

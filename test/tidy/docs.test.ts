@@ -8,7 +8,7 @@ import { entriesBelow, folders, readText, root } from './sources.js';
 const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...folders.flatMap(entriesBelow).filter(({ path, isFolder }) => !isFolder && path.endsWith('.md')).map(({ path }) => path)]
   .filter((path) => existsSync(join(root, path)));
 
-/** Code shows examples; its brackets are no links. */
+/** Code shows examples; its brackets are not links. */
 const withoutCode = (text: string): string => text.replace(/^ *```[^]*?^ *```/gm, '').replace(/`[^`\n]*`/g, '');
 
 /** Targets of `[text](target)` and of `[text]: target`, addresses of other sites left out. */

@@ -155,7 +155,7 @@ describe('imports', () => {
     none(product.filter(({ path }) => /^(?:core|plugins|providers)\//.test(path)).flatMap(importsOf).flatMap((arrow) => {
       if (arrow.isRelative || isBuiltin(arrow.specifier)) return [];
       const library = libraryOf(arrow.specifier);
-      if (!(library in dependencies) && !edgeLibrary.test(library)) return [`${describeImport(arrow)}, which is no dependency in package.json`];
+      if (!(library in dependencies) && !edgeLibrary.test(library)) return [`${describeImport(arrow)}, which is not a dependency in package.json`];
       return quietLibraries.includes(library) || socketFiles.includes(arrow.from) ? [] : [`${describeImport(arrow)}: list it in quietLibraries if it opens no socket`];
     }));
   });

@@ -83,6 +83,6 @@ const isNumberPart = (code: number): boolean => (code >= zero && code <= nine) |
 function isHeld(literal: string): boolean {
   const value = Number(literal);
   if (/^-?\d+$/.test(literal)) return literal.length < 16 || String(value) === literal;
-  // What is no number at all is left to JSON.parse to complain about.
+  // What is not a number at all is left to JSON.parse to complain about.
   return Number.isFinite(value) || Number.isNaN(value);
 }

@@ -7,7 +7,7 @@ export const jsonInstruction = 'Answer with one JSON object and nothing else: no
 /** The client asked for `response_format: json_object`. */
 export const wantsJsonObject = (call: ProviderCall): boolean => isObject(call.body.response_format) && call.body.response_format.type === 'json_object';
 
-/** So much is held back while no object begins; an answer that says more than this beforehand is no JSON, and passes as it is. */
+/** So much is held back while no object begins; an answer that says more than this beforehand is not JSON, and passes as it is. */
 const heldCharactersMax = 64 * 1024;
 
 /** Between a brace and the first name; behind more of them nobody looks for one. */

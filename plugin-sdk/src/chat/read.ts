@@ -238,7 +238,7 @@ export function argumentsOf(toolCall: ToolCall, call: ProviderCall, place: strin
   } catch {
     return call.refuse(`${place}.tool_calls`, `the arguments of ${toolCall.name} are not JSON`);
   }
-  return isObject(value) ? value : call.refuse(`${place}.tool_calls`, `the arguments of ${toolCall.name} are no JSON object`);
+  return isObject(value) ? value : call.refuse(`${place}.tool_calls`, `the arguments of ${toolCall.name} are not a JSON object`);
 }
 
 /** Function tools (`tools`, or the deprecated `functions`). Tools of other types are given to `other`, which is to translate or refuse them. */
@@ -311,7 +311,7 @@ export function readMaxTokens(body: JsonObject): number | undefined {
   return typeof given === 'number' ? given : undefined;
 }
 
-/** What the client said about reasoning. */
+/** The client's wishes about reasoning. */
 export interface Thinking {
   /** `thinking.type`: `enabled`, `disabled`, `adaptive`. */
   readonly type?: string;

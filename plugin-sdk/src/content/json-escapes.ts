@@ -1,4 +1,4 @@
-/** What is between the quotes of a text. */
+/** The characters between the quotes of a text. */
 const inside = /"((?:[^"\\]|\\.)*)"/g;
 
 /** JSON that has to be valid, with the characters that need no escape as themselves: it means the same, and who looks for a word finds it. */

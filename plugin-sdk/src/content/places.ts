@@ -53,7 +53,7 @@ export const openNames: ReadonlySet<string> = new Set([
 /** Members of a JSON Schema whose names are the writer's own, and whose values are schemas again. */
 export const schemaHolders: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependentRequired']);
 
-/** Names of members in the requests of the dialects and in JSON Schemas: they are no text of anybody. */
+/** Names of members in the requests of the dialects and in JSON Schemas: they are nobody's text. */
 export const memberNames: ReadonlySet<string> = new Set((
   'acknowledged_safety_checks action actions allowed_callers allowed_domains allowed_tools always annotations approval_request_id approve approximate arguments attributes audio '
   + 'authorization authorization_token background best_of blocked_domains budget_tokens button bytes cache_control caller caller_id call_id citations cited_text city clear_at_least '

@@ -6,7 +6,7 @@ import type { Json } from '../shared.js';
 
 export interface TextFile {
   readonly text: string;
-  /** What stands before the encoded text: the beginning of a data URL, or nothing. */
+  /** The characters before the encoded text: the beginning of a data URL, or nothing. */
   readonly before: string;
 }
 
@@ -33,7 +33,7 @@ export function readTextFile(value: string, name: string, object: Readonly<Recor
   const encoded = value.slice(prefix.length);
   let text: string | undefined;
   if (textTypes.test(mediaType.toLowerCase())) text = Buffer.from(encoded, 'base64').toString('utf8');
-  // Most files show by their first bytes that they are no text; the last of these may be half of a character.
+  // Most files show by their first bytes that they are not text; the last of these may be half of a character.
   else if (textIn(encoded.slice(0, glance), true) !== undefined) text = textIn(encoded, false);
   return text === undefined || text === '' ? undefined : { text, before: prefix };
 }

@@ -5,7 +5,7 @@ import type { Closable, Common, Maybe } from '../shared.js';
 
 /** Finds and keeps answers. The host makes the keys, assembles streams, and replays an entry as the client asked for it. */
 export interface Cache<P = any> extends Closable {
-  /** Undefined: nothing, or too old. What it throws counts as nothing found, and so does what is no entry; that is removed. */
+  /** Undefined: nothing, or too old. What it throws counts as nothing found, and so does what is not an entry; that is removed. */
   lookup(question: CacheQuestion<P>): Maybe<CacheHit | undefined>;
   /** After the client has its answer. What it throws is logged. The answer is found from now on, also while it is still being written. */
   store(question: CacheQuestion<P>, entry: CacheEntry): Maybe<void>;
@@ -33,7 +33,7 @@ export interface CacheQuestion<P = any> {
 export interface CachePrompt {
   /** Everything but `text`: earlier turns, model, tools, parameters, partition. Only prompts of one frame may be compared. 43 characters. */
   readonly frame: string;
-  /** What the user asked last. */
+  /** The user's last question. */
   readonly text: string;
 }
 
@@ -52,7 +52,7 @@ export interface CacheHit extends CacheEntry {
   readonly match: 'exact' | 'semantic';
 }
 
-/** What the operator lets a cache take, for each thread and in all. */
+/** The room that the operator lets a cache take, for each thread and in all. */
 export interface CacheLimits {
   readonly memoryBytesMax: number;
   readonly diskBytesMax: number;

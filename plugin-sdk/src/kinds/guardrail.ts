@@ -61,12 +61,12 @@ export interface TextWindow {
   readonly channel: string;
   /**
    * `arguments`: one string or number of a tool call's arguments, without its escapes, as in `pieces()`; the host writes edits back as JSON.
-   * Arguments that are no JSON, or from some place on none, are one text from there.
+   * Arguments that are not JSON, or from some place on none, are one text from there.
    */
   readonly kind: TextPiece['kind'];
   /** Choice, or 0. */
   readonly group: number;
-  /** What went before this window, as the model wrote it; at most `lookBackMax` characters. */
+  /** The text before this window, as the model wrote it; at most `lookBackMax` characters. */
   readonly before: string;
   readonly text: string;
   /** The channel ends with this window: everything has to be released. */

@@ -21,7 +21,7 @@ export interface ProviderPlugin<S extends ObjectSchema = any> extends Common<'pr
   /** Added to every upstream request. A value may be a credential (`{vendor_organization}`); the header is left out when it is absent. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * What the provider offers; a bare string is the path. An endpoint that is absent is refused with 400 before anything is sent, except
+   * The endpoints that the provider offers; a bare string is the path. An endpoint that is absent is refused with 400 before anything is sent, except
    * `messages`, `countTokens` and `responses`, which are then translated by way of `chatCompletions`.
    * A function decides by model and credentials, for each attempt; undefined: not for this call.
    */
@@ -67,7 +67,7 @@ export interface EndpointSpec<C = any> {
   readonly params?: Readonly<Record<string, ParamRule>>;
   /** Of `chatCompletions`: roles of messages that the provider does not know, and what they become: `{ developer: 'system' }`. */
   readonly roles?: Readonly<Record<string, string>>;
-  /** What `chatCompletions` takes beyond OpenAI's API. What is not listed never reaches `request` when a call was translated. */
+  /** Members that `chatCompletions` takes beyond OpenAI's API. Others never reach `request` when a call was translated. */
   readonly accepts?: readonly ChatExtension[];
   /** Sent with the request beside the provider's own; these win. */
   readonly headers?: Readonly<Record<string, string>> | ((call: ProviderCall<C>) => Readonly<Record<string, string>>);
@@ -77,7 +77,7 @@ export interface EndpointSpec<C = any> {
   readonly isFanOut?: true;
   /** Absent: the client's bytes go up as they came. Also for calls without a JSON body, never. */
   readonly request?: (body: JsonObject, call: ProviderCall<C>) => Json;
-  /** Absent: the provider's bytes go down as they came. Answers with a status of 2xx that are no stream. */
+  /** Absent: the provider's bytes go down as they came. Answers with a status of 2xx that are not streams. */
   readonly response?: (body: Json, call: ProviderCall<C>) => Json | BinaryAnswer;
   /** How streamed answers are cut into events. Default: server-sent events, content type `text/event-stream`. */
   readonly framing?: Framing;
@@ -104,7 +104,7 @@ export interface ProviderCall<C = any> {
   /** The client wants usage in a chunk of its own (`stream_options.include_usage`). */
   readonly includesUsage: boolean;
   readonly credentials: C;
-  /** What `request` gets; empty when the call has no JSON body. */
+  /** The body that `request` gets; empty when the call has no JSON body. */
   readonly body: JsonObject;
   /** Seconds since the Unix epoch, for `created`. */
   readonly createdAt: number;
@@ -134,7 +134,7 @@ export interface ProviderFault {
   readonly param?: string;
 }
 
-/** What becomes of one body field. A value out of range is refused with 400, never clamped. */
+/** The change of one body field. A value out of range is refused with 400, never clamped. */
 export interface ParamRule {
   /** The provider's name for the field. */
   readonly rename?: string;
@@ -206,7 +206,7 @@ export interface SseEvent {
   readonly data: string;
 }
 
-/** An event on its way to the client; data that is no text is written as JSON. */
+/** An event on its way to the client; data that is not a text is written as JSON. */
 export interface AnswerEvent {
   readonly event: string | undefined;
   readonly data: string | JsonObject;

@@ -16,7 +16,7 @@ export function checkChatChunks(chunks: readonly unknown[]): string[] {
   let usageAt = -1;
   chunks.forEach((chunk, index) => {
     const fault = (text: string): void => { faults.push(`chunk ${index}: ${text}`); };
-    if (!isObject(chunk)) return fault('is no object');
+    if (!isObject(chunk)) return fault('is not an object');
     if (chunk.object !== 'chat.completion.chunk') fault(`object is ${String(chunk.object)}`);
     if (typeof chunk.id !== 'string' || chunk.id === '') fault('has no id');
     if (index === 0) id = chunk.id;
@@ -29,7 +29,7 @@ export function checkChatChunks(chunks: readonly unknown[]): string[] {
     if (chunk.choices.length === 0 && usageAt !== index && !('prompt_filter_results' in chunk)) fault('has neither choices nor usage');
     for (const choice of chunk.choices as readonly unknown[]) {
       if (isObject(choice)) checkChoice(choice, choices, fault);
-      else fault('a choice is no object');
+      else fault('a choice is not an object');
     }
     if (usageAt === index) checkUsage(chunk, fault);
     if (usageAt === index && [...choices.values()].some(({ isFinished }) => !isFinished)) fault('usage comes before the end of a choice');
@@ -51,10 +51,10 @@ function checkChoice(choice: JsonObject, choices: Map<number, Choice>, fault: Fa
   if (!isObject(delta)) return fault('a choice has no delta');
   if (known === undefined && delta.role !== 'assistant') fault(`choice ${choice.index} does not begin with its role`);
   if (known !== undefined && delta.role !== undefined) fault(`choice ${choice.index} tells its role again`);
-  if (delta.content !== undefined && delta.content !== null && typeof delta.content !== 'string') fault('content is no text');
+  if (delta.content !== undefined && delta.content !== null && typeof delta.content !== 'string') fault('content is not a text');
   if (delta.tool_calls !== undefined) {
     if (Array.isArray(delta.tool_calls)) for (const toolCall of delta.tool_calls as readonly unknown[]) checkToolCall(toolCall, state, fault);
-    else fault('tool_calls is no list');
+    else fault('tool_calls is not a list');
   }
   const finish = choice.finish_reason;
   if (finish === null) return;
@@ -66,7 +66,7 @@ function checkToolCall(toolCall: unknown, state: Choice, fault: Fault): void {
   if (!isObject(toolCall) || !isObject(toolCall.function)) return fault('a tool call has no function');
   const { index } = toolCall;
   if (typeof index !== 'number' || index > state.toolCount || index < 0) return fault(`the index of a tool call is ${String(index)}, expected at most ${state.toolCount}`);
-  if (typeof toolCall.function.arguments !== 'string') fault('arguments are no text');
+  if (typeof toolCall.function.arguments !== 'string') fault('arguments are not a text');
   if (index === state.toolCount) {
     state.toolCount += 1;
     if (typeof toolCall.id !== 'string' || toolCall.id === '') fault('a tool call begins without an id');
@@ -78,6 +78,6 @@ function checkToolCall(toolCall: unknown, state: Choice, fault: Fault): void {
 }
 
 function checkUsage({ usage }: JsonObject, fault: Fault): void {
-  if (!isObject(usage)) return fault('usage is no object');
+  if (!isObject(usage)) return fault('usage is not an object');
   for (const member of ['prompt_tokens', 'completion_tokens', 'total_tokens']) if (typeof usage[member] !== 'number') fault(`usage has no ${member}`);
 }

@@ -83,7 +83,7 @@ class Checker {
       }
     }
     if (!isObject(data)) {
-      this.#fault('is no object');
+      this.#fault('is not an object');
       return null;
     }
     this.#place = `event ${place} (${String(data.type)})`;
@@ -137,7 +137,7 @@ class Checker {
         else if (this.#ids.has(block.id)) this.#fault(`the id ${block.id} was given before`);
         else this.#ids.add(block.id);
         if (typeof block.name !== 'string' || block.name === '') this.#fault('the block has no name');
-        if (!isObject(block.input)) this.#fault('the input of the block is no object');
+        if (!isObject(block.input)) this.#fault('the input of the block is not an object');
         break;
       default: if (typeof block.type !== 'string') this.#fault('the block has no type');
     }
@@ -178,7 +178,7 @@ class Checker {
       this.#fault('stop_sequence must be null, or a text for the stop reason stop_sequence');
     }
     if (delta.stop_reason === 'tool_use' && !this.#hasToolUse) this.#fault('stop_reason is tool_use, but there is no tool to use');
-    // Cut-off arguments are no JSON; all others are.
+    // Cut-off arguments are not JSON; all others are.
     if (delta.stop_reason === 'tool_use' && this.#json !== '' && !isJson(this.#json)) this.#fault('the last input is not JSON');
     this.#usage(data.usage, ['output_tokens']);
   }

@@ -49,7 +49,7 @@ class ResponsesChecker {
 
   event({ event, data }: GrammarEvent, index: number): void {
     this.#at = `event ${index}`;
-    if (!isObject(data)) return this.#fault('data is no object');
+    if (!isObject(data)) return this.#fault('data is not an object');
     const type = typeof data.type === 'string' ? data.type : '';
     this.#at = `event ${index} (${type})`;
     if (event !== type) this.#fault(`the event is named ${String(event)}`);
@@ -136,7 +136,7 @@ class ResponsesChecker {
       case 'response.reasoning_summary_text.done': return this.#textDone(item.summary, data.summary_index, data.text, 'summary_text');
       case 'response.function_call_arguments.delta':
         if (item.type !== 'function_call' || item.doneArguments !== null) this.#fault('arguments for an item that takes none');
-        if (typeof data.delta !== 'string') return this.#fault('delta is no text');
+        if (typeof data.delta !== 'string') return this.#fault('delta is not a text');
         item.arguments += data.delta;
         return;
       case 'response.function_call_arguments.done':
@@ -145,7 +145,7 @@ class ResponsesChecker {
         if (data.name !== item.added.name) this.#fault('name differs from the item');
         item.doneArguments = item.arguments;
         return;
-      default: return this.#fault('is no known event');
+      default: return this.#fault('is not a known event');
     }
   }
 
@@ -168,7 +168,7 @@ class ResponsesChecker {
 
   #textDelta(parts: Part[], index: unknown, delta: unknown, type: string): void {
     const part = this.#openPart(parts, index, type);
-    if (typeof delta !== 'string') return this.#fault('delta is no text');
+    if (typeof delta !== 'string') return this.#fault('delta is not a text');
     if (part === null) return;
     if (part.doneText !== null) this.#fault('the text is done already');
     part.text += delta;

@@ -31,7 +31,7 @@ interface WorkerModule {
 }
 
 const answerBytesMax = 1024 * 1024;
-/** What a remembered vector takes beside its text and its numbers. */
+/** Bytes that a remembered vector takes beside its text and its numbers. */
 const overheadBytes = 256;
 
 /** Vectors by model and text, shared by those who ask for one text at once. What failed is forgotten. */

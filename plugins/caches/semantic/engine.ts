@@ -9,7 +9,7 @@ export interface Engine {
   embed(texts: readonly string[]): Promise<Float32Array[]>;
 }
 
-/** What the weights package exports. */
+/** The exports of the weights package. */
 export interface ModelFiles {
   readonly id: string;
   readonly dimensions: number;

@@ -4,7 +4,7 @@ import type { Store } from '@gateway/plugin-sdk';
 import { FrameIndex, type Usearch } from './frame-index.js';
 import { prefixEnd, readVectored, vectorPrefix, type Vectored } from './records.js';
 
-/** What a frame takes without any question in it. */
+/** Bytes of a frame without any question in it. */
 const emptyFrameBytes = 600;
 /** Rows that the first question of a frame waits for; the others come in while later questions are answered. */
 const firstRows = 256;

@@ -324,7 +324,7 @@ describe('semantic cache', () => {
     assert.equal(await find(cache, 'How can I reset my password?'), 'semantic answer');
   });
 
-  it('refuses answers of an endpoint that are no vectors', async () => {
+  it('refuses answers of an endpoint that are not vectors', async () => {
     for (const body of ['{}', '[]', 'null', '{"data":[{"embedding":["a"]}]}', '{"data":[{"embedding":[1,2]}]}', 'no json']) {
       const embedder = endpointEmbedder(embeddingHost({ fetch: () => ({ body }) }), { url: embedding.url, model: 'bag', apiKey: undefined, dimensions: 3, timeoutMs: 10 }, new RememberedVectors(10_000));
       await assert.rejects(embedder.vector('text'));

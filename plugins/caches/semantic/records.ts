@@ -32,7 +32,7 @@ export interface Arrival {
 const packr = new Packr({ useRecords: false });
 const timeDigits = 15;
 const noFrame = '-';
-/** What a row takes besides its key and value. */
+/** Bytes of a row besides its key and value. */
 const rowBytes = 48;
 
 export const answerKey = (partition: string, key: string): string => `b/${partition}/${key}`;

@@ -255,7 +255,7 @@ export class SemanticCache implements Cache<SemanticParams> {
     return embedder;
   }
 
-  /** What is stored and not being removed. */
+  /** The stored answer, unless it is being removed. */
   async #current(partition: string, key: string): Promise<Answer | undefined> {
     const stored = await this.#stored(partition, key);
     const sinceMs = this.#removing.get(answerKey(partition, key));

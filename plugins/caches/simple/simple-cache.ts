@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Turns } from '../common/turns.js';
 import type { EntryStore } from './entry-store.js';
 
-/** What an entry takes in memory beside its body: keys, headers, objects. */
+/** Bytes of an entry in memory beside its body: keys, headers, objects. */
 const entryBytes = 512;
 /** Of the memory, one answer may take this share. */
 const shareMax = 8;

@@ -50,14 +50,14 @@ export function readLogBatch(value: Uint8Array): LogRecord[] {
 }
 
 function readRecord(names: readonly unknown[], row: unknown): LogRecord {
-  if (!Array.isArray(row)) throw new Error('the log batch is damaged: a record is no array');
+  if (!Array.isArray(row)) throw new Error('the log batch is damaged: a record is not an array');
   const record: Record<string, unknown> = { ...blankFields };
   for (let index = 0; index < names.length; index += 1) {
     const name = String(names[index]);
     if (!Object.hasOwn(blankFields, name)) continue;
     const value: unknown = row[index];
     const type = typeof blankFields[name];
-    if (typeof value !== type) throw new Error(`the log batch is damaged: ${name} is no ${type}`);
+    if (typeof value !== type) throw new Error(`the log batch is damaged: ${name} is not a ${type}`);
     record[name] = value;
   }
   // Each field of `blank` is there, with a value of its type.

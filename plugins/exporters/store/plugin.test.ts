@@ -173,7 +173,7 @@ describe('log batch format', () => {
     assert.throws(() => readLogBatch(pack([2, [], []])), /format 2, newer than the 1 .* update the gateway/);
     assert.throws(() => readLogBatch(new Uint8Array([0xc1])), /damaged/);
     assert.throws(() => readLogBatch(pack({})), /damaged: it has no format/);
-    assert.throws(() => readLogBatch(pack([1, ['id'], [[5]]])), /damaged: id is no string/);
+    assert.throws(() => readLogBatch(pack([1, ['id'], [[5]]])), /damaged: id is not a string/);
     assert.throws(() => readLogBatch(packLogBatch([sampleLogRecord()]).subarray(0, 300)), /damaged/);
   });
 });

@@ -19,7 +19,7 @@ conformGuardrail(plugin, {
   fails: [],
   errors: [
     { params: { prefix }, body: {}, message: /no list of messages/ },
-    { params: { prefix }, body: [], message: /no JSON object/ },
+    { params: { prefix }, body: [], message: /not a JSON object/ },
     { params: { prefix }, endpoint: 'messages', body: { messages: 'x' }, message: /no list of messages/ },
     { params: { prefix }, endpoint: 'completions', body: { prompt: [1, 2, 3] }, message: /tokens/ },
     { params: { prefix }, endpoint: 'responses', body: { input: 5 }, message: /neither a text nor a list/ },

@@ -16,7 +16,7 @@ interface Dialect {
 
 /** The request with the prefix in it; undefined when it takes none. Throws when the body cannot be read. */
 export function withPrefix(endpoint: EndpointName, body: Json, options: PrefixOptions): Json | undefined {
-  if (!isObject(body)) throw new Error('the body is no JSON object; a prefix cannot be put in');
+  if (!isObject(body)) throw new Error('the body is not a JSON object; a prefix cannot be put in');
   switch (endpoint) {
     case 'chatCompletions': return chatBody(body, options);
     case 'messages': case 'countTokens': return options.role === 'system' ? messagesSystem(body, options) : messagesBody(body, options);
@@ -60,7 +60,7 @@ function responsesSystem(body: JsonObject, options: PrefixOptions): Json | undef
   const hasItem = Array.isArray(input) && input.some((item: Json) => isMessageOf(item, 'system'));
   if (isBlank(instructions)) return hasItem ? responsesInput(body, options) : { ...body, instructions: prefix };
   if (onlyIfEmpty) return undefined;
-  if (typeof instructions !== 'string') throw new Error('the instructions are no text; a prefix cannot be put in');
+  if (typeof instructions !== 'string') throw new Error('the instructions are not text; a prefix cannot be put in');
   // There is one text only: what would be a message of its own becomes a paragraph.
   return { ...body, instructions: addToExisting ? prefix + instructions : `${prefix}\n\n${instructions}` };
 }
@@ -90,7 +90,7 @@ function completionsBody(body: JsonObject, { prefix, role, onlyIfEmpty }: Prefix
   const changed = (text: string): string => (onlyIfEmpty && text.trim() !== '' ? text : prefix + text);
   if (typeof prompt === 'string') return changed(prompt) === prompt ? undefined : { ...body, prompt: changed(prompt) };
   if (!Array.isArray(prompt) || !prompt.every((text: Json) => typeof text === 'string')) {
-    throw new Error('the prompt is no text, or list of texts; a prefix cannot be put before tokens');
+    throw new Error('the prompt is neither a text nor a list of texts; a prefix cannot be put before tokens');
   }
   const texts = prompt.map(changed);
   return texts.every((text, index) => text === prompt[index]) ? undefined : { ...body, prompt: texts };
@@ -127,7 +127,7 @@ function withPart(parts: readonly Json[], prefix: string, textType: string): Jso
 
 const hasToolResult = (content: Json | undefined): boolean => Array.isArray(content) && content.some((part: Json) => isObject(part) && part.type === 'tool_result');
 
-/** A developer is the system under its newer name. Items that are no messages have no role. */
+/** A developer is the system under its newer name. Items that are not messages have no role. */
 const isMessageOf = (item: Json, role: string): boolean => isObject(item) && (item.role === role || (role === 'system' && item.role === 'developer'));
 
 /** No text but white space, and nothing else either. */

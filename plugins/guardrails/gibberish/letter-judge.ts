@@ -82,7 +82,7 @@ export function judgeLetters(text: string): LetterJudgement {
     letters += wordLetters;
     sum += wordLetters >= repeatedLengthMin && isRepeated(text.slice(from, Math.min(at, from + repeatedLengthMax))) ? repeatedSurprise * wordLetters : wordSum;
   }
-  // Mostly another script, or mostly code: the few words between are no text of their own.
+  // Mostly another script, or mostly code: the few words between are not a text of their own.
   if (letters < lettersMin || foreign > letters || others > letters * 1.5) return { letters };
   return { letters, score: Math.round(1000 * Math.min(1, Math.max(0, (sum / letters - surpriseOfProse) / (surpriseOfMash - surpriseOfProse)))) / 1000 };
 }

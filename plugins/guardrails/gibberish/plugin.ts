@@ -42,7 +42,7 @@ export default defineGuardrail({
         const pass = isGibberish === not;
         const explanation = !isJudged
           ? `there is nothing to judge: fewer than ${lettersMin} letters of prose in Latin script`
-          : isGibberish ? `the text is gibberish (score ${score}, threshold ${threshold})` : `the text is no gibberish (score ${score}, threshold ${threshold})`;
+          : isGibberish ? `the text is gibberish (score ${score}, threshold ${threshold})` : `the text is not gibberish (score ${score}, threshold ${threshold})`;
         const data: Json = { score: isJudged ? score : null, threshold, places, not, explanation };
         return pass ? { pass, data } : { pass, why: explanation, data };
       },

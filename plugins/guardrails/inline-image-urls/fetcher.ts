@@ -54,7 +54,7 @@ export class ImageFetcher {
     if (bytes.length === 0) throw new Error('answered with nothing');
     if (bytes.length > this.bytesMax) throw new Error(`is larger than ${this.bytesMax} bytes`);
     const mediaType = imageTypeOf(answer.header('content-type'), bytes, url.pathname);
-    if (mediaType === undefined) throw new Error('is no image');
+    if (mediaType === undefined) throw new Error('is not an image');
     if (bytes.length > this.#bytesLeft) throw new Error('would make the images of the request too large together');
     this.#bytesLeft -= bytes.length;
     return { mediaType, base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64') };
@@ -66,7 +66,7 @@ function parse(text: string, base?: URL): URL {
   try {
     url = new URL(text, base);
   } catch {
-    throw new Error('is no URL');
+    throw new Error('is not a URL');
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new Error('leads to something else than http or https');
   if (url.username !== '' || url.password !== '') throw new Error('carries a user name or password');

@@ -3,13 +3,13 @@ const byExtension: Readonly<Record<string, string>> = {
   heic: 'image/heic', heif: 'image/heif', tif: 'image/tiff', tiff: 'image/tiff', ico: 'image/x-icon',
 };
 
-/** What servers say when they do not know. */
+/** Types that servers name when they do not know. */
 const unspecific: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/binary', 'application/x-octet-stream']);
 
-/** What the server says; when it does not know, what the first bytes or else the ending of the path say. Undefined: no image. */
+/** The type that the server names; when it does not know, that of the first bytes or else of the ending of the path. Undefined: not an image. */
 export function imageTypeOf(contentType: string | undefined, bytes: Uint8Array, path: string): string | undefined {
   const named = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  // jpg is no registered type, and strict providers refuse it.
+  // jpg is not a registered type, and strict providers refuse it.
   if (named === 'image/jpg' || named === 'image/pjpeg') return 'image/jpeg';
   if (/^image\/[a-z0-9][a-z0-9.+-]{0,63}$/.test(named)) return named;
   if (!unspecific.has(named)) return undefined;

@@ -91,7 +91,7 @@ let schemaOfSchemas: Ajv2020 | undefined;
 
 function compile(schema: object, budget: PatternBudget): ValidateFunction {
   if (JSON.stringify(schema).length > schemaCharactersMax) throw new ParameterError('schema', `has more than ${schemaCharactersMax} characters; shorten it`);
-  if ('$async' in schema) throw new ParameterError('schema.$async', 'is no keyword of JSON Schema; leave it out');
+  if ('$async' in schema) throw new ParameterError('schema.$async', 'is not a keyword of JSON Schema; leave it out');
   // Whatever draft it says it is of, it is read as 2020-12: an older one is not loaded, and the name alone is no reason to refuse it.
   const keywords: AnySchemaObject = Object.fromEntries(Object.entries(schema).filter(([name]) => name !== '$schema'));
   // The schema of schemas takes long to compile, so all checks share it; what they compile themselves stays their own, and goes with them.

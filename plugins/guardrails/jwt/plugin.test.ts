@@ -76,7 +76,7 @@ describe('signatures', () => {
     const judge = await make();
     await refusesWith(judge(await sign({}, { key: curve })), /algorithm that is not allowed/);
     const unsigned = [{ alg: 'none' }, { sub: 'user', iat: now, exp: now + 60 }].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-    await refusesWith(judge(`${unsigned}.`), /algorithm that is not allowed|no signed/);
+    await refusesWith(judge(`${unsigned}.`), /algorithm that is not allowed|not a signed/);
     // The public key as the secret of an HMAC: the classic confusion.
     const confused = await new SignJWT({ sub: 'user', iat: now, exp: now + 60 }).setProtectedHeader({ alg: 'HS256', kid: 'first' }).sign(Buffer.from(JSON.stringify(first.jwk)));
     await refusesWith(judge(confused), /algorithm that is not allowed/);
@@ -92,7 +92,7 @@ describe('times', () => {
   const limits = [
     [{ exp: now - 6 }, /expired/], [{ exp: now - 5 }, /expired/], [{ exp: now - 4 }, undefined], [{ nbf: now + 6 }, /not valid yet/], [{ nbf: now + 5 }, undefined],
     [{ iat: now - 86_406 }, /too old/], [{ iat: now - 86_404 }, undefined], [{ iat: now + 6 }, /in the future/], [{ iat: undefined }, /does not say when/],
-    [{ exp: undefined }, undefined], [{ exp: 'soon' }, /no time/],
+    [{ exp: undefined }, undefined], [{ exp: 'soon' }, /not a time/],
   ] as const;
   for (const [claims, message] of limits) {
     test(`a token with ${JSON.stringify(claims)} ${message === undefined ? 'passes' : 'fails'}`, async () => {
@@ -184,7 +184,7 @@ describe('a key set at an address', () => {
     assert.equal((await judge(valid)).pass, true);
   });
 
-  test('that is no key set is an error', async () => {
+  test('that is not a key set is an error', async () => {
     for (const body of ['<html>', '{}', '[]', '{"keys": 7}', '{"keys": [7]}']) {
       await assert.rejects((await make({ jwksUri }, fakeHost({ fetch: () => ({ body }) })))(valid), /could not be read/, body);
     }

@@ -134,7 +134,7 @@ async function makeVerifier({ jwksUri, jwks, cacheMaxAge, algorithms }: SourcePa
     try {
       source = fixedKeys({ find: jose.createLocalJWKSet(jwks as unknown as JSONWebKeySet), generation: 0 });
     } catch (thrown) {
-      throw new ParameterError('jwks', `is no key set: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+      throw new ParameterError('jwks', `is not a key set: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
     }
   }
   return new Verifier(host, jose, source, algorithms);

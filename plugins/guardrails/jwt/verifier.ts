@@ -80,7 +80,7 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_JWKS_NO_MATCHING_KEY: 'the token is signed with a key that is not in the key set',
   ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'the token does not say which of several keys it is signed with',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'the signature of the token is wrong',
-  ERR_JWS_INVALID: 'the token is no signed JSON web token',
+  ERR_JWS_INVALID: 'the token is not a signed JSON web token',
 };
 
 /** Throws a Refusal when the times of the claims do not allow them now (RFC 7519, sections 4.1.4 to 4.1.6). */
@@ -100,6 +100,6 @@ export function judgeTimes(claims: JsonObject, nowMs: number, { toleranceSeconds
 function timeOf(claims: JsonObject, name: string): number | undefined {
   const value = claims[name];
   if (value === undefined) return undefined;
-  if (typeof value !== 'number') throw new Refusal(`the claim ${name} of the token is no time`);
+  if (typeof value !== 'number') throw new Refusal(`the claim ${name} of the token is not a time`);
   return value;
 }

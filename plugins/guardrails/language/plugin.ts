@@ -25,7 +25,7 @@ export default defineGuardrail({
   create: async ({ language, minCharacters, scope, not }) => {
     const allowed = new Set([language].flat().map((code, index) => {
       const known = languageOfCode(code);
-      if (known === undefined) throw new ParameterError(`language[${index}]`, `is no language that can be told; use one of ${knownLanguages.join(', ')}`);
+      if (known === undefined) throw new ParameterError(`language[${index}]`, `is not a language that can be told; use one of ${knownLanguages.join(', ')}`);
       return known;
     }));
     const detector = await LanguageDetector.load();

@@ -22,7 +22,7 @@ export const email: Recogniser = {
   },
 };
 
-/** What tells a number of a version or section from an address. */
+/** Words that tell a number of a version or section from an address. */
 const versionWords = /(?:\bv|\bver(?:sion)?|\brelease|\bbuild|\bfirmware|\bdriver|\bsection|\bchapter|\bclause|\bparagraph|§)[.:\s]*$/i;
 
 export const ipAddresses: readonly Recogniser[] = [
@@ -57,7 +57,7 @@ export const macAddress: Recogniser = {
 };
 
 const phoneWords = /(?:phone|tele?(?:fon|fax)?|(?<![a-z0-9])tel|mobile?|(?<![a-z0-9])cell|(?<![a-z0-9])call(?:ed|ing)?|(?<![a-z0-9])fax|(?<![a-z0-9])text|whats ?app|(?<![a-z0-9])sms|handy|contact|hotline|reach|(?<![a-z0-9])dial|number is|rufnummer|t[ée]l[ée]phone|tel[ée]fono|m[óo]vil)(?![a-z0-9])[^\d]{0,24}$/i;
-/** What says that a number is something else. */
+/** Words that say that a number is something else. */
 const otherNumberWords = /(?:(?<![a-z0-9])(?:order|invoice|ticket|tracking|isbn|issn|part|serial|model|sku|case|ref(?:erence)?|id|version|build|commit|account|policy|batch|lot|item|code|no|nhs|ssn|routing|aba|passport|tfn|sin|vin|cpf|pmid|doi|zip|po)(?![a-z0-9])|#|[$€£¥])[^\d]{0,12}$/i;
 
 export interface PhoneCheck {

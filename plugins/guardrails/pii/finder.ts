@@ -107,7 +107,7 @@ export class PersonalDataFinder implements SpanFinder {
     // A full step without any separator is encoded bytes.
     if (to - from === chainCharsMax && !separator.test(text.slice(from, to))) return;
     const start = from - viewFrom;
-    // The letter of an escape is no neighbour.
+    // The letter of an escape is not a neighbour.
     if (start > 1 && isWordCode(text.charCodeAt(from - 1))) {
       const slash = text.lastIndexOf('\\', from - 1);
       if (slash >= from - 6 && slash >= viewFrom) view = `${view.slice(0, start - 1)} ${view.slice(start)}`;

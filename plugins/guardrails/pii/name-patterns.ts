@@ -8,7 +8,7 @@ export const capital = 'A-ZÀ-ÖØ-Þ';
 const small = "a-zß-öø-ÿ";
 const namePart = `[${capital}][${small}]+(?:-?[${capital}][${small}]+)?`;
 
-/** What announces a name. Ends where the name begins; no longer than the context of a find. */
+/** Words that announce a name. Ends where the name begins; no longer than the context of a find. */
 const announcement = `(?:\\b[Nn]ame(?: is|'s|:|=| -)? |\\bI am called |\\b[Cc]all me |\\b[Mm]e llamo |\\b[Jj]e m'appelle |\\b[Ii]ch heiße |\\b(?:Mr|Mrs|Ms|Mx|Dr|Prof|Herr|Frau|Mme|Monsieur|Madame|Señora?)\\.? |\\b(?:[Pp]atient|[Cc]ustomer|[Ee]mployee|[Aa]pplicant|[Tt]enant|[Cc]ardholder|[Bb]eneficiary|[Ss]igned|[Ss]incerely|[Rr]egards)[:,]\\s)`;
 
 /** A capital behind an announcement. */

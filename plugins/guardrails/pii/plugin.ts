@@ -52,7 +52,7 @@ export default defineGuardrail({
 async function phoneCheck(country: string, isNeeded: boolean): Promise<{ readonly country: CountryCode; readonly isPhone: PhoneCheck }> {
   if (!isNeeded) return { country: 'US', isPhone: () => false };
   const { isSupportedCountry, isValidPhoneNumber } = await import('libphonenumber-js/min');
-  if (!isSupportedCountry(country)) throw new ParameterError('defaultCountry', 'is no country with phone numbers; give two capital letters such as US or DE');
+  if (!isSupportedCountry(country)) throw new ParameterError('defaultCountry', 'is not a country with phone numbers; give two capital letters such as US or DE');
   return { country, isPhone: (number, from) => isValidPhoneNumber(number, from) };
 }
 

@@ -33,7 +33,7 @@ const other = 30;
 const strange = 31;
 /** + / = and _ go on with a run, but no word. */
 const joiner = 32;
-/** What delimiters begin with. */
+/** The beginnings of delimiters. */
 const markup = 33;
 
 /** Latin letters of the first Unicode blocks, without their marks. */

@@ -9,7 +9,7 @@ interface Marker {
   readonly pattern: RegExp;
 }
 
-/** What is written in characters rather than in words. */
+/** Signs that are written in characters rather than in words. */
 const markers: readonly Marker[] = [
   { name: 'delimiter', weight: 0.65, pattern: /<\|{1,2}(?:im_start|im_end|im_sep|system|start_header_id|end_header_id|eot_id|start|message|endoftext|endofprompt)\|{1,2}>/i },
   { name: 'delimiter', weight: 0.6, pattern: /<<\/?SYS>>|\[\/?INST\]|\[SYSTEM(?: (?:MESSAGE|PROMPT|NOTE|OVERRIDE))?\]/i },

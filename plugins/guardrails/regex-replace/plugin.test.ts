@@ -96,7 +96,7 @@ test('a match longer than the look-back is cut in the same places however the te
   assert.equal(results.size, 1);
 });
 
-test('arguments that are no JSON are one text', async () => {
+test('arguments that are not JSON are one text', async () => {
   const check = await make({ rule: 'rm -rf' });
   const run = runStreamCheck(check, ['sudo r', 'm -rf "/"'], { lookBackMax: plugin.lookBackMax ?? 0, kind: 'arguments' });
   assert.equal(run.text, `sudo ${R} "/"`);

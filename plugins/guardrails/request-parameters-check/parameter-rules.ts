@@ -16,7 +16,7 @@ export interface ParameterRules {
 /** A type and not an interface, so that it is JSON. */
 export type BlockedParameter = { readonly param: string; readonly value?: Json; readonly reasons: readonly string[] };
 
-/** Gives what speaks against the members of a body; undefined when there are no rules. An empty list is no rule. */
+/** Gives what speaks against the members of a body; undefined when there are no rules. An empty list is not a rule. */
 export function compileParameterRules(rules: ParameterRules): ((body: JsonObject) => BlockedParameter[]) | undefined {
   const { allowedKeys = [], blockedKeys = [], values = {} } = rules;
   refuseOverlap(allowedKeys, blockedKeys, 'params.blockedKeys', 'params.allowedKeys');

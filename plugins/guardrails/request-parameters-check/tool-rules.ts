@@ -8,7 +8,7 @@ export interface ToolRules {
   readonly blockedFunctionNames?: readonly string[];
 }
 
-/** Gives the reasons against a tool; undefined when there are no rules. An empty list is no rule. */
+/** Gives the reasons against a tool; undefined when there are no rules. An empty list is not a rule. */
 export function compileToolRules(rules: ToolRules): ((tool: Tool) => string[]) | undefined {
   refuseOverlap(rules.allowedTypes, rules.blockedTypes, 'tools.blockedTypes', 'tools.allowedTypes');
   refuseOverlap(rules.allowedFunctionNames, rules.blockedFunctionNames, 'tools.blockedFunctionNames', 'tools.allowedFunctionNames');

@@ -17,7 +17,7 @@ function tailOf(chars: string): Tail {
 const wordChars = 'A-Za-z0-9';
 const tokenChars = 'A-Za-z0-9_-';
 
-/** Not inside of another word; the letter of an escape (`\n`) is no part of one. */
+/** Not inside of another word; the letter of an escape (`\n`) is not part of one. */
 const begin = '(?<![A-Za-z0-9]|-(?=[a-z]{2,3}_))';
 const beginAfterEscape = `(?:${begin}|(?<=\\\\[nrt]))`;
 

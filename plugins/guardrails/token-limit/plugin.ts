@@ -88,7 +88,7 @@ export default defineGuardrail({
   },
 });
 
-/** What is said, thought, or called with; the fields beside it are not measured. */
+/** Texts that are said, thought, or called with; the fields beside them are not measured. */
 const isCounted = ({ kind }: TextPiece): boolean => kind !== 'field';
 
 /** Of a request, or of one choice. Bounds stand in for the count where it did not have to be known. */

@@ -102,7 +102,7 @@ test('names are resolved by the host and nobody is called', async () => {
   assert.equal(host.requests.length, 0);
 });
 
-test('an aborted check is no verdict about the URL', async () => {
+test('an aborted check is not a verdict about the URL', async () => {
   const check = await plugin.create({ onlyDNS: false, not: false }, fakeHost({ fetch: () => { throw new Error('aborted'); } }));
   await assert.rejects(async () => check.evaluate(fakeCheckInput({ answer: bodyWithText('chatCompletions', 'https://a.example', 'output'), signal: AbortSignal.abort() })), /aborted/);
 });

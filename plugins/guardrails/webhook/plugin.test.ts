@@ -28,7 +28,7 @@ conformGuardrail(plugin, {
     { params, text: 'hi', host: { fetch: () => ({ body: '<html>' }) }, message: /status 200 but not with JSON/ },
     { params, text: 'hi', host: { fetch: () => ({ body: 'x'.repeat(16 * 1024 * 1024 + 1) }) }, message: /larger than 16777216 bytes/ },
     { params, text: 'hi', host: { fetch: () => { throw new Error('the call took longer than 3000 ms'); } }, message: /longer than 3000 ms/ },
-    { params, text: 'hi', host: answering({ verdict: true, transformedData: { request: { json: 'text' } } }), message: /no JSON object/ },
+    { params, text: 'hi', host: answering({ verdict: true, transformedData: { request: { json: 'text' } } }), message: /not a JSON object/ },
   ],
   changes: [
     { params, body, host: answering({ verdict: true, transformedData: { request: { json: { model: 'other', messages: [] } }, response: { json: { no: 1 } } } }), changed: { model: 'other', messages: [] } },

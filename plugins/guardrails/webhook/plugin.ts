@@ -64,6 +64,6 @@ function changedBody({ transformedData }: JsonObject, stage: CheckInput['stage']
   const side = isObject(transformedData) ? transformedData[stage === 'input' ? 'request' : 'response'] : undefined;
   const body = isObject(side) ? side.json : undefined;
   if (body === undefined || body === null) return undefined;
-  if (!isObject(body)) throw new Error(`the service at ${service} answered with a transformed body that is no JSON object`);
+  if (!isObject(body)) throw new Error(`the service at ${service} answered with a transformed body that is not a JSON object`);
   return body;
 }

@@ -1,4 +1,4 @@
-// LMDB maps its file into memory and trusts it: a file that is no LMDB file, or was cut off, ends the process with a signal, past any
+// LMDB maps its file into memory and trusts it: a file that is not an LMDB file, or was cut off, ends the process with a signal, past any
 // catch. So the head of the file is read first. Layout: lmdb.h and mdb.c of LMDB's 1.0 line (data version 2), 64-bit.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';

@@ -31,7 +31,7 @@ export class LmdbStore implements Store {
   readonly #database: Database;
   readonly #folder: string;
   #isClosed = false;
-  /** What LMDB said of the last commit that failed. */
+  /** LMDB's reason for the last commit that failed. */
   #commitFault: unknown = undefined;
   /** When there was no room, how much there was: with no more than that a write is not tried, since LMDB prints each that fails. */
   #fullAt: { readonly freeBytes: number; readonly untilMs: number } | undefined = undefined;

@@ -28,7 +28,7 @@ describe('memory storage', () => {
     }
   });
 
-  it('refuses a store name that is no folder name', async () => {
+  it('refuses a store name that is not a folder name', async () => {
     const storage = await plugin.create({}, fakeHost());
     for (const name of ['', '../up', 'a/b', 'Upper', '.hidden']) assert.throws(() => storage.open(name), /store name/);
   });

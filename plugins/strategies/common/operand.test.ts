@@ -60,7 +60,7 @@ test('what every object inherits is not a parameter', () => {
   }
 });
 
-test('a body that is no object has no parameters', () => {
+test('a body that is not an object has no parameters', () => {
   for (const json of [null, 'text', 3, true]) assert.equal(read('params.model', { json }), undefined);
   assert.equal(read('params.0', { json: ['first'] }), 'first');
 });

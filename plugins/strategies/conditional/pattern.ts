@@ -13,7 +13,7 @@ const textCharactersMax = 65_536;
  */
 const stepsMax = 5_000_000;
 
-/** What a pattern holds, and what each of its instructions does. */
+/** Held by a pattern, and by each of its instructions. */
 const patternBytes = 4_096;
 const instructionBytes = 128;
 
@@ -26,12 +26,12 @@ export class Patterns {
   #size = 0;
   #count = 0;
 
-  /** What all of them hold. */
+  /** The weight of all of them. */
   get weight(): Weight {
     return { bytes: this.#count * patternBytes + this.#size * instructionBytes };
   }
 
-  /** Throws a ParameterError with `path` when `text` is no pattern, or one too many. */
+  /** Throws a ParameterError with `path` when `text` is not a pattern, or one too many. */
   compile(text: string, path: string): RE2JS {
     this.#count += 1;
     this.#characters += text.length;

@@ -78,7 +78,7 @@ test('order compares numbers, and text that is a number from end to end', async 
   await check({ $gt: '10' }, [11, '11'], [10, 9]);
 });
 
-test('order never fits what is no number', async () => {
+test('order never fits what is not a number', async () => {
   const none = [undefined, null, '', ' ', 'ten', '10abc', '0x10', '1,5', 'Infinity', 'NaN', '--1', '1e999', true, [11], { a: 11 }, '9'.repeat(65)];
   for (const operator of ['$gt', '$gte', '$lt', '$lte']) {
     await check({ [operator]: 0 }, [], none);

@@ -6,7 +6,7 @@ import { addCitations, finishOf, usageOf, type Citations } from './blocks.js';
 
 /** A whole message as a chat completion. */
 export function messagesToChat(answer: Json, call: ProviderCall): JsonObject {
-  if (!isObject(answer) || !Array.isArray(answer.content)) throw new Error('the provider answered with something that is no message');
+  if (!isObject(answer) || !Array.isArray(answer.content)) throw new Error('the provider answered with something that is not a message');
   const blocks: ContentBlock[] = [];
   const toolCalls: ToolCall[] = [];
   const others: Json[] = [];

@@ -8,7 +8,7 @@ export interface ModelTraits {
 
 const newest: ModelTraits = { defaultMaxTokens: 64_000, thinking: 'adaptive' };
 
-// Older names put the version first (claude-3-5-sonnet-20241022), newer ones the family (claude-opus-4-1-20250805). A date is no version.
+// Older names put the version first (claude-3-5-sonnet-20241022), newer ones the family (claude-opus-4-1-20250805). A date is not a version.
 const versionFirst = /claude-(?:v)?(\d)(?:[-.](\d))?(?![\d])/;
 const familyFirst = /claude-([a-z]+)-(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?/;
 

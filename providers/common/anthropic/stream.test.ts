@@ -102,6 +102,6 @@ test('error bodies and the statuses of their types', () => {
   assert.equal(statusOfError('something_new'), 502);
 });
 
-test('an answer that is no message is a fault of the provider', () => {
-  assert.throws(() => messagesToChat({ completion: 'x' }, fakeCall({})), /no message/);
+test('an answer that is not a message is a fault of the provider', () => {
+  assert.throws(() => messagesToChat({ completion: 'x' }, fakeCall({})), /not a message/);
 });

@@ -94,7 +94,7 @@ describe('corrupt streams fail', () => {
 
   test('impossible lengths, told before they are waited for', () => {
     for (const length of [0, 15, 25 * 1024 * 1024, 0xffff_ffff]) assert.throws(() => decode([withLength(frame, length)], false), /says it is \d+ bytes long/, String(length));
-    // An answer that is no event stream at all.
+    // An answer that is not an event stream at all.
     assert.throws(() => decode([Buffer.from('{"message":"no"}')], false), /bytes long/);
   });
 });

@@ -71,7 +71,7 @@ function emitFrame(frame: Uint8Array, emit: (event: SseEvent) => void): void {
   }
 }
 
-/** The members of an exception's payload; none when it is no JSON object. */
+/** The members of an exception's payload; none when it is not a JSON object. */
 function parsed(body: Uint8Array): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(textOf(body));

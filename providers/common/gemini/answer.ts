@@ -6,7 +6,7 @@ import { wavOf } from './sound.js';
 
 /** The answer of `generateContent` as a chat completion. */
 export function geminiToChat(answer: Json, call: ProviderCall): JsonObject {
-  if (!isObject(answer)) throw new Error('the answer is no JSON object');
+  if (!isObject(answer)) throw new Error('the response is not a JSON object');
   const usage = usageOf(answer.usageMetadata);
   const candidates = listOf(answer.candidates).filter(isObject).sort((one, other) => indexOf(one) - indexOf(other));
   const choices = candidates.length === 0 ? [blockedChoice(answer)] : candidates.map((candidate) => choiceOf(candidate, call));

@@ -5,7 +5,7 @@ import { conversation } from './contents.js';
 import { generationConfig, generationNames } from './generation.js';
 import { toolFields } from './tools.js';
 
-/** What `chatToGemini` reads beyond OpenAI's API. */
+/** Members that `chatToGemini` reads beyond OpenAI's API. */
 export const geminiAccepts: readonly ChatExtension[] = ['thinking', 'top_k', 'thought_signature', 'is_error'];
 
 /** Read by this translation, or settled by the host. */

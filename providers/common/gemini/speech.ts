@@ -27,7 +27,7 @@ export function geminiSpeech(answer: Json, call: ProviderCall): BinaryAnswer {
   const candidates = isObject(answer) ? listOf(answer.candidates) : [];
   const pieces = candidates.filter(isObject).flatMap(partsOf).flatMap((part) => inlineOf(part) ?? []);
   const [first] = pieces;
-  if (first === undefined) throw new Error('the answer holds no sound');
+  if (first === undefined) throw new Error('the response has no sound');
   const samples = Buffer.concat(pieces.map((piece) => Buffer.from(piece.data, 'base64')));
   // A model that ever gives something else than samples names it, and then it is passed on as it is.
   if (!/^audio\/(?:l16|pcm)/i.test(first.mimeType)) return new BinaryAnswer(first.mimeType, samples);

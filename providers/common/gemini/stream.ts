@@ -9,7 +9,7 @@ import {
 /** The events of `streamGenerateContent` as chunks: each is an answer of its own that holds what is new. */
 export const geminiStage = (call: ProviderCall): EventStage => new GeminiStage(call);
 
-/** What is known of one candidate so far. */
+/** One candidate, as far as it is known. */
 interface CandidateState {
   text: string;
   native: string | undefined;

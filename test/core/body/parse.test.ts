@@ -95,7 +95,7 @@ test('a fault is found in whatever JSON.parse refuses, and no message quotes the
   }
 });
 
-test('what is JSON but no object is refused by kind', () => {
+test('JSON that is not an object is refused by its kind', () => {
   for (const [text, kind] of [['[]', 'a list'], ['null', 'null'], ['1', 'a number'], ['"x"', 'a string'], ['true', 'a boolean']] as const) {
     const error = errorOf(bytesOf(text));
     assert.equal(error.code, 'BODY_INVALID');

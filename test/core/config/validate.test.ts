@@ -176,11 +176,11 @@ test('limits of the specification hold', () => {
   for (const [extra, place, reason] of cases) refuses({ ...leaf, ...extra }, `config.${place}`, reason);
 });
 
-test('a guardrail member that is no known one must be a check with an object of parameters', () => {
+test('a guardrail member that is not a known one must be a check with an object of parameters', () => {
   refuses({ ...leaf, input_guardrails: [{ 'default.regexMatch': 'x' }] }, 'config.input_guardrails[0]["default.regexMatch"]', /is taken for a check/);
 });
 
-test('numbers that overflow are no numbers', () => {
+test('numbers that overflow are not numbers', () => {
   assert.throws(() => parseConfig('{"provider":"openai","api_key":"k","weight":1e999}', options), { param: 'config.weight', message: 'config.weight: must be a number' });
 });
 
@@ -246,7 +246,7 @@ test('paths of dropped parameters are checked', () => {
   }
 });
 
-test('what is no object is no config', () => {
+test('what is not an object is not a config', () => {
   for (const value of [null, undefined, 1, 'text', true, [], [leaf], () => leaf]) refuses(value, 'config', 'must be a JSON object');
 });
 

@@ -85,7 +85,7 @@ describe('the body of an exchange', () => {
     assert.ok(!exchangeOf({ headers: { 'content-type': 'application/json' } }).isJson);
   });
 
-  it('that is no JSON object has no members, and the one asking is not disturbed', () => {
+  it('that is not a JSON object has no members, and the one asking is not disturbed', () => {
     for (const body of ['[1]', 'null', '{"a":', 'text', '']) assert.deepEqual(exchangeOf({ headers: { 'content-type': 'application/json' }, body }).json(), {}, body);
     assert.deepEqual(exchangeOf({ headers: { 'content-type': 'text/plain' }, body: '{"a":1}' }).json(), {});
   });

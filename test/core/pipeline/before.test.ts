@@ -45,7 +45,7 @@ describe('a hook that changes the request', () => {
   const faults: Readonly<Record<string, () => Verdict | Promise<Verdict>>> = {
     'whose body cannot be written': () => ({ pass: true, body: unwritable }),
     'whose body cannot be written, told later': async () => ({ pass: true, body: unwritable }),
-    'whose body is no object': () => ({ pass: true, body: 'pin ****' }),
+    'whose body is not an object': () => ({ pass: true, body: 'pin ****' }),
     'whose edits lie outside of the text': () => ({ pass: true, edits: [{ piece: 0, from: 4, to: 80, text: '****' }] }),
     'whose edits name no text': () => ({ pass: true, edits: [{ piece: 7, from: 0, to: 1, text: '****' }] }),
   };
@@ -107,7 +107,7 @@ describe('a hook that several targets inherit', () => {
 });
 
 describe('what a check says of its verdict', () => {
-  it('is an error where it is no JSON, and the call goes on', async () => {
+  it('is an error where it is not JSON, and the call goes on', async () => {
     const exchange = exchangeOf();
     await run(exchange, [hookOf(() => ({ pass: true, data: 1n as unknown as Json }), { changes: false })]);
     assert.match(exchange.hooks!.text(), /"data":null.*its data is not JSON/);

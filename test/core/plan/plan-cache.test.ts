@@ -91,7 +91,7 @@ describe('the plan cache', () => {
     assert.equal(byConfig(), plan);
   });
 
-  it('rejects what is no config with a client error, every time', async () => {
+  it('rejects what is not a config with a client error, every time', async () => {
     for (const [headers, code] of [
       [{ 'x-gateway-config': '{"provider":' }, 'CONFIG_NOT_JSON'],
       [{ 'x-gateway-config': '{"provider":"openai","api_key":7}' }, 'CONFIG_INVALID'],

@@ -64,7 +64,7 @@ async function faultOf(work: Promise<unknown>): Promise<{ code: string; message:
   return { code: thrown.code, message: thrown.message };
 }
 
-it('a secret of our own plugins is no reference to the environment', async () => {
+it('a secret of our own plugins is not a reference to the environment', async () => {
   const webhook = await registry.find('guardrail', 'default.webhook');
   const semantic = await registry.find('cache', 'semantic');
   assert.ok(webhook !== undefined && semantic !== undefined);
@@ -135,8 +135,8 @@ describe('the registry', () => {
       ['missingImport', /could not be loaded: Cannot find package 'acme-library-nobody-has'.*\(.*\/strategy\/missingImport\.js:2\)$/],
       ['noParams', /params must be a JSON Schema of type object \(.*\/strategy\/noParams\.js:2\)$/],
       ['noCreate', /create must be a function/],
-      ['badSchema', /params is no JSON Schema: strict mode: unknown keyword: "minimun" \(.*\/strategy\/badSchema\.js:4\)$/],
-      ['badType', /params is no JSON Schema: .*type.* \(.*\/strategy\/badType\.js:\d\)$/],
+      ['badSchema', /params is not a JSON Schema: strict mode: unknown keyword: "minimun" \(.*\/strategy\/badSchema\.js:4\)$/],
+      ['badType', /params is not a JSON Schema: .*type.* \(.*\/strategy\/badType\.js:\d\)$/],
       ['deepFault', /could not be loaded: Unexpected token '\}' \(.*\/lib\/deep\.js:4\)$/],
     ];
     for (const [name, reason] of cases) {

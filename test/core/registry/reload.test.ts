@@ -125,7 +125,7 @@ describe('a package given by path', () => {
     const registry = makeRegistry(folder);
     assert.equal(await registry.find('strategy', 'mend.first'), undefined);
     write(folder, { 'package.json': manifest });
-    // Nothing of it was in service, but a plugin that never worked is no version to take.
+    // Nothing of it was in service, but a plugin that never worked is not a version to take.
     assert.equal((await registry.reload(folder)).outcome, 'refused');
     write(folder, { 'strategy/second.js': strategy('second') });
     assert.equal((await registry.reload(folder)).outcome, 'changed');

@@ -24,7 +24,7 @@ describe('a request head', () => {
     assert.equal(codeOf(['content-length', '5'], ['content-length', '6']), 'LENGTH_REPEATED');
   });
 
-  it('with a length that is no plain number is refused', () => {
+  it('with a length that is not a plain number is refused', () => {
     for (const value of ['5, 5', '+5', '-5', '5.0', '0x5', '5e1', '', ' ', '1_0', '٥', '1'.repeat(16), 'five']) assert.equal(codeOf(['content-length', value]), 'HEADER_INVALID', JSON.stringify(value));
   });
 

@@ -387,7 +387,7 @@ describe('an answer before the body has come', () => {
     assert.deepEqual([owner.answered, owner.answeredEarly], [0, 1]);
   });
 
-  it('is an answer like another when the body was in the same read, or the answer is no JSON', async () => {
+  it('is an answer like another when the body was in the same read, or the answer is not JSON', async () => {
     for (const [headers, isUnread] of [[json, false], [['content-type', 'audio/wav'], true]] as const) {
       const { response, owner, writer } = bench();
       owner.isBodyUnread = true;

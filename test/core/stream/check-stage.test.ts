@@ -246,7 +246,7 @@ for (const endpoint of endpoints) {
       assert.deepEqual([second.error, third.error], [null, null]);
     });
 
-    test('passes on what is no event of the dialect', () => {
+    test('passes on what is not an event of the dialect', () => {
       const odd: AnswerEvent[] = [{ event: undefined, data: 'not json' }, { event: 'x', data: '{"broken":' }, { event: undefined, data: '[1,2]' }, { event: undefined, data: '{"type":"new","a":{"b":1}}' }, { event: 'ping', data: '{"type":"ping"}' }];
       const events = [...odd, ...eventsOf(endpoint, steps), ...odd];
       assert.equal(run(endpoint, events, redactor()).text, bytesOf(events));

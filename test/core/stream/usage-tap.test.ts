@@ -118,7 +118,7 @@ test('a name that only ends in an escaped quote and a known word is another name
   reads(sse({ model: 'm', usage: chatUsage, 'my\\"usage': { prompt_tokens: 1 } }), true, { ...chatRead, model: 'm', finishReason: '' });
 });
 
-test('values under the names that are no usage are passed over', () => {
+test('values under the names that are not usage are passed over', () => {
   for (const usage of [null, 'x', 5, [], {}, { note: 1 }, { prompt_tokens: 'many' }, { prompt_tokens: -1 }, { prompt_tokens: null }, { type: 'duration', seconds: 3 }]) {
     reads(JSON.stringify({ usage: chatUsage, inner: { usage } }), false, { ...chatRead, model: '', finishReason: '' });
     reads(sse({ usage: chatUsage }, { usage }), true, { ...chatRead, model: '', finishReason: '' });

@@ -102,7 +102,7 @@ test('other names are decided by their addresses', () => {
   for (const name of ['models.example.com', 'ollama', 'localhost.example.com', 'mylocal', 'test.example.org', 'xn--mnchen-3ya.example']) assert.equal(strict.decideHost(name, 443), 'check', name);
 });
 
-test('refuses what is no host name', () => {
+test('refuses what is not a host name', () => {
   for (const name of ['', '.', '..', 'a..b', '.example.com', 'example.com..']) assert.deepEqual(strict.decideHost(name, 443), { refused: 'it is not a host name' }, name);
 });
 

@@ -280,7 +280,7 @@ if (!isMainThread) {
     assert.equal(breakers.slot('newcomer'), newcomer);
   });
 
-  test('refuses a number of slots that is no power of two', () => {
+  test('refuses a number of slots that is not a power of two', () => {
     for (const count of [0, 3, 1000, 131_072, -1, 1.5]) assert.throws(() => Breakers.allocate(count), /power of two/, String(count));
   });
 

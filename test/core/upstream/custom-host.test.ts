@@ -55,7 +55,7 @@ test('refuses user info, query and fragment, even empty ones, and does not repea
   assert.match(reasonFor('https://models.example.com/#'), /fragment/);
 });
 
-test('an @ in the path is no user info', () => {
+test('an @ in the path is not user info', () => {
   assert.equal(parseCustomHost('https://models.example.com/@org/v1').pathname, '/@org/v1');
 });
 

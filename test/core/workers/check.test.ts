@@ -95,9 +95,9 @@ describe('a check in the pool', () => {
     await check({ word: 'fine' }).prepare();
   });
 
-  it('rejects when the module is no guardrail', async () => {
+  it('rejects when the module is not a guardrail', async () => {
     const wrong = (name: string): PoolCheck => new PoolCheck(pool, new URL(name, import.meta.url), {}, longMs);
-    await assert.rejects(wrong('./task-module.js').evaluate(input), { message: /task-module\.js is no guardrail plugin/ });
+    await assert.rejects(wrong('./task-module.js').evaluate(input), { message: /task-module\.js is not a guardrail plugin/ });
     await assert.rejects(wrong('./no-such-plugin.js').evaluate(input), { message: /Cannot find module/ });
   });
 

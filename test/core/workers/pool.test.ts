@@ -31,7 +31,7 @@ describe('the worker pool', () => {
     assert.deepEqual(list, [1]);
   });
 
-  it('gives the same function for a name each time, and is no promise itself', async () => {
+  it('gives the same function for a name each time, and is not a promise itself', async () => {
     assert.equal(tasks.add, tasks.add);
     assert.equal(await (async () => tasks)(), tasks);
   });

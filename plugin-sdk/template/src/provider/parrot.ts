@@ -39,7 +39,7 @@ function usageOf(spent: Json | undefined): { readonly input: number; readonly ou
 }
 
 function response(answer: Json, call: ProviderCall): JsonObject {
-  if (!isObject(answer)) throw new ProviderError('the answer is no object');
+  if (!isObject(answer)) throw new ProviderError('the response is not an object');
   return chatCompletion(call, {
     ...(typeof answer.squawk === 'string' ? { id: answer.squawk } : {}),
     choices: [{ text: textOf(answer.words), finish: finishOf(answer.why) }],

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { isObject, requestPieces, type CheckInput, type Host, type Json, type OutboundResponse, type TextPiece } from '@gateway/plugin-sdk';
 import { requestTypeOf } from './request-type.js';
 
-/** What a service is told about a call: the bodies, never a header or a credential. */
+/** The context of a call, for a service: the bodies, never a header or a credential. */
 export function hookContext(input: CheckInput): Json {
   const { exchange } = input;
   const isOutput = input.stage === 'output';
@@ -34,11 +34,11 @@ interface Post {
   readonly timeoutMs: number;
 }
 
-/** Posts JSON; rejects when it cannot, and when the answer is no 2xx. */
+/** Posts JSON; rejects when it cannot, and when the answer is not a 2xx. */
 export const postJson = (host: Host, call: Post & { readonly body: Json; readonly bytesMax: number; readonly signal: AbortSignal }): Promise<OutboundResponse> =>
   post(host, call, 'application/json', JSON.stringify(call.body), { bytesMax: call.bytesMax, signal: call.signal });
 
-/** Posts a text of any type; rejects when it cannot, and when the answer is no 2xx. */
+/** Posts a text of any type; rejects when it cannot, and when the answer is not a 2xx. */
 export const postForm = (host: Host, call: Post & { readonly contentType: string; readonly body: string }): Promise<OutboundResponse> =>
   post(host, call, call.contentType, call.body, {});
 

@@ -26,7 +26,7 @@ export function readHeaders(given: unknown, path: string): Readonly<Record<strin
   const headers: Record<string, string> = {};
   for (const [name, value] of entries) {
     const place = `${path}.${name}`;
-    if (!tokenPattern.test(name)) throw new ParameterError(path, 'has a name that is no header name; use letters, digits and dashes');
+    if (!tokenPattern.test(name)) throw new ParameterError(path, 'has a name that is not a header name; use letters, digits and dashes');
     if (hopByHop.has(name.toLowerCase())) throw new ParameterError(place, 'is written by the gateway itself; remove it');
     const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
     if (typeof text !== 'string') throw new ParameterError(place, 'must be a text');

@@ -14,7 +14,7 @@ export interface TextPattern {
   finds(text: string): boolean;
 }
 
-/** Throws a ParameterError with `path` when `text` is no pattern, or one too many. The library is loaded by the first pattern of the process. */
+/** Throws a ParameterError with `path` when `text` is not a pattern, or one too many. The library is loaded by the first pattern of the process. */
 export async function compilePattern(text: string, path: string, budget: PatternBudget): Promise<TextPattern> {
   if (text.length > patternCharactersMax) throw new ParameterError(path, `has more than ${patternCharactersMax} characters; shorten it`);
   const { RE2JS: Engine, RE2JSSyntaxException: SyntaxFault } = await import('re2js');

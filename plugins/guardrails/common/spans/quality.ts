@@ -11,7 +11,7 @@ export interface Quality {
   readonly recall: number;
   /** One line for each category, and one for all. */
   readonly table: readonly string[];
-  /** What was missed and what was found wrongly. */
+  /** The finds that were missed, and those that were wrong. */
   readonly mistakes: readonly string[];
 }
 

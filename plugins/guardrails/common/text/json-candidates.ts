@@ -8,7 +8,7 @@ const passesMax = 4;
 
 /**
  * JSON in a text: all of it, if it is JSON; else the fenced blocks that are JSON and the objects and lists that stand between other text, in
- * the order of the text. An object inside of another is no candidate of its own.
+ * the order of the text. An object inside of another is not a candidate of its own.
  */
 export function jsonCandidates(text: string): Json[] {
   const whole = parse(text.trim());
@@ -130,7 +130,7 @@ const isBetween = (code: number): boolean =>
 function parse(text: string): Json | undefined {
   const first = text.charCodeAt(0);
   const last = text.charCodeAt(text.length - 1);
-  // Most texts are no JSON: cheaper to see than to have thrown.
+  // Most texts are not JSON: cheaper to see than to have thrown.
   const isEnclosed = (first === 0x7b && last === 0x7d) || (first === 0x5b && last === 0x5d) || (first === 0x22 && last === 0x22);
   if (!isEnclosed && !/^(?:-?\d[-+.\deE]{0,30}|true|false|null)$/.test(text)) return undefined;
   try {

@@ -4,7 +4,7 @@ import { ParameterError, patternSize, type Weight } from '@gateway/plugin-sdk';
 const budgetSizeMax = 10_000;
 /** A small pattern costs more than its instructions. */
 const patternSizeMin = 32;
-/** What every pattern holds, and what each of its instructions does. */
+/** Held by every pattern, and by each of its instructions. */
 const ownBytes = 4_096;
 const instructionBytes = 128;
 

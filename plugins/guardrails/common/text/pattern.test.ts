@@ -39,7 +39,7 @@ test('gives matches with groups, sees what is before its start, and leaves empty
   assert.deepEqual(compile('b*').spans('abbcb'), [{ from: 1, to: 3 }, { from: 4, to: 5 }]);
 });
 
-test('refuses what is no pattern, is empty, or too large, before it is compiled', () => {
+test('refuses what is not a pattern, is empty, or too large, before it is compiled', () => {
   const started = process.cpuUsage().user;
   for (const rule of ['', '(', 'a**', '(?=a)', '(a)\\1', 'a'.repeat(4001), '(a{500}b{500}){1000}', '\\Q[\\E(a{500}b{500}){1000}]', '((((a{100}){100}){100}){100})']) {
     assert.throws(() => compile(rule), (thrown: unknown) => thrown instanceof ParameterError && thrown.path === 'rule', rule.slice(0, 40));

@@ -132,7 +132,7 @@ function readRule(rule: string): { readonly source: string; readonly flags: numb
   return { source, flags };
 }
 
-/** What is read of a program that RE2 compiled. */
+/** The members that are read of a program that RE2 compiled. */
 interface Program {
   readonly start: number;
   getInst(index: number): { readonly op: number; readonly out: number; readonly arg: number; readonly runes: ArrayLike<number> };

@@ -25,7 +25,7 @@ export class WordCounter implements Counter {
   }
 }
 
-/** What `\s` matches in JavaScript. */
+/** The characters that `\s` matches in JavaScript. */
 export const isSpace = (code: number): boolean =>
   code === 0x20 || (code >= 0x09 && code <= 0x0d) || (code >= 0xa0 && (code === 0xa0 || code === 0x1680 || (code >= 0x2000 && code <= 0x200a)
     || code === 0x2028 || code === 0x2029 || code === 0x202f || code === 0x205f || code === 0x3000 || code === 0xfeff));

@@ -46,7 +46,7 @@ describe('a chat completion out of chunks', () => {
   for (const [what, broken] of [
     ['an error', { error: { message: 'overloaded' } }], ['an error as a text', { error: 'overloaded' }], ['an error beside choices', { ...stop, error: { message: 'm' } }],
     ['a finish reason that says so', chunk({}, 'error')], ['the object that says so', { object: 'error', message: 'm' }], ['what Groq says', { ...envelope, x_groq: { error: 'm' } }],
-    ['data that is no JSON', '{"choices":'], ['data that is no object', '3'],
+    ['data that is not JSON', '{"choices":'], ['data that is not an object', '3'],
   ] as const) {
     test(`has no answer after ${what}, and none later`, () => {
       assert.equal(assembled(chunk({ content: 'a' }), broken), null);

@@ -125,7 +125,7 @@ describe(`values of streamed arguments (seed ${seed})`, () => {
   });
 });
 
-/** The first digits of the secret become a part of an escape that was cut off: what is decoded is no secret. */
+/** The first digits of the secret become a part of an escape that was cut off: what is decoded is not a secret. */
 const isInEscape = (broken: string): boolean => /\\u[0-9a-fA-F]{0,3}$/.test(broken);
 
 const fixed = `{"a":"x \\u0031\\u00323-45-6789 \\ud83d\\ude00\\n\u{1f600}","${secret}":[123456789,-2.5e3,"",{"b":"\\"q\\" 1"}],"t":[true,false,null]}`;
@@ -162,7 +162,7 @@ test('a number that JavaScript would round is judged with all of its digits', ()
   assert.deepEqual(judged('[4000000000000000006,1e400,1.50]', [9]), ['4000000000000000006', '1e400', '1.5']);
 });
 
-test('what is no JSON is one plain text, from where that shows', () => {
+test('what is not JSON is one plain text, from where that shows', () => {
   const seen = (...pieces: string[]): unknown[] => passed(pieces).windows.filter(({ isLast }) => !isLast).map(({ channel, before, text: given }) => [channel, before, given]);
   assert.deepEqual(seen(' \n', 'rm -rf'), [['c', '', ' \nrm -rf']]);
   assert.deepEqual(seen('"top"'), [['c', '', '"top"']]);

@@ -216,7 +216,7 @@ describe('a response as a stream', () => {
   });
 });
 
-describe('what is no finished answer', () => {
+describe('what is not a finished answer', () => {
   const message = { role: 'assistant', content: 'a' };
   for (const [endpoint, what, answer] of [
     ['chatCompletions', 'an error', { error: { message: 'm' } }], ['chatCompletions', 'an empty object', {}], ['chatCompletions', 'no choices', chat(message, { choices: [] })],

@@ -65,5 +65,5 @@ describe('messages answer', () => {
     assert.deepEqual(readSignature(content[0].data), { id: '1', signature: 's' });
   });
 
-  it('throws on what is no chat completion', () => assert.throws(() => chatToMessages({ ok: true }, { id: 'x', model: 'm' }), /no chat completion/));
+  it('throws on what is not a chat completion', () => assert.throws(() => chatToMessages({ ok: true }, { id: 'x', model: 'm' }), /no chat completion/));
 });

@@ -21,7 +21,7 @@ describe('the grammar of chat chunks', () => {
     ['no finish', [role], /no finish_reason/], ['an unknown finish', [role, chunkOf({}, 'end_turn')], /finish_reason is end_turn/], ['going on', [role, stop, chunkOf({ content: 'a' })], /goes on/],
     ['another id', [role, { ...stop, id: 'x' }], /id changed/], ['a skipped index', [role, begin(1), stop], /index of a tool call/], ['arguments first', [role, args(0), stop], /without an id/],
     ['an id again', [role, begin(0), begin(0), stop], /tells id/], ['chunks after usage', [role, stop, usageChunk(usage), usageChunk(usage)], /after usage/],
-    ['early usage', [{ ...role, usage }, stop], /usage/], ['broken usage', [role, stop, usageChunk({})], /prompt_tokens/], ['text for a chunk', ['x', role, stop], /no object/],
+    ['early usage', [{ ...role, usage }, stop], /usage/], ['broken usage', [role, stop, usageChunk({})], /prompt_tokens/], ['text for a chunk', ['x', role, stop], /not an object/],
   ] as const) test(`catches ${what}`, () => assert.match(checkChatChunks(chunks).join('; '), fault));
 });
 
@@ -31,7 +31,7 @@ describe('the grammar of response events', () => {
 
   test('allows a whole stream', () => assert.deepEqual(checkResponsesEvents(events), []));
   for (const [index, { event }] of events.entries()) {
-    // A delta of its own is no fault of the order; that it is missing shows in the texts.
+    // A delta of its own is not a fault of the order; that it is missing shows in the texts.
     test(`misses event ${index}: ${event}`, () => assert.notDeepEqual(checkResponsesEvents(renumbered(events.filter((_, at) => at !== index))), []));
     test(`catches event ${index} when it comes twice: ${event}`, () => assert.notDeepEqual(checkResponsesEvents(renumbered([...events.slice(0, index + 1), ...events.slice(index)])), []));
   }
