@@ -21,6 +21,8 @@ const say = (text: string): void => void process.stderr.write(`  ${text}\n`);
 const settleMs = 2500;
 const idleMs = 2000;
 const stopMs = 20_000;
+/** The first request runs code that nothing has run before. */
+const probeTimeoutMs = 120_000;
 /** One is read and written. */
 const callsOfAnEvent = 1.8;
 const gatewayCommand = 'node --max-semi-space-size=32 --single-threaded-gc dist/core/main.js start';
@@ -176,7 +178,7 @@ async function main(): Promise<void> {
     const counted = await start();
     const { subject, callgrind } = counted;
     const pid = subject.child?.pid ?? -1;
-    await measure.probe(subject);
+    await measure.probe(subject, probeTimeoutMs);
     let isOn = false;
     for (const { name, load } of loads) {
       if (load.needsGateway && (subject.name === 'nginx' || subject.name === 'bare relay')) continue;

@@ -36,6 +36,12 @@ async function startSubjects(options: Options, around: Surroundings): Promise<re
       await startGateway('this tree', options.gatewayCommand, root, around, { hasProbe: true }),
     ];
   }
+  if (options.againstGateway !== null) {
+    return [
+      await startGateway('other start', options.againstGateway, root, around, { hasProbe: true }),
+      await startGateway('this start', options.gatewayCommand, root, around, { hasProbe: true }),
+    ];
+  }
   const usesNginx = options.reference === 'nginx' || (options.reference === 'auto' && findProgram('nginx') !== null);
   return [
     await (usesNginx ? startNginx(around) : startNodeProxy(around)),

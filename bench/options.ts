@@ -10,6 +10,8 @@ export interface Options {
   readonly isQuick: boolean;
   readonly jsonFile: string | null;
   readonly against: string | null;
+  /** Command that starts this tree in another way, to compare with. */
+  readonly againstGateway: string | null;
   readonly mustCheck: boolean;
   readonly gatewayCommand: string;
   readonly reference: 'nginx' | 'node' | 'auto';
@@ -27,6 +29,8 @@ export const help = `npm run bench -- [options]
   --quick            short run for CI: 2 rounds of 1 s, under a minute, without the long scenarios (tail, starts)
   --json FILE        write all figures of all rounds
   --against COMMIT   measure this tree against another commit, in alternating rounds
+  --against-gateway COMMAND
+                     measure this tree against itself started in another way, for options of node
   --check            compare with bench/budget.json, exit 1 on a gross regression or a wrong answer
   --reference NAME   nginx or node (default: nginx where installed)
   --gateway COMMAND  how the gateway is started (default "node --max-semi-space-size=32 --single-threaded-gc dist/core/main.js start")
@@ -43,6 +47,7 @@ export function readOptions(argv: readonly string[]): Options | null {
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
       against: { type: 'string' },
+      'against-gateway': { type: 'string' },
       check: { type: 'boolean', default: false },
       reference: { type: 'string', default: 'auto' },
       gateway: { type: 'string', default: 'node --max-semi-space-size=32 --single-threaded-gc dist/core/main.js start' },
@@ -55,7 +60,8 @@ export function readOptions(argv: readonly string[]): Options | null {
   if (unknown !== undefined) throw new Error(`--only: "${unknown}" is none of micro, load, ${allNames.join(', ')}`);
   const reference = values.reference;
   if (reference !== 'auto' && reference !== 'nginx' && reference !== 'node') throw new Error(`--reference: "${reference}" is neither nginx nor node`);
-  if (values.check && values.against !== undefined) throw new Error('--check judges ratios to the reference proxy; leave it or --against away');
+  if (values.check && (values.against ?? values['against-gateway']) !== undefined) throw new Error('--check judges ratios to the reference proxy; leave it or --against away');
+  if (values.against !== undefined && values['against-gateway'] !== undefined) throw new Error('--against and --against-gateway are two references; leave one away');
   return {
     runsMicro: names.includes('micro'),
     scenarioNames: names.includes('load') ? (values.quick ? quickNames : allNames) : allNames.filter((name) => names.includes(name)),
@@ -64,6 +70,7 @@ export function readOptions(argv: readonly string[]): Options | null {
     isQuick: values.quick,
     jsonFile: values.json ?? null,
     against: values.against ?? null,
+    againstGateway: values['against-gateway'] ?? null,
     mustCheck: values.check,
     gatewayCommand: values.gateway,
     reference,

@@ -10,7 +10,7 @@ import { findProgram } from './machine.js';
 import type { StartOptions } from './subjects.js';
 
 const run = promisify(execFile);
-const controlTimeoutMs = 60_000;
+const controlTimeoutMs = 120_000;
 const readyTimeoutMs = 180_000;
 const symbolsFile = (pid: number): string => `/tmp/perf-${pid}.map`;
 
@@ -28,14 +28,14 @@ export class Callgrind {
   }
 
   /**
-   * `isNode`: V8 says where the code is that it makes, and does not take a process for idle that is only slow and tidy up its heap for that.
+   * `isNode`: V8 says where the code is that it makes, and lets its heap grow by a fixed share: not by the clock, to which all is slow here.
    * A thread that polls instead of sleeping would count for ever.
    */
   how(isNode: boolean): StartOptions {
     return {
       // Memory that held code before is used again for other code: only what is not from a file has to be watched for that.
       under: ['valgrind', '--tool=callgrind', '--smc-check=all-non-file', '--instr-atstart=no', '--dump-instr=yes', '--collect-systime=yes', '--quiet', `--callgrind-out-file=${this.#file}`],
-      ...(isNode ? { nodeOptions: ['--perf-basic-prof', '--no-memory-reducer'], environment: { GATEWAY_SPIN_US: '0' } } : {}),
+      ...(isNode ? { nodeOptions: ['--perf-basic-prof', '--no-memory-reducer', '--heap-growing-percent=100'], environment: { GATEWAY_SPIN_US: '0' } } : {}),
       readyTimeoutMs,
     };
   }

@@ -23,7 +23,7 @@ interface Counts {
   readonly long: number;
 }
 
-const usualCounts: Counts = { warmUp: 40_000, warmUpCounting: 4000, short: 1000, long: 7000 };
+const usualCounts: Counts = { warmUp: 20_000, warmUpCounting: 3000, short: 500, long: 5000 };
 
 function requests(load: Load, fillerBytes = 0, needsGateway = false, counts = usualCounts): CountedLoad {
   const run = (measure: Measure, subject: Subject, count: number): Promise<unknown> => measure.count(subject, connections, count, load, fillerBytes, timeoutMs);

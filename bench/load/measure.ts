@@ -59,12 +59,12 @@ export class Measure {
   }
 
   /** One plain request, to fail early and clearly when a subject does not answer as it must. */
-  async probe(subject: Subject): Promise<void> {
+  async probe(subject: Subject, timeoutMs = 10_000): Promise<void> {
     const response = await fetch(`http://127.0.0.1:${subject.port}${path}`, {
       method: 'POST',
       headers: this.#headers(),
       body: chatBody('bench', false).replace(fillerMark, ''),
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await response.text();
     if (response.status !== 200 || !text.includes('"chat.completion"')) {
