@@ -12,7 +12,9 @@ import { FaultReport } from './telemetry/fault-report.js';
 import { Logger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
 import { AddressPolicy } from './upstream/address-policy.js';
+import type { UpstreamClient } from './upstream/client.js';
 import { Egress } from './upstream/egress.js';
+import { HttpClient } from './upstream/http/http-client.js';
 import { TimerWheel } from './upstream/timer-wheel.js';
 import { UndiciClient } from './upstream/undici-client.js';
 import { WorkerPool } from './workers/pool.js';
@@ -27,7 +29,7 @@ export class ThreadServices {
   readonly logger: Logger;
   readonly metrics = new Metrics();
   readonly timers = new TimerWheel();
-  readonly upstream: UndiciClient;
+  readonly upstream: UpstreamClient;
   readonly workers: WorkerPool;
   readonly hosts: PluginHosts;
   readonly registry: Registry;
@@ -45,12 +47,13 @@ export class ThreadServices {
     for (const secret of [settings.adminKey, settings.apiKey, settings.masterKey]) if (secret !== undefined) this.logger.hide(secret);
     this.workers = new WorkerPool(settings.threads);
     const egress = new Egress({ policy: new AddressPolicy(settings.trustedHosts), connectTimeoutMs: settings.connectTimeoutMs, timers: this.timers });
-    this.upstream = new UndiciClient({
-      egress,
-      connectionsMax: settings.connectionsMax,
-      firstByteTimeoutMs: settings.firstByteTimeoutMs,
-      idleTimeoutMs: settings.idleTimeoutMs,
-    });
+    const { connectionsMax, firstByteTimeoutMs, idleTimeoutMs } = settings;
+    this.upstream = settings.upstreamClient === 'undici'
+      ? new UndiciClient({ egress, connectionsMax, firstByteTimeoutMs, idleTimeoutMs })
+      : new HttpClient({
+        egress, connectionsMax, firstByteTimeoutMs, idleTimeoutMs, timers: this.timers,
+        onThrown: (thrown) => this.logger.error('a listener of an upstream call threw', { reason: reasonOf(thrown) }),
+      });
     this.hosts = new PluginHosts({
       logger: this.logger, metrics: this.metrics, upstream: this.upstream, workers: this.workers, environment: process.env,
       resolve: (name, caller) => egress.addresses(name, caller),

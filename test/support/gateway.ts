@@ -6,6 +6,10 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { startGateway, type RunningGateway } from '../../core/app.js';
 import { readSettings } from '../../core/settings/read.js';
+import { poisonReads } from '../../core/upstream/http/read-buffer.js';
+
+// What is only lent must not be kept, in any test.
+poisonReads();
 
 export const apiKey = 'test-workspace-key-0123456789';
 export const adminKey = 'test-organisation-key-0123456789';
@@ -38,6 +42,7 @@ export async function startTestGateway(environment: Readonly<Record<string, stri
     GATEWAY_TRUSTED_HOSTS: '127.0.0.1',
     GATEWAY_LOG_LEVEL: 'error',
     GATEWAY_RETRY_DELAY_MS: '1',
+    GATEWAY_UPSTREAM_CLIENT: 'http',
     ...environment,
   }, dataDir);
   const running = await startGateway(settings, { hasLogThread });
