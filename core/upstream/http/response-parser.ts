@@ -211,6 +211,7 @@ export class ResponseParser {
         }
         this.#takeValues(bytes, from, start);
         this.#keepPiece(bytes, start, to);
+        this.#judgeBeginning();
         return this.#state === failed;
       }
       this.at = behind;
@@ -235,16 +236,30 @@ export class ResponseParser {
     const { at } = this;
     const limit = Math.min(to, at + this.#room() - this.#pieceLength);
     let end = at;
-    while (end < limit && bytes[end] !== feed) end += 1;
+    let before = (this.#piece as Buffer)[this.#pieceLength - 1] as number;
+    for (; end < limit; end += 1) {
+      const byte = bytes[end] as number;
+      if (byte === feed) break;
+      if (before === carriage || (valueBytes[byte] === 0 && byte !== carriage)) {
+        // No line may hold that: it need not come to its end.
+        this.#keepPiece(bytes, at, end + 1);
+        this.#judgePiece();
+        if (!this.#isFailed()) this.#fail(faults.value);
+        return true;
+      }
+      before = byte;
+    }
     if (end === limit) {
       this.#keepPiece(bytes, at, limit);
-      if (limit === to || this.#isFailed()) return this.#isFailed();
+      if (limit === to) {
+        this.#judgeBeginning();
+        return this.#isFailed();
+      }
       this.#judgePiece();
       if (!this.#isFailed()) this.#fail(this.#state === atTrailer ? faults.trailer : faults.tooLarge);
       return true;
     }
     this.#keepPiece(bytes, at, end + 1);
-    if (this.#isFailed()) return true;
     const piece = this.#piece as Buffer;
     const length = this.#pieceLength;
     this.#pieceLength = 0;
@@ -276,8 +291,11 @@ export class ResponseParser {
     bytes.copy(this.#piece, this.#pieceLength, from, to);
     this.#pieceLength = length;
     this.at = to;
-    // Who speaks another protocol may never end a line.
-    if (this.#state === atStatus && length <= 16) this.#judgePiece();
+  }
+
+  /** Who speaks another protocol may never end a line. */
+  #judgeBeginning(): void {
+    if (this.#state === atStatus && this.#pieceLength <= 16) this.#judgePiece();
   }
 
   /** Is what there is of a line wrong already? */
@@ -362,7 +380,7 @@ export class ResponseParser {
     }
     const name = headerName(bytes, from, nameTo, hash);
     if (this.headers.length >= 2 * headersMax) return this.#faulty(faults.tooMany);
-    const fault = this.#look(name, bytes, valueFrom, valueTo);
+    const fault = this.#look(name, bytes, valueFrom, valueTo, at);
     if (fault !== '') return this.#faulty(fault);
     this.headers.push(name, '');
     this.#spans[this.#spanCount] = valueFrom;
@@ -372,9 +390,10 @@ export class ResponseParser {
   }
 
   /** Headers that say where the answer ends and what becomes of the connection. Gives a fault, or ''. */
-  #look(name: string, bytes: Buffer, from: number, to: number): string {
+  #look(name: string, bytes: Buffer, from: number, to: number, end: number): string {
     switch (name.length) {
-      case 14: return name === 'content-length' ? this.#lookAtLength(bytes, from, to) : '';
+      // Spaces may stand behind the number; a tab is seen as part of it by others.
+      case 14: return name !== 'content-length' ? '' : to < end && bytes.subarray(to, end).includes(tab) ? faults.length : this.#lookAtLength(bytes, from, to);
       case 17:
         if (name !== 'transfer-encoding') return '';
         if (this.#isChunked || bytes.toString('latin1', from, to).toLowerCase() !== 'chunked') return faults.coding;
