@@ -1,8 +1,10 @@
 // Streams put together, and answers told as streams. A task is a whole stream; the time for each event is printed beside it.
 import type { AnswerEvent, JsonObject } from '@gateway/plugin-sdk';
 import { Bench } from 'tinybench';
-import { assembler, type AnswerDialect } from '../../core/dialect/common/assembler.js';
+import { assembler } from '../../core/dialect/common/assembler.js';
 import { replay } from '../../core/dialect/common/replay.js';
+import type { Dialect } from '../../core/dialect/dialect.js';
+import { dialects } from '../../core/dialect/dialects.js';
 
 const count = 500;
 const envelope = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o', service_tier: 'default', system_fingerprint: 'fp_1' };
@@ -46,21 +48,21 @@ const responses: AnswerEvent[] = [
 
 const asText = (events: readonly AnswerEvent[]): AnswerEvent[] => events.map(({ event, data }) => ({ event, data: JSON.stringify(data) }));
 
-function assembled(endpoint: AnswerDialect, events: readonly AnswerEvent[]): JsonObject {
-  const whole = assembler(endpoint);
+function assembled(dialect: Dialect, events: readonly AnswerEvent[]): JsonObject {
+  const whole = assembler(dialect);
   for (const event of events) whole.push(event);
   const answer = whole.answer();
-  if (answer === null) throw new Error(`the ${endpoint} stream gave no answer`);
+  if (answer === null) throw new Error(`the ${dialect.endpoint} stream gave no answer`);
   return answer;
 }
 
-const streams: readonly (readonly [string, AnswerDialect, readonly AnswerEvent[]])[] = [
-  ['chat, text', 'chatCompletions', chat(words.map((content) => ({ content })))],
-  ['chat, text with content_blocks', 'chatCompletions', chat(words.map((content) => ({ content, content_blocks: [{ index: 0, delta: { text: content } }] })))],
-  ['chat, tool arguments', 'chatCompletions', chat(words.map((word, at) => ({ tool_calls: [callOf(at, word)] })))],
-  ['chat, text with logprobs', 'chatCompletions', chat(words.map((content) => ({ content })), (at) => ({ content: [tokenOf(words[at] ?? '')], refusal: null }))],
-  ['messages, text', 'messages', messages],
-  ['responses, text', 'responses', responses],
+const streams: readonly (readonly [string, Dialect, readonly AnswerEvent[]])[] = [
+  ['chat, text', dialects.chat, chat(words.map((content) => ({ content })))],
+  ['chat, text with content_blocks', dialects.chat, chat(words.map((content) => ({ content, content_blocks: [{ index: 0, delta: { text: content } }] })))],
+  ['chat, tool arguments', dialects.chat, chat(words.map((word, at) => ({ tool_calls: [callOf(at, word)] })))],
+  ['chat, text with logprobs', dialects.chat, chat(words.map((content) => ({ content })), (at) => ({ content: [tokenOf(words[at] ?? '')], refusal: null }))],
+  ['messages, text', dialects.messages, messages],
+  ['responses, text', dialects.responses, responses],
 ];
 
 const bench = new Bench({ time: 250, warmupTime: 50 });
@@ -69,14 +71,14 @@ const add = (name: string, size: number, task: () => void): void => {
   sizes.set(name, size);
   bench.add(name, task);
 };
-for (const [what, endpoint, events] of streams) {
+for (const [what, dialect, events] of streams) {
   const texts = asText(events);
   add(`${what}: JSON.parse alone`, texts.length, () => { for (const { data } of texts) if (typeof data === 'string') JSON.parse(data); });
-  add(`${what}: assembled from JSON text`, texts.length, () => { assembled(endpoint, texts); });
-  add(`${what}: assembled from objects`, events.length, () => { assembled(endpoint, events); });
-  const answer = assembled(endpoint, events);
-  const told = [...replay(endpoint, answer, { includesUsage: true })].length;
-  add(`${what}: replayed`, told, () => { for (const event of replay(endpoint, answer, { includesUsage: true })) if (event.data === '') throw new Error('empty'); });
+  add(`${what}: assembled from JSON text`, texts.length, () => { assembled(dialect, texts); });
+  add(`${what}: assembled from objects`, events.length, () => { assembled(dialect, events); });
+  const answer = assembled(dialect, events);
+  const told = [...replay(dialect, answer, { includesUsage: true })].length;
+  add(`${what}: replayed`, told, () => { for (const event of replay(dialect, answer, { includesUsage: true })) if (event.data === '') throw new Error('empty'); });
 }
 await bench.run();
 console.table(bench.tasks.map((task) => {

@@ -2,7 +2,8 @@
 // finds nothing and keeps nothing, and with one that looks for a pattern and keeps what may begin it. Divide by 500 for one event.
 import type { AnswerEvent, EventStage, StreamCheck } from '@gateway/plugin-sdk';
 import { Bench } from 'tinybench';
-import { CheckStage, type CheckedEndpoint } from '../../core/stream/check-stage.js';
+import { dialects, type DialectName } from '../../core/dialect/dialects.js';
+import { CheckStage } from '../../core/stream/check-stage.js';
 import { writeEvent } from '../../core/stream/sse-writer.js';
 import { StageChain } from '../../core/stream/stages.js';
 
@@ -14,8 +15,8 @@ const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
 const part = { type: 'output_text', text: whole, annotations: [], logprobs: [] };
 const item = { id: 'msg_1', type: 'message', status: 'completed', role: 'assistant', content: [part] };
 
-const streams: Readonly<Record<CheckedEndpoint, readonly object[]>> = {
-  chatCompletions: [
+const streams: Readonly<Record<DialectName, readonly object[]>> = {
+  chat: [
     ...Array.from({ length: count }, (_, index) => chunk({ index: 0, delta: { content: words(index) }, logprobs: null, finish_reason: null })),
     chunk({ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }),
   ],
@@ -61,7 +62,7 @@ const keeper = (): StreamCheck => ({ push: ({ text, isLast }) => ({ release: isL
 const pass: EventStage<AnswerEvent> = { push: (event, out) => out.write(event), end: () => {} };
 const ignore = (): void => {};
 const rethrow = (error: Error): void => { throw error; };
-const bytesOf = (endpoint: CheckedEndpoint): Buffer[] => streams[endpoint].map((data) => {
+const bytesOf = (dialect: DialectName): Buffer[] => streams[dialect].map((data) => {
   const name = 'type' in data ? String(data.type) : undefined;
   return Buffer.from(writeEvent({ event: name, data: JSON.stringify(data) }));
 });
@@ -72,18 +73,18 @@ function play(stages: readonly EventStage<AnswerEvent>[], pieces: readonly Uint8
   chain.end();
 }
 
-const stageOf = (endpoint: CheckedEndpoint, check: StreamCheck): CheckStage => new CheckStage({ endpoint, check, lookBackMax: 11, changes: true, onFail: () => false });
+const stageOf = (dialect: DialectName, check: StreamCheck): CheckStage => new CheckStage({ dialect: dialects[dialect], check, lookBackMax: 11, changes: true, onFail: () => false });
 
 const bench = new Bench({ time: 250, warmupTime: 100 });
-for (const endpoint of Object.keys(streams) as CheckedEndpoint[]) {
-  const pieces = bytesOf(endpoint);
+for (const dialect of Object.keys(streams) as DialectName[]) {
+  const pieces = bytesOf(dialect);
   const parsing: EventStage<AnswerEvent> = { push: ({ event, data }, out) => { if (typeof data === 'string') JSON.parse(data); out.write({ event, data }); }, end: () => {} };
-  bench.add(`${endpoint}, ${count} events, no check`, () => { play([pass], pieces); });
-  bench.add(`${endpoint}, ${count} events, parsed only`, () => { play([parsing], pieces); });
-  bench.add(`${endpoint}, ${count} events, a check that does nothing`, () => { play([stageOf(endpoint, noCheck())], pieces); });
-  bench.add(`${endpoint}, ${count} events, two checks that do nothing`, () => { play([stageOf(endpoint, noCheck()), stageOf(endpoint, noCheck())], pieces); });
-  bench.add(`${endpoint}, ${count} events, a redactor`, () => { play([stageOf(endpoint, redactor())], pieces); });
-  bench.add(`${endpoint}, ${count} events, a check that keeps 11 characters`, () => { play([stageOf(endpoint, keeper())], pieces); });
+  bench.add(`${dialect}, ${count} events, no check`, () => { play([pass], pieces); });
+  bench.add(`${dialect}, ${count} events, parsed only`, () => { play([parsing], pieces); });
+  bench.add(`${dialect}, ${count} events, a check that does nothing`, () => { play([stageOf(dialect, noCheck())], pieces); });
+  bench.add(`${dialect}, ${count} events, two checks that do nothing`, () => { play([stageOf(dialect, noCheck()), stageOf(dialect, noCheck())], pieces); });
+  bench.add(`${dialect}, ${count} events, a redactor`, () => { play([stageOf(dialect, redactor())], pieces); });
+  bench.add(`${dialect}, ${count} events, a check that keeps 11 characters`, () => { play([stageOf(dialect, keeper())], pieces); });
 }
 await bench.run();
 console.table(bench.table());

@@ -1,6 +1,7 @@
 // Hot: runs for each text completion.
 // POST /v1/completions: the members of its body.
 
+import { dialects } from '../dialect/dialects.js';
 import { jsonEndpoint } from './endpoint.js';
 import { fault, flag, integer, integerIn, numberIn, requiredText, text, textOrList, unlimited, type Check } from './rules.js';
 import { logitBias, promptText, streamOptions } from './shared-fields.js';
@@ -39,4 +40,4 @@ export const completions = jsonEndpoint('completions', {
     top_p: numberIn(0, 1),
     user: text,
   },
-});
+}, dialects.completions);

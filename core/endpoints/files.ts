@@ -1,12 +1,13 @@
 // The families whose objects live at one provider: files, batches, fine-tuning. Their calls take exactly one target. Bodies of the two create
 // calls are checked when they come in; all others are relayed.
 
+import { dialects } from '../dialect/dialects.js';
 import { jsonEndpoint, plainEndpoint, uploadEndpoint } from './endpoint.js';
 import { integer, list, object, oneOf, requiredText, text } from './rules.js';
 import { metadataPairs } from './shared-fields.js';
 
 export const uploadFile = uploadEndpoint('files', true);
-export const storedFile = plainEndpoint('files', 'none', 'chat', true);
+export const storedFile = plainEndpoint('files', 'none', dialects.chat, true);
 
 /** The first three are the specification's; OpenAI takes the others as well. */
 const batchEndpoints = [
@@ -20,9 +21,9 @@ export const createBatch = jsonEndpoint('batches', {
     endpoint: { expected: 'the path that every line of the file calls', check: oneOf(batchEndpoints) },
   },
   optional: { metadata: metadataPairs },
-}, 'chat', true);
-export const storedBatch = plainEndpoint('batches', 'none', 'chat', true);
-export const cancelBatch = plainEndpoint('batches', 'any', 'chat', true);
+}, dialects.chat, true);
+export const storedBatch = plainEndpoint('batches', 'none', dialects.chat, true);
+export const cancelBatch = plainEndpoint('batches', 'any', dialects.chat, true);
 
 export const createJob = jsonEndpoint('fineTuning', {
   required: { model: requiredText, training_file: requiredText },
@@ -35,6 +36,6 @@ export const createJob = jsonEndpoint('fineTuning', {
     suffix: text,
     validation_file: text,
   },
-}, 'chat', true);
-export const storedJob = plainEndpoint('fineTuning', 'none', 'chat', true);
-export const cancelJob = plainEndpoint('fineTuning', 'any', 'chat', true);
+}, dialects.chat, true);
+export const storedJob = plainEndpoint('fineTuning', 'none', dialects.chat, true);
+export const cancelJob = plainEndpoint('fineTuning', 'any', dialects.chat, true);

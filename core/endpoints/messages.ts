@@ -2,6 +2,7 @@
 // POST /v1/messages and /v1/messages/count_tokens: the members of their bodies, and Anthropic's error shape.
 
 import { isObject } from '@gateway/plugin-sdk';
+import { dialects } from '../dialect/dialects.js';
 import { jsonEndpoint } from './endpoint.js';
 import { fault, flag, integerIn, isText, list, numberIn, object, requiredText, unlimited, type Check, type RequiredField } from './rules.js';
 
@@ -41,5 +42,5 @@ export const messages = jsonEndpoint('messages', {
     top_k: integerIn(0, unlimited),
     top_p: numberIn(0, 1),
   },
-}, 'messages');
-export const countTokens = jsonEndpoint('countTokens', { required, optional }, 'messages');
+}, dialects.messages);
+export const countTokens = jsonEndpoint('countTokens', { required, optional }, dialects.messages);

@@ -2,6 +2,7 @@
 // POST /v1/responses: the members of its body. What is below it (/{id}, /{id}/cancel, /{id}/input_items) is relayed.
 
 import { isObject } from '@gateway/plugin-sdk';
+import { dialects } from '../dialect/dialects.js';
 import { jsonEndpoint, plainEndpoint } from './endpoint.js';
 import { fault, flag, integerIn, list, numberIn, object, oneOf, text, textOrObject, unlimited, type Check } from './rules.js';
 import { metadataPairs, streamOptions } from './shared-fields.js';
@@ -35,6 +36,6 @@ export const createResponse = jsonEndpoint('responses', {
     truncation: oneOf(['auto', 'disabled']),
     user: text,
   },
-}, 'responses');
-export const storedResponse = plainEndpoint('responses', 'none', 'responses');
-export const cancelResponse = plainEndpoint('responses', 'any', 'responses');
+}, dialects.responses);
+export const storedResponse = plainEndpoint('responses', 'none', dialects.responses);
+export const cancelResponse = plainEndpoint('responses', 'any', dialects.responses);

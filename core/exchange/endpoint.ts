@@ -1,9 +1,7 @@
 // What the pipeline knows of a route: data and one pure function. The definitions are in core/endpoints.
 
 import type { EndpointName } from '@gateway/plugin-sdk';
-
-/** The shape of errors, plain and inside streams, towards the client. */
-export type Dialect = 'chat' | 'messages' | 'responses';
+import type { Dialect } from '../dialect/dialect.js';
 
 export interface BodyFault {
   /** The field, as `error.param` names it: `tools[3]`, `logit_bias.50256`. */
@@ -14,6 +12,7 @@ export interface BodyFault {
 
 export interface EndpointDefinition {
   readonly name: EndpointName;
+  /** Of errors, plain and inside streams, and of answers where the endpoint is the dialect's own. */
   readonly dialect: Dialect;
   /** A key needs it for this endpoint. */
   readonly scope: string;
@@ -24,3 +23,6 @@ export interface EndpointDefinition {
   /** Calls of this endpoint take exactly one target: what they name lives at one provider. */
   readonly isSingleTarget: boolean;
 }
+
+/** The dialect that answers of this endpoint are told in, whole or as a stream; null: they have a form of their own. */
+export const answerDialect = ({ name, dialect }: EndpointDefinition): Dialect | null => (dialect.endpoint === name ? dialect : null);

@@ -5,6 +5,7 @@
 
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import { errorBody } from '../dialect/common/client-error.js';
+import { dialects } from '../dialect/dialects.js';
 import { Exchange, type BodyReader } from '../exchange/exchange.js';
 import { RequestHead } from '../exchange/request-head.js';
 import { checkPath, matchRoute } from '../router/match.js';
@@ -227,7 +228,7 @@ class ServedCall implements WriterOwner {
   }
 
   #refuse(error: GatewayError, headers: string[] = []): void {
-    this.#answer(error.status, errorBody(error, 'chat'), headers);
+    this.#answer(error.status, errorBody(error, dialects.chat), headers);
   }
 
   #answer(status: number, body: string, headers: string[] = []): void {

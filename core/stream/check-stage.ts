@@ -4,16 +4,13 @@
 // not seen, and nothing at all once the call is denied.
 
 import { isObject, nameFault, type AnswerEvent, type EventSink, type EventStage, type JsonObject, type Verdict } from '@gateway/plugin-sdk';
-import { ChatDeltas } from '../dialect/chat/deltas.js';
+import type { Dialect } from '../dialect/dialect.js';
 import { ParsedEvent, type Deltas } from '../dialect/common/deltas.js';
-import { MessagesDeltas } from '../dialect/messages/deltas.js';
-import { ResponsesDeltas } from '../dialect/responses/deltas.js';
 import { TextGate, type GateOptions } from '../dialect/common/text-gate.js';
 
-export type CheckedEndpoint = 'chatCompletions' | 'completions' | 'messages' | 'responses';
-
 export interface CheckStageOptions extends GateOptions {
-  readonly endpoint: CheckedEndpoint;
+  /** Of the events, which is the client's. */
+  readonly dialect: Dialect;
 }
 
 /** What ends a stream of chunks. */
@@ -25,8 +22,8 @@ export class CheckStage implements EventStage<AnswerEvent> {
   #isStopped = false;
 
   constructor(readonly options: CheckStageOptions) {
-    this.#gate = new TextGate(options, options.endpoint === 'responses');
-    this.#deltas = deltasOf(options.endpoint, this.#gate);
+    this.#gate = new TextGate(options, options.dialect.repeatsTexts);
+    this.#deltas = options.dialect.deltas(this.#gate);
   }
 
   /** What the check threw, or how it broke its contract. It is not asked any more then, and what it kept goes on unchanged. */
@@ -114,15 +111,6 @@ export class CheckStage implements EventStage<AnswerEvent> {
   #fail(thrown: unknown, out: EventSink): void {
     this.#isStopped = true;
     out.fail(thrown instanceof Error ? thrown : new Error(String(thrown)));
-  }
-}
-
-function deltasOf(endpoint: CheckedEndpoint, gate: TextGate): Deltas {
-  switch (endpoint) {
-    case 'chatCompletions': return new ChatDeltas(gate, false);
-    case 'completions': return new ChatDeltas(gate, true);
-    case 'messages': return new MessagesDeltas(gate);
-    case 'responses': return new ResponsesDeltas(gate);
   }
 }
 

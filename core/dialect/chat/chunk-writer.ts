@@ -1,6 +1,7 @@
 // What the streams of OpenAI's two completion APIs have in common: the members around the choices, the last chunks.
 
 import { isObject, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { tellsError } from '../common/told-error.js';
 
 /** Members that each chunk has, beside id and object, as far as the answer has them. */
 const common = ['created', 'model', 'system_fingerprint', 'service_tier'] as const;
@@ -41,4 +42,11 @@ export class ChunkWriter {
 export function choicesOf(answer: JsonObject): { readonly index: number; readonly choice: JsonObject }[] {
   const choices = Array.isArray(answer.choices) ? answer.choices.filter(isObject) : [];
   return choices.map((choice, place) => ({ index: typeof choice.index === 'number' ? choice.index : place, choice }));
+}
+
+/** The answer has choices, all of them ended as they should, and is not an error. */
+export function hasWholeChoices(answer: JsonObject, isWhole: (choice: JsonObject) => boolean): boolean {
+  const { choices } = answer;
+  if (!Array.isArray(choices) || choices.length === 0 || tellsError(answer)) return false;
+  return choices.every((choice) => isObject(choice) && typeof choice.finish_reason === 'string' && choice.finish_reason !== 'error' && isWhole(choice));
 }

@@ -2,12 +2,12 @@
 // The texts in the chunks of chat completions, and of legacy completions. Each choice has its content, its refusal, its reasoning under the
 // names that providers gave it, and the arguments of each tool call. A chunk of which nothing is left is not written.
 
-import { isHarmless, isObject, type AnswerEvent, type Json, type JsonObject, type TextPiece } from '@gateway/plugin-sdk';
+import { isHarmless, isList, isObject, type AnswerEvent, type Json, type JsonObject, type TextPiece } from '@gateway/plugin-sdk';
 import { blockOf, hasMore, isChoiceShape, isEmptyCall, isEmptyDelta, isNothing, isShape, textOfBlocks } from './chunk-shape.js';
-import { isList, without, type Deltas, type Open } from '../common/deltas.js';
+import { without, type Deltas, type Open } from '../common/deltas.js';
 import type { Channel, TextGate } from '../common/text-gate.js';
 import { editOthers, mayGo } from '../common/whole-texts.js';
-import { tellsError } from './told-error.js';
+import { tellsError } from '../common/told-error.js';
 
 /** What is read as a text of its own, or holds such. */
 const chunkNames: ReadonlySet<string> = new Set(['choices']);

@@ -2,7 +2,7 @@
 // is known to have broken off; then for each choice thinking and text in their order, refusal, what else the message has, tool calls, and
 // a chunk with the finish reason.
 
-import { isObject, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, listOf, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { ChunkWriter, choicesOf } from './chunk-writer.js';
 import { slices, tokenSlices } from '../common/slices.js';
 
@@ -66,7 +66,6 @@ function* pieces(message: JsonObject, logprobs: Json | undefined): Generator<Pie
 }
 
 const isReasoning = (name: string): boolean => name === 'reasoning_content' || name === 'reasoning' || name === 'reasoning_details';
-const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
 /** Null: there is none. Deltas have text only, so that of a list of parts its text is told. */
 function contentText(content: Json | undefined): string | null {

@@ -9,13 +9,8 @@
 // And in messages, input of a tool that was cut off is `{ INVALID_JSON: text }`, as it is in translated answers.
 
 import { isObject, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import type { Dialect } from '../dialect.js';
 import { broken, type Accumulator } from './accumulator.js';
-import { ChatAccumulator } from '../chat/accumulator.js';
-import { CompletionsAccumulator } from '../completions/accumulator.js';
-import { MessagesAccumulator } from '../messages/accumulator.js';
-import { ResponsesAccumulator } from '../responses/accumulator.js';
-
-export type AnswerDialect = 'chatCompletions' | 'completions' | 'messages' | 'responses';
 
 export interface Assembler {
   push(event: AnswerEvent): void;
@@ -29,17 +24,8 @@ export interface Assembler {
 const defaultBytesMax = 16 * 1024 * 1024;
 
 /** `bytesMax`: of the assembled answer, about; beyond it nothing is kept and there is no answer. */
-export function assembler(endpoint: AnswerDialect, bytesMax = defaultBytesMax): Assembler {
-  return new BoundedAssembler(accumulatorFor(endpoint), bytesMax);
-}
-
-function accumulatorFor(endpoint: AnswerDialect): Accumulator {
-  switch (endpoint) {
-    case 'chatCompletions': return new ChatAccumulator();
-    case 'completions': return new CompletionsAccumulator();
-    case 'messages': return new MessagesAccumulator();
-    case 'responses': return new ResponsesAccumulator();
-  }
+export function assembler(dialect: Dialect, bytesMax = defaultBytesMax): Assembler {
+  return new BoundedAssembler(dialect.accumulator(), bytesMax);
 }
 
 class BoundedAssembler implements Assembler {

@@ -19,8 +19,6 @@ export interface Deltas {
 
 export type Open = Record<string, Json>;
 
-export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
-
 /** An event whose text was parsed. It goes on as the text that it is, so its bytes stay, and no later stage parses it again. */
 export class ParsedEvent implements AnswerEvent {
   constructor(readonly event: string | undefined, readonly data: string, readonly parsed: JsonObject) {}

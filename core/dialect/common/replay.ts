@@ -13,53 +13,11 @@
 // streams cannot say: content that is a list becomes its text, content that is absent or empty beside tool calls becomes null, arguments
 // that are no text become JSON text, `tool_calls`, `content_blocks` and `usage` of null are left out.
 
-import { isObject, type AnswerEvent, type JsonObject } from '@gateway/plugin-sdk';
-import type { AnswerDialect } from './assembler.js';
-import { replayChat } from '../chat/replay.js';
-import { replayCompletion } from '../completions/replay.js';
-import { replayMessage } from '../messages/replay.js';
-import { replayResponse } from '../responses/replay.js';
-import { tellsError } from '../chat/told-error.js';
+import type { AnswerEvent, JsonObject } from '@gateway/plugin-sdk';
+import type { Dialect, ReplayOptions } from '../dialect.js';
 
-export interface ReplayOptions {
-  /** The client asked for usage in a chunk of its own (`stream_options.include_usage`). Of no meaning for messages and responses. */
-  readonly includesUsage: boolean;
-}
-
-/** Whether `answer` is a finished answer of this dialect, and not an error or something else. Only such an answer may be replayed. */
-export function isReplayable(endpoint: AnswerDialect, answer: JsonObject): boolean {
-  switch (endpoint) {
-    case 'chatCompletions': return hasChoices(answer, (choice) => isObject(choice.message));
-    case 'completions': return hasChoices(answer, (choice) => typeof choice.text === 'string');
-    case 'messages': return answer.type === 'message' && Array.isArray(answer.content) && answer.content.every(isObject) && typeof answer.stop_reason === 'string';
-    case 'responses': return answer.object === 'response' && Array.isArray(answer.output) && answer.output.every(isObject) && isFinal(answer.status);
-  }
-}
-
-const isFinal = (status: unknown): boolean => status === 'completed' || status === 'incomplete' || status === 'failed';
-
-function hasChoices(answer: JsonObject, isWhole: (choice: JsonObject) => boolean): boolean {
-  const { choices } = answer;
-  if (!Array.isArray(choices) || choices.length === 0 || tellsError(answer)) return false;
-  return choices.every((choice) => isObject(choice) && typeof choice.finish_reason === 'string' && choice.finish_reason !== 'error' && isWhole(choice));
-}
-
-/** For what is not replayable: `[DONE]` alone in the completion dialects, nothing in the others. The events share parts with the answer. */
-export function* replay(endpoint: AnswerDialect, answer: JsonObject, options: ReplayOptions): Generator<AnswerEvent> {
-  const isSound = isReplayable(endpoint, answer);
-  switch (endpoint) {
-    case 'chatCompletions':
-      if (isSound) yield* replayChat(answer, options.includesUsage);
-      break;
-    case 'completions':
-      if (isSound) yield* replayCompletion(answer, options.includesUsage);
-      break;
-    case 'messages':
-      if (isSound) yield* replayMessage(answer);
-      return;
-    case 'responses':
-      if (isSound) yield* replayResponse(answer);
-      return;
-  }
-  yield { event: undefined, data: '[DONE]' };
+/** For what is not replayable: what closes a stream of the dialect, or nothing. The events share parts with the answer. */
+export function* replay(dialect: Dialect, answer: JsonObject, options: ReplayOptions): Generator<AnswerEvent> {
+  if (dialect.isReplayable(answer)) yield* dialect.replay(answer, options);
+  if (dialect.closing !== '') yield { event: undefined, data: dialect.closing };
 }

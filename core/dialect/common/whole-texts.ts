@@ -1,8 +1,7 @@
 // Hot: runs for each block or item of a checked stream that comes whole.
 // Texts that a stream does not send in pieces: results of tools, the input of a tool that is known at once. Each is judged by itself.
 
-import { applyEdits, isHarmless, isObject, otherPieces, spelledText, type Json, type JsonObject, type TextEdit, type TextPiece } from '@gateway/plugin-sdk';
-import { isList } from './deltas.js';
+import { applyEdits, isHarmless, isList, isObject, otherPieces, spelledText, type Json, type JsonObject, type TextEdit, type TextPiece } from '@gateway/plugin-sdk';
 import type { TextGate } from './text-gate.js';
 
 /** `body` has one entry in its member `list`, and `pieces` are the texts of it. Gives the changed entry, or undefined when nothing in it changes. */

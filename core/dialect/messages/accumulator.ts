@@ -1,7 +1,7 @@
 // Hot: runs for each event of a message that is put together.
 // message_start holds the message, the blocks follow in pieces, message_delta says how it ended. Without message_stop there is no message.
 
-import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, textOf, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { broken, type Accumulator } from '../common/accumulator.js';
 import { bytesOf, Members } from '../common/members.js';
 import { Text } from '../common/text.js';
@@ -99,8 +99,6 @@ export class MessagesAccumulator implements Accumulator {
     }
   }
 }
-
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 function whole(block: Block): JsonObject {
   const { start } = block;

@@ -1,9 +1,9 @@
 // The conversation of a Messages request -> chat messages: system texts, tool results ahead of what the user says beside them, thinking.
 // Runs once for each attempt at a provider that has no Messages API. Drops nothing in silence: what cannot travel is reported or refused.
 
-import { isObject, writeJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isList, isObject, textOf, textOrUndefined, writeJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import type { TranslateContext } from '../context.js';
-import { cacheMark, contentParts, isList, partsOf, textOf, type Open } from './parts.js';
+import { cacheMark, contentParts, partsOf, type Open } from './parts.js';
 import { isSignatureData, readSignature } from './signature.js';
 
 export function chatMessages(body: JsonObject, context: TranslateContext): JsonObject[] {
@@ -32,7 +32,7 @@ function systemMessages(content: Json | undefined, place: string, context: Trans
     if (part.type !== 'text') context.refuse(`${place}[${index}].type`, 'a system prompt holds text only');
   });
   const isMarked = parts.some((part) => part.cache_control !== undefined);
-  return [{ role: 'system', content: isMarked ? parts : parts.map((part) => textOf(part.text) ?? '').join('\n') }];
+  return [{ role: 'system', content: isMarked ? parts : parts.map((part) => textOf(part.text)).join('\n') }];
 }
 
 /** A lone unmarked text is a plain text, which every provider takes. */
@@ -67,11 +67,11 @@ function userMessages(message: JsonObject, place: string, context: TranslateCont
 }
 
 function readResult(block: JsonObject, place: string, context: TranslateContext, results: JsonObject[], attached: JsonObject[]): void {
-  const id = textOf(block.tool_use_id) ?? context.refuse(`${place}.tool_use_id`, 'must name the tool use that this answers');
+  const id = textOrUndefined(block.tool_use_id) ?? context.refuse(`${place}.tool_use_id`, 'must name the tool use that this answers');
   const parts = contentParts(block.content, `${place}.content`, context);
   const texts = parts.filter((part) => part.type === 'text');
   const others = parts.filter((part) => part.type !== 'text');
-  let text = texts.map((part) => textOf(part.text) ?? '').join('\n');
+  let text = texts.map((part) => textOf(part.text)).join('\n');
   if (others.length > 0) {
     attached.push({ type: 'text', text: `Attached to the result of tool call ${id}:` }, ...others);
     if (text === '') text = 'The result is attached to the next user message.';
@@ -109,7 +109,7 @@ function assistantMessage(message: JsonObject, place: string, context: Translate
     isAfterText = false;
     switch (block.type) {
       case 'text': {
-        const text = textOf(block.text) ?? context.refuse(`${at}.text`, 'must be a text');
+        const text = textOrUndefined(block.text) ?? context.refuse(`${at}.text`, 'must be a text');
         if (wasAfterText) texts.push(`${texts.pop() ?? ''}${text}`);
         else texts.push(text);
         thoughts.push({ type: 'text', text });
@@ -119,13 +119,13 @@ function assistantMessage(message: JsonObject, place: string, context: Translate
       }
       case 'thinking': {
         hasThinking = true;
-        const signature = textOf(block.signature) ?? '';
+        const signature = textOf(block.signature);
         // Unsigned: from a provider that signs nothing.
-        thoughts.push({ type: 'thinking', thinking: textOf(block.thinking) ?? '', ...(signature === '' ? {} : { signature }) });
+        thoughts.push({ type: 'thinking', thinking: textOf(block.thinking), ...(signature === '' ? {} : { signature }) });
         return;
       }
       case 'redacted_thinking': {
-        const data = textOf(block.data) ?? '';
+        const data = textOf(block.data);
         if (isSignatureData(data)) {
           const found = readSignature(data);
           if (found !== undefined) signatures.set(found.id, found.signature);
@@ -152,7 +152,7 @@ function assistantMessage(message: JsonObject, place: string, context: Translate
   if (toolCalls.length > 0) chat.tool_calls = toolCalls;
   if (context.accepts.has('thought_signature')) {
     for (const called of toolCalls) {
-      const signature = signatures.get(textOf(called.id) ?? '');
+      const signature = signatures.get(textOf(called.id));
       if (signature !== undefined) called.thought_signature = signature;
     }
   }
@@ -160,16 +160,16 @@ function assistantMessage(message: JsonObject, place: string, context: Translate
 }
 
 function toolCall(block: JsonObject, place: string, context: TranslateContext): Open {
-  const id = textOf(block.id) ?? context.refuse(`${place}.id`, 'must be a text');
-  const name = textOf(block.name) ?? context.refuse(`${place}.name`, 'must be a text');
+  const id = textOrUndefined(block.id) ?? context.refuse(`${place}.id`, 'must be a text');
+  const name = textOrUndefined(block.name) ?? context.refuse(`${place}.name`, 'must be a text');
   return { id, type: 'function', function: { name, arguments: writeJson(block.input ?? {}) } };
 }
 
 /** What a server tool of Anthropic's left in the conversation is sealed or bound to its container: no other provider can read it. */
 function refuseBlock(block: JsonObject, place: string, context: TranslateContext): never {
-  const type = textOf(block.type);
+  const type = textOrUndefined(block.type);
   if (type === undefined) return context.refuse(`${place}.type`, 'must be a text');
-  const name = textOf(block.name);
+  const name = textOrUndefined(block.name);
   const what = name === undefined ? type : `${type} (${name})`;
   const remedy = "take it out of the conversation, or call a provider that has Anthropic's messages API";
   return context.refuse(place, `a block of type ${what} cannot be sent to this provider: ${remedy}`);

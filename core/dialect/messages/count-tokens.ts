@@ -3,8 +3,7 @@
 // publicly known of today's tokenizers (English: about 1.3 tokens a word; Han: about one a character; numbers: two to three digits each).
 // Expect prose to be right within some 15 percent, code and rare scripts within 30; images and files are flat figures.
 
-import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
-import { isList } from './parts.js';
+import { isList, isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { isSignatureData } from './signature.js';
 
 /** About a picture of 1.2 megapixels, to which larger ones are scaled down. */

@@ -2,8 +2,8 @@
 // The texts in the events of Anthropic's Messages API: one for each content block. A block's text ends with the block, that of thinking
 // with its signature, which is left out when the thinking was edited.
 
-import { answerPieces, isObject, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
-import { isList, type Deltas } from '../common/deltas.js';
+import { answerPieces, isList, isObject, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import type { Deltas } from '../common/deltas.js';
 import type { Channel, TextGate } from '../common/text-gate.js';
 import { editOthers, editWhole } from '../common/whole-texts.js';
 

@@ -1,13 +1,10 @@
 // Content blocks of the Messages API -> content parts of chat: text, images, documents, search results.
 // Runs for each block of a translated request. Fetches nothing: addresses stay addresses.
 
-import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isList, isObject, textOf, textOrUndefined, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import type { TranslateContext } from '../context.js';
 
 export type Open = Record<string, Json>;
-
-export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
-export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** A cache mark as a member to spread; nothing when the provider has no use for it, which is reported. */
 export function cacheMark(owner: JsonObject, context: TranslateContext): { readonly cache_control?: Json } {
@@ -21,12 +18,12 @@ export function cacheMark(owner: JsonObject, context: TranslateContext): { reado
 /** Blocks that may stand in a user message or a tool result. Undefined: a type that has no place there. */
 export function partsOf(block: JsonObject, place: string, context: TranslateContext): JsonObject[] | undefined {
   switch (block.type) {
-    case 'text': return [{ type: 'text', text: textOf(block.text) ?? context.refuse(`${place}.text`, 'must be a text'), ...cacheMark(block, context) }];
+    case 'text': return [{ type: 'text', text: textOrUndefined(block.text) ?? context.refuse(`${place}.text`, 'must be a text'), ...cacheMark(block, context) }];
     case 'image': return [imagePart(block, place, context)];
     case 'document': return documentParts(block, place, context);
     case 'search_result': return [searchResultPart(block, place, context)];
     // The answer to a tool search of the client's own: the names of tools that are declared already.
-    case 'tool_reference': return [{ type: 'text', text: `Tool: ${textOf(block.tool_name) ?? ''}`, ...cacheMark(block, context) }];
+    case 'tool_reference': return [{ type: 'text', text: `Tool: ${textOf(block.tool_name)}`, ...cacheMark(block, context) }];
     default: return undefined;
   }
 }
@@ -38,16 +35,16 @@ function imagePart(block: JsonObject, place: string, context: TranslateContext):
   const at = `${place}.source`;
   switch (source.type) {
     case 'base64': return { type: 'image_url', image_url: { url: dataUrl(source, at, context) }, ...cacheMark(block, context) };
-    case 'url': return { type: 'image_url', image_url: { url: textOf(source.url) ?? context.refuse(`${at}.url`, 'must be a text') }, ...cacheMark(block, context) };
+    case 'url': return { type: 'image_url', image_url: { url: textOrUndefined(source.url) ?? context.refuse(`${at}.url`, 'must be a text') }, ...cacheMark(block, context) };
     // Chat names uploaded files only as files; what kind the file is, its provider knows.
-    case 'file': return { type: 'file', file: { file_id: textOf(source.file_id) ?? context.refuse(`${at}.file_id`, 'must be a text') }, ...cacheMark(block, context) };
+    case 'file': return { type: 'file', file: { file_id: textOrUndefined(source.file_id) ?? context.refuse(`${at}.file_id`, 'must be a text') }, ...cacheMark(block, context) };
     default: return context.refuse(`${at}.type`, 'must be base64, url or file');
   }
 }
 
 function dataUrl(source: JsonObject, place: string, context: TranslateContext): string {
-  const mediaType = textOf(source.media_type) ?? context.refuse(`${place}.media_type`, 'must be a text');
-  const data = textOf(source.data) ?? context.refuse(`${place}.data`, 'must be base64 text');
+  const mediaType = textOrUndefined(source.media_type) ?? context.refuse(`${place}.media_type`, 'must be a text');
+  const data = textOrUndefined(source.data) ?? context.refuse(`${place}.data`, 'must be base64 text');
   return `data:${mediaType};base64,${data}`;
 }
 
@@ -56,12 +53,12 @@ function documentParts(block: JsonObject, place: string, context: TranslateConte
   const at = `${place}.source`;
   if (isObject(block.citations) && block.citations.enabled === true) context.report('citations');
   if (!isObject(source)) return context.refuse(at, 'must be an object with a type');
-  const title = textOf(block.title);
-  const heading = headingOf(title, textOf(block.context));
+  const title = textOrUndefined(block.title);
+  const heading = headingOf(title, textOrUndefined(block.context));
   const mark = cacheMark(block, context);
   switch (source.type) {
     case 'text': {
-      const text = textOf(source.data) ?? context.refuse(`${at}.data`, 'must be a text');
+      const text = textOrUndefined(source.data) ?? context.refuse(`${at}.data`, 'must be a text');
       return [{ type: 'text', text: heading === '' ? text : `${heading}\n\n${text}`, ...mark }];
     }
     case 'content': {
@@ -75,10 +72,10 @@ function documentParts(block: JsonObject, place: string, context: TranslateConte
     case 'base64': return withHeading(heading, { type: 'file', file: { filename: filenameOf(title), file_data: dataUrl(source, at, context) }, ...mark });
     // Only documents in PDF may be given by address; the name tells the type where the address does not.
     case 'url': {
-      const url = textOf(source.url) ?? context.refuse(`${at}.url`, 'must be a text');
+      const url = textOrUndefined(source.url) ?? context.refuse(`${at}.url`, 'must be a text');
       return withHeading(heading, { type: 'file', file: { filename: filenameOf(title), file_url: url }, ...mark });
     }
-    case 'file': return withHeading(heading, { type: 'file', file: { file_id: textOf(source.file_id) ?? context.refuse(`${at}.file_id`, 'must be a text') }, ...mark });
+    case 'file': return withHeading(heading, { type: 'file', file: { file_id: textOrUndefined(source.file_id) ?? context.refuse(`${at}.file_id`, 'must be a text') }, ...mark });
     default: return context.refuse(`${at}.type`, 'must be base64, text, url, content or file');
   }
 }
@@ -109,7 +106,7 @@ const filenameOf = (title: string | undefined): string => {
 
 function searchResultPart(block: JsonObject, place: string, context: TranslateContext): JsonObject {
   if (isObject(block.citations) && block.citations.enabled === true) context.report('citations');
-  const texts = contentParts(block.content, `${place}.content`, context).map((part) => textOf(part.text) ?? '');
-  const lines = [`Search result: ${textOf(block.title) ?? ''}`, `Source: ${textOf(block.source) ?? ''}`, '', ...texts];
+  const texts = contentParts(block.content, `${place}.content`, context).map((part) => textOf(part.text));
+  const lines = [`Search result: ${textOf(block.title)}`, `Source: ${textOf(block.source)}`, '', ...texts];
   return { type: 'text', text: lines.join('\n'), ...cacheMark(block, context) };
 }

@@ -1,6 +1,6 @@
 // A stored message as the events of a streamed one.
 
-import { isObject, writeJson, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, textOf, writeJson, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { slices } from '../common/slices.js';
 
 /** Members of usage that message_delta tells; the API knows them only at the end. The others are told in message_start. */
@@ -61,8 +61,6 @@ function* blockEvents(index: number, block: JsonObject): Generator<AnswerEvent> 
   }
   yield { event: 'content_block_stop', data: { type: 'content_block_stop', index } };
 }
-
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 /** The block before its deltas. Blocks of kinds that have none come whole. */
 function startOf(block: JsonObject): JsonObject {

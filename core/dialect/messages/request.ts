@@ -2,10 +2,10 @@
 // Runs once for each attempt at a provider that has no Messages API of its own; also for token counts that go by way of chat.
 // Reads every documented member; one that it does not know is left out and reported.
 
-import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isList, isObject, textOf, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import type { TranslateContext } from '../context.js';
 import { chatMessages } from './conversation.js';
-import { isList, textOf, type Open } from './parts.js';
+import type { Open } from './parts.js';
 import { applyToolChoice, chatTools } from './tools.js';
 
 export function messagesToChat(body: JsonObject, given: TranslateContext): JsonObject {
@@ -82,7 +82,7 @@ function applyFormat(value: Json, place: string, chat: Open, context: TranslateC
   if (!isObject(value) || value.type !== 'json_schema') return context.refuse(`${place}.type`, 'must be json_schema');
   const { schema } = value;
   if (!isObject(schema)) return context.refuse(`${place}.schema`, 'must be a JSON Schema');
-  const title = textOf(schema.title) ?? '';
+  const title = textOf(schema.title);
   const name = /^[\w-]{1,64}$/.test(title) ? title : 'answer';
   chat.response_format = { type: 'json_schema', json_schema: { name, schema, ...(isStrict(schema) ? { strict: true } : {}) } };
 }

@@ -3,18 +3,19 @@
 // from an OpenAI-compatible upstream that has none. Every piece is passed on at once, except where the API wants blocks in turn.
 // Writes no message_stop for a stream that broke off: the client must never take it for a whole answer.
 
-import { isObject, ProviderError, thoughtSignatureOf, readJson, writeJson, type AnswerEvent, type EventSink, type EventStage, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isList, isObject, ProviderError, readJson, thoughtSignatureOf, writeJson, type AnswerEvent, type EventSink, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import type { AnswerContext } from '../context.js';
+import type { TranslationStage } from '../dialect.js';
 import { BlockWriter } from './blocks.js';
 import { endingMembers, messageId, messageUsage, noUsage, ToolIds, type MessageUsage } from './outcome.js';
-import { isList } from './parts.js';
 import { ToolDeltas } from '../chat/tool-deltas.js';
-import { tellsError } from '../chat/told-error.js';
+import { tellsError } from '../common/told-error.js';
 
 /** Reasoning that is told as plain text; blocks of the pivot count from 0. */
 const plainReasoning = -1;
 
-export class MessagesStage implements EventStage<AnswerEvent> {
+export class MessagesStage implements TranslationStage {
+  readonly nextSequence = 0;
   readonly #blocks: BlockWriter;
   readonly #tools = new ToolDeltas();
   #isStarted = false;
@@ -27,7 +28,7 @@ export class MessagesStage implements EventStage<AnswerEvent> {
   /** Which of the provider's blocks `content` is part of, as far as it says so. */
   #textSource = 0;
 
-  constructor(readonly context: AnswerContext) {
+  constructor(readonly context: Pick<AnswerContext, 'id' | 'model'>) {
     this.#blocks = new BlockWriter(new ToolIds(context.id));
   }
 

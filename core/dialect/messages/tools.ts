@@ -1,9 +1,9 @@
 // Tools and the choice among them: a Messages request -> a chat request.
 // Runs once for each attempt at a provider that has no Messages API. Refuses tools that only Anthropic's own models and servers know.
 
-import { isObject, type JsonObject } from '@gateway/plugin-sdk';
+import { isList, isObject, textOrUndefined, type JsonObject } from '@gateway/plugin-sdk';
 import type { TranslateContext } from '../context.js';
-import { cacheMark, isList, textOf, type Open } from './parts.js';
+import { cacheMark, type Open } from './parts.js';
 
 const known: ReadonlySet<string> = new Set(['type', 'name', 'description', 'input_schema', 'strict', 'cache_control']);
 
@@ -14,7 +14,7 @@ export function chatTools(body: JsonObject, context: TranslateContext): JsonObje
   return tools.flatMap((tool, index): JsonObject[] => {
     const place = `tools[${index}]`;
     if (!isObject(tool)) return context.refuse(place, 'must be an object');
-    const type = textOf(tool.type) ?? 'custom';
+    const type = textOrUndefined(tool.type) ?? 'custom';
     if (type !== 'custom') {
       const remedy = "declare a tool with an input_schema instead, or call a provider that has Anthropic's messages API";
       context.omit(place, `the tool ${type} is Anthropic's own and unknown to this provider: ${remedy}`);
@@ -25,8 +25,8 @@ export function chatTools(body: JsonObject, context: TranslateContext): JsonObje
 }
 
 function functionTool(tool: JsonObject, place: string, context: TranslateContext): JsonObject {
-  const declared: Open = { name: textOf(tool.name) ?? context.refuse(`${place}.name`, 'must be a text') };
-  const description = textOf(tool.description);
+  const declared: Open = { name: textOrUndefined(tool.name) ?? context.refuse(`${place}.name`, 'must be a text') };
+  const description = textOrUndefined(tool.description);
   if (description !== undefined) declared.description = description;
   declared.parameters = isObject(tool.input_schema) ? tool.input_schema : context.refuse(`${place}.input_schema`, 'must be a JSON Schema of type object');
   if (typeof tool.strict === 'boolean') declared.strict = tool.strict;
@@ -50,7 +50,7 @@ export function applyToolChoice(body: JsonObject, chat: Open, hasTools: boolean,
     case 'none': if (hasTools) chat.tool_choice = 'none'; break;
     case 'any': chat.tool_choice = 'required'; break;
     case 'tool': {
-      const name = textOf(choice.name) ?? context.refuse('tool_choice.name', 'must name a tool');
+      const name = textOrUndefined(choice.name) ?? context.refuse('tool_choice.name', 'must name a tool');
       chat.tool_choice = { type: 'function', function: { name } };
       break;
     }

@@ -1,10 +1,10 @@
 // Hot: runs for each translated answer that is not streamed.
 // Chat completion -> Response object. May not fail on a malformed answer: what is missing makes a failed response.
 
-import { isObject, thoughtSignatureOf, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, listOf, textOf, thoughtSignatureOf, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { incompleteReason, responseObject, type ResponseContext } from './envelope.js';
 import { ResponseOutput } from './output.js';
-import { annotationOf, argumentsText, contentText, listOf, logprobsOf, plainReasoning, textOf } from './pieces.js';
+import { annotationOf, argumentsText, contentText, logprobsOf, plainReasoning } from './pieces.js';
 
 export type { ResponseContext } from './envelope.js';
 

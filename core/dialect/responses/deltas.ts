@@ -2,9 +2,9 @@
 // The texts in the events of OpenAI's Responses API: parts of messages, reasoning, what tools are called with. Each text is told again when
 // it is done, in its part, its item and the whole response; these copies show what went. Numbers of events stay without a gap.
 
-import { answerPieces, echoedNames, isObject, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { answerPieces, echoedNames, isList, isObject, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { unseal } from './reasoning.js';
-import { isList, without, type Deltas, type Open } from '../common/deltas.js';
+import { without, type Deltas, type Open } from '../common/deltas.js';
 import { deltaKinds, doneKinds, isFilled, itemKinds, keyOf, likenessOf, mcpArguments, partKinds, textOfOutput, type Kind } from './response-texts.js';
 import type { Channel, TextGate } from '../common/text-gate.js';
 import { editOthers, editWhole, mayGo } from '../common/whole-texts.js';

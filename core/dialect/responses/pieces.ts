@@ -2,10 +2,7 @@
 // Reads what messages and deltas of chat answers have in common: tool calls, annotations, log probabilities, reasoning that is told as text.
 // Lenient, because the answers are of many providers: what has not the expected shape is taken as absent. May not throw.
 
-import { isObject, writeJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
-
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? value : []);
+import { isObject, listOf, textOf, writeJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
 
 /** Content as text; a list of parts is the text of its text parts. */
 export function contentText(content: Json | undefined): string {

@@ -1,7 +1,7 @@
 // A stored response as the events of a streamed one. Messages, reasoning, function calls and custom tool calls are told piece by piece;
 // items of all other types as added and done, whole, which is what the API does where their types have no events of their own.
 
-import { isObject, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, textOf, type AnswerEvent, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { slices, tokenSlices } from '../common/slices.js';
 
 type Open = Record<string, Json>;
@@ -33,7 +33,6 @@ function* steps(response: JsonObject): Generator<Step> {
   yield { type: `response.${textOf(response.status)}`, response };
 }
 
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 const objectsOf = (value: Json | undefined): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 function begunResponse(response: JsonObject): JsonObject {

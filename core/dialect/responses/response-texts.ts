@@ -1,8 +1,8 @@
 // Hot: runs for each event of a streamed response that a check reads.
 // The kinds of text in a response: what their events and their copies are called, and where they are in an answer.
 
-import { isObject, type Json, type JsonObject, type TextPiece } from '@gateway/plugin-sdk';
-import { isList, type Open } from '../common/deltas.js';
+import { isList, isObject, type Json, type JsonObject, type TextPiece } from '@gateway/plugin-sdk';
+import type { Open } from '../common/deltas.js';
 
 export interface Kind {
   readonly name: string;

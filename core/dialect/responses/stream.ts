@@ -2,13 +2,14 @@
 // Chunks of a chat completion -> events of a response. Every piece is passed on at once; what the provider leaves out of its tool calls
 // (ids, names, indexes) is found or waited for. May not end a stream well that the provider did not finish.
 
-import { isObject, ProviderError, thoughtSignatureOf, readJson, type AnswerEvent, type EventSink, type EventStage, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, listOf, ProviderError, readJson, textOf, thoughtSignatureOf, type AnswerEvent, type EventSink, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import type { TranslationStage } from '../dialect.js';
 import { incompleteReason, responseObject, type Outcome, type ResponseContext } from './envelope.js';
 import { ResponseOutput, type Emit } from './output.js';
-import { annotationOf, argumentsText, contentText, listOf, logprobsOf, plainReasoning, textOf } from './pieces.js';
-import { tellsError } from '../chat/told-error.js';
+import { annotationOf, argumentsText, contentText, logprobsOf, plainReasoning } from './pieces.js';
+import { tellsError } from '../common/told-error.js';
 
-export class ResponsesStage implements EventStage<AnswerEvent> {
+export class ResponsesStage implements TranslationStage {
   readonly #output: ResponseOutput;
   readonly #emit: Emit;
   /** The output's number of each tool call, by the provider's index. */

@@ -1,17 +1,16 @@
 // What a cache is asked for a call: keys that keep tenants, providers and parameters apart, and the text that a semantic cache compares.
 // Made only for targets with a cache.
 
-import { hasLongNumber, isObject, nameFault, type CachePrompt, type CacheQuestion, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { hasLongNumber, nameFault, type CachePrompt, type CacheQuestion, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { createHash } from 'node:crypto';
 import { asBuffer } from '../../body/cursor.js';
+import { answerDialect } from '../../exchange/endpoint.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { CachePlan, TargetPlan } from '../../plan/plan.js';
 import type { PreparedRequest } from '../request/prepare.js';
 
-/** Whose answers are worth keeping: JSON, the same for the same request. Uploads, files, batches and sound are not. */
-const cachedEndpoints: ReadonlySet<string> = new Set([
-  'chatCompletions', 'completions', 'messages', 'countTokens', 'responses', 'embeddings', 'rerank', 'moderations', 'imageGenerations',
-]);
+/** Whose answers are worth keeping, beside those of a dialect: JSON, the same for the same request. Uploads, files, batches and sound are not. */
+const cachedEndpoints: ReadonlySet<string> = new Set(['countTokens', 'embeddings', 'rerank', 'moderations', 'imageGenerations']);
 
 /** Members that say how an answer comes, not what it is: a stream and a plain answer serve one another. */
 const deliveryMembers: ReadonlySet<string> = new Set(['stream', 'stream_options']);
@@ -60,7 +59,7 @@ export class CacheKey implements CacheQuestion {
 
   prompt(): CachePrompt | null {
     if (this.#prompt === undefined) {
-      const found = lastPrompt(this.exchange.endpoint, this.body);
+      const found = answerDialect(this.exchange.route)?.lastPrompt(this.body) ?? null;
       this.#prompt = found === null ? null : { frame: this.#frameOf(found.rest), text: found.text };
     }
     return this.#prompt;
@@ -68,7 +67,7 @@ export class CacheKey implements CacheQuestion {
 }
 
 export function cacheKeyOf(exchange: Exchange, target: TargetPlan, prepared: PreparedRequest): CacheKey | null {
-  if (target.cache === null || prepared.cacheBody === null || exchange.suffix !== '' || !cachedEndpoints.has(exchange.route.name)) return null;
+  if (target.cache === null || prepared.cacheBody === null || exchange.suffix !== '' || (answerDialect(exchange.route) === null && !cachedEndpoints.has(exchange.route.name))) return null;
   // The operator's word against bodies in stores counts for this one, too.
   if (exchange.head.gatewayHeader('debug') === 'false') return null;
   return new CacheKey(exchange, target, target.cache, prepared, prepared.cacheBody);
@@ -127,36 +126,4 @@ function canonical(body: JsonObject): string {
   const asked: Record<string, Json> = {};
   for (const [name, value] of Object.entries(body)) if (!deliveryMembers.has(name)) asked[name] = value;
   return JSON.stringify(asked);
-}
-
-/** The last words of the user, and the body without them; null when the last turn is no plain text. */
-function lastPrompt(endpoint: string, body: JsonObject): { text: string; rest: JsonObject } | null {
-  switch (endpoint) {
-    case 'chatCompletions': case 'messages': return ofTurns(body, 'messages', 'text');
-    case 'responses': return typeof body.input === 'string' ? { text: body.input, rest: { ...body, input: null } } : ofTurns(body, 'input', 'input_text');
-    case 'completions': return typeof body.prompt === 'string' ? { text: body.prompt, rest: { ...body, prompt: null } } : null;
-    default: return null;
-  }
-}
-
-function ofTurns(body: JsonObject, member: string, partType: string): { text: string; rest: JsonObject } | null {
-  const turns = body[member];
-  if (!Array.isArray(turns)) return null;
-  const last: unknown = turns.at(-1);
-  if (!isObject(last) || last.role !== 'user') return null;
-  const text = plainText(last.content ?? null, partType);
-  if (text === null || text.trim() === '') return null;
-  return { text, rest: { ...body, [member]: [...turns.slice(0, -1) as Json[], { ...last, content: null }] } };
-}
-
-function plainText(content: Json, partType: string): string | null {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return null;
-  const texts: string[] = [];
-  for (const part of content as readonly Json[]) {
-    // What a part carries beside its text (a mark for the provider's own cache, a file) is no text to compare.
-    if (!isObject(part) || part.type !== partType || typeof part.text !== 'string' || Object.keys(part).length > 2) return null;
-    texts.push(part.text);
-  }
-  return texts.join('\n');
 }

@@ -3,13 +3,15 @@
 import type { AnswerEvent, CacheHit, CacheQuestion, JsonObject, Maybe } from '@gateway/plugin-sdk';
 import { parseExactObject, parseJsonObject } from '../../body/parse.js';
 import { replay } from '../../dialect/common/replay.js';
+import type { Dialect } from '../../dialect/dialect.js';
 import { reasonOf } from '../../errors/gateway-error.js';
+import { answerDialect } from '../../exchange/endpoint.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { CachePlan } from '../../plan/plan.js';
 import { writeEvent } from '../../stream/sse-writer.js';
 import { softFailStatus } from '../hooks/before.js';
 import { sendEvents, sendResponse } from '../response/client-response.js';
-import { isStreamedEndpoint, withResults, type StreamedEndpoint } from '../response/stream-tail.js';
+import { withResults } from '../response/stream-tail.js';
 import { includesUsage, type CacheKey } from './cache-key.js';
 import { readHit, readKept } from './kept-answer.js';
 import type { PipelineServices } from '../services.js';
@@ -47,7 +49,7 @@ function inTime(found: Promise<CacheHit | undefined>): Promise<CacheHit | undefi
 
 function usable(plan: CachePlan, key: CacheKey, hit: CacheHit | undefined, services: PipelineServices): CacheHit | undefined {
   if (hit === undefined || hit === null) return undefined;
-  const kept = readHit(key.exchange.endpoint, hit);
+  const kept = readHit(key.exchange.route, hit);
   if (kept === null) {
     dropHit(plan, key, 'it is not an answer of this endpoint', services);
     return undefined;
@@ -87,7 +89,7 @@ export function keepAnswer(plan: CachePlan, key: CacheKey, body: Uint8Array, ans
   const entry = { status: 200, contentType: 'application/json', body, storedAtMs, endsAtMs: storedAtMs + key.ageMsMax };
   changeCache(plan, () => {
     // An error that came with status 200, half an answer, or no JSON.
-    if (readKept(key.exchange.endpoint, body, answer) === null) {
+    if (readKept(key.exchange.route, body, answer) === null) {
       services.metrics.add(`cache.${plan.mode}.refused`, 1);
       return undefined;
     }
@@ -98,18 +100,19 @@ export function keepAnswer(plan: CachePlan, key: CacheKey, body: Uint8Array, ans
 /** Sends the answer; the exchange is to be finished by the caller. Throws, with nothing sent, when the answer cannot be told. */
 export function answerFromCache(exchange: Exchange, hit: CacheHit): void {
   const { hooks, route } = exchange;
-  const streamed = exchange.json().stream === true && isStreamedEndpoint(route.name) ? streamOf(exchange, hit.body, route.name) : null;
+  const dialect = answerDialect(route);
+  const streamed = exchange.json().stream === true && dialect !== null ? streamOf(exchange, hit.body, dialect) : null;
   exchange.cacheStatus = hit.match === 'exact' ? 'HIT' : 'SEMANTIC HIT';
   const status = hooks !== null && hooks.hasFailed && hit.status === 200 ? softFailStatus : hit.status;
   if (streamed !== null) sendEvents(exchange, status, streamed);
   else sendResponse(exchange, status, 0, null, hit.contentType, hit.body);
 }
 
-function streamOf(exchange: Exchange, body: Uint8Array, endpoint: StreamedEndpoint): string {
+function streamOf(exchange: Exchange, body: Uint8Array, dialect: Dialect): string {
   // What was parsed is JSON: a change of name, not of type.
   const answer = parseExactObject(body, parseJsonObject(body)) as JsonObject;
-  const events: readonly AnswerEvent[] = [...replay(endpoint, answer, { includesUsage: includesUsage(exchange) })];
+  const events: readonly AnswerEvent[] = [...replay(dialect, answer, { includesUsage: includesUsage(exchange) })];
   let text = '';
-  for (const event of withResults(events, exchange, endpoint)) text += writeEvent(event);
+  for (const event of withResults(events, exchange, dialect)) text += writeEvent(event);
   return text;
 }

@@ -2,11 +2,11 @@
 // runs once for a call, and what it changed stays changed for all of them.
 
 import type { HookDecision, Maybe } from '@gateway/plugin-sdk';
+import { answerDialect } from '../../exchange/endpoint.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import { HookLog } from '../../exchange/hook-log.js';
 import type { CompiledHook } from '../../plan/hooks.js';
 import { runInBackground } from './response-hooks.js';
-import { isStreamedEndpoint } from '../response/stream-tail.js';
 import { Subject } from './check-run.js';
 import { HookRun } from './hook-run.js';
 import { exactRequestToJudge, requestToJudge, writeJudgedRequest, type TakeRequest } from './judged-request.js';
@@ -51,7 +51,7 @@ export function runBefore(exchange: Exchange, hooks: readonly CompiledHook[]): M
 
 /** Whether the hooks after the request have a say in this answer. */
 export const isJudged = (exchange: Exchange, status: number): boolean =>
-  status === 200 && exchange.suffix === '' && exchange.route.body === 'json' && isStreamedEndpoint(exchange.route.name);
+  status === 200 && exchange.suffix === '' && exchange.route.body === 'json' && answerDialect(exchange.route) !== null;
 
 export const clientStatus = (exchange: Exchange, status: number): number =>
   (status === 200 && exchange.hooks !== null && exchange.hooks.hasFailed ? softFailStatus : status);

@@ -2,13 +2,13 @@
 // passes where every check that has a say can do so, else it is held until its end; checks without a say never hold anything.
 
 import type { AnswerEvent, CheckResult, EventStage, Json, JsonObject, Maybe, StreamCheck, TextEdit, TextWindow, Verdict, WindowResult } from '@gateway/plugin-sdk';
+import type { Dialect } from '../../dialect/dialect.js';
 import { atOnce } from '../../errors/at-once.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import { HookLog } from '../../exchange/hook-log.js';
 import type { CompiledCheck, CompiledHook } from '../../plan/hooks.js';
 import type { ResponseHookPlan } from '../../plan/plan.js';
 import { CheckStage } from '../../stream/check-stage.js';
-import type { StreamedEndpoint } from '../response/stream-tail.js';
 import { applies, asVerdict, runCheck, Subject } from './check-run.js';
 import { hookResult } from './hook-result.js';
 import { decide, HookRun } from './hook-run.js';
@@ -48,13 +48,13 @@ export class ResponseHooks {
   }
 
   /** The checks that look at the stream as it passes, in the order of the config. `deny`: one has failed, and its hook denies. */
-  stages(endpoint: StreamedEndpoint, deny: () => void): EventStage<AnswerEvent>[] {
+  stages(dialect: Dialect, deny: () => void): EventStage<AnswerEvent>[] {
     for (const hook of this.#hooks) {
       for (const check of hook.checks) {
         if (!check.streams || check.check === null || !hasSay(check, hook) || !applies(check, this.exchange)) continue;
         const streamed = new WatchedCheck(streamCheck(check, this.exchange), check.failOnError && hook.mayDeny);
         const onFail = (unmade?: Error): boolean => this.#onFail(hook, check, streamed, deny, unmade);
-        const stage = new CheckStage({ endpoint, check: streamed, lookBackMax: check.lookBackMax, changes: check.changes, onFail });
+        const stage = new CheckStage({ dialect, check: streamed, lookBackMax: check.lookBackMax, changes: check.changes, onFail });
         this.#streamed.push({ stage, check, hook, stream: streamed });
       }
     }

@@ -2,21 +2,17 @@
 // Which of the provider's endpoints takes the call, and whether the client's dialect has to be translated by way of chat. Decided for each
 // target by itself, so that a fallback may go from a provider that speaks the dialect to one that does not.
 
-import { isObject, type ChatExtension, type EndpointName, type EndpointSpec, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import type { ChatExtension, EndpointName, EndpointSpec, JsonObject } from '@gateway/plugin-sdk';
 import type { TranslateContext } from '../../dialect/context.js';
-import { estimateTokens } from '../../dialect/messages/count-tokens.js';
-import { messagesToChat } from '../../dialect/messages/request.js';
-import { responsesToChat } from '../../dialect/responses/request.js';
-import { responseIdOf, withReferences } from '../../dialect/responses/stored.js';
+import type { Translation } from '../../dialect/dialect.js';
+import { dialects } from '../../dialect/dialects.js';
 import { atOnce } from '../../errors/at-once.js';
 import { fail } from '../../errors/gateway-error.js';
+import { answerDialect } from '../../exchange/endpoint.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { EndpointEntry, TargetPlan } from '../../plan/plan.js';
 import { parameterFault } from './parameter-fault.js';
-import type { ParamNames, ProviderCall } from './provider-call.js';
-
-/** The dialect that an answer in chat form is turned into. */
-export type Translation = 'messages' | 'responses';
+import type { ProviderCall } from './provider-call.js';
 
 export interface EndpointChoice {
   readonly spec: EndpointSpec;
@@ -24,6 +20,7 @@ export interface EndpointChoice {
   readonly body: JsonObject | null;
   /** The body that goes up is not the client's bytes. */
   readonly isRewritten: boolean;
+  /** Turns the answer, which is a chat completion, into the client's dialect. */
   readonly translation: Translation | null;
   readonly ownAnswer: string | null;
 }
@@ -38,36 +35,29 @@ export interface EndpointBody {
   readonly call: ProviderCall;
 }
 
-/** What the client wrote, by what became of it. */
-const messagesNames: ParamNames = new Map([
-  ['reasoning_effort', 'output_config.effort'], ['response_format', 'output_config.format'], ['parallel_tool_calls', 'tool_choice.disable_parallel_tool_use'],
-  ['user', 'metadata.user_id'], ['stop', 'stop_sequences'], ['max_completion_tokens', 'max_tokens'], ['tools.function', 'tools'], ['messages.content_blocks', 'messages.content'],
-]);
-const responsesNames: ParamNames = new Map([
-  ['reasoning_effort', 'reasoning.effort'], ['response_format', 'text.format'], ['verbosity', 'text.verbosity'], ['max_completion_tokens', 'max_output_tokens'],
-  ['logprobs', 'include'], ['tools.function', 'tools'], ['messages.content.image_url', 'input.content'], ['messages.content_blocks', 'input.content'], ['messages.name', 'input.name'],
-]);
-
 const nothingAccepted: ReadonlySet<ChatExtension> = new Set();
 const accepted = new WeakMap<EndpointSpec, ReadonlySet<ChatExtension>>();
 const noSpec: EndpointSpec = Object.freeze({ path: '' });
+const pivot = dialects.chat.endpoint;
 
 /** Throws ENDPOINT_UNSUPPORTED, or what the translation refuses. */
 export function chooseEndpoint(draft: EndpointBody): EndpointChoice {
-  const { route } = draft.exchange;
+  const { exchange } = draft;
+  const { route } = exchange;
+  const { dialect } = route;
   const spec = specOf(draft, route.name);
   if (spec !== null) {
-    if (spec.from === 'chat') return viaChat(draft, spec, null);
-    if (route.name === 'responses' && (draft.exchange.history !== null || draft.exchange.references !== null)) return withHistory(draft, spec);
-    return { spec, body: null, isRewritten: spec.request !== undefined, translation: null, ownAnswer: null };
+    if (spec.from === 'chat' && dialect.translation !== null) return viaChat(draft, spec, dialect.translation, false);
+    const body = exchange.history === null && exchange.references === null ? null : dialect.withStored(draft.exact, exchange);
+    return { spec, body, isRewritten: body !== null || spec.request !== undefined, translation: null, ownAnswer: null };
   }
-  if (route.name === 'messages' || (route.name === 'responses' && route.body === 'json')) {
-    const chat = specOf(draft, 'chatCompletions');
-    if (chat !== null) return viaChat(draft, chat, route.name);
+  if (dialect.translation !== null && route.body === 'json' && answerDialect(route) !== null) {
+    const chat = specOf(draft, pivot);
+    if (chat !== null) return viaChat(draft, chat, dialect.translation, true);
   }
-  if (route.name === 'countTokens' && draft.target.provider.endpoints.has('chatCompletions')) {
+  if (route.name === 'countTokens' && dialect.countTokens !== null && draft.target.provider.endpoints.has(pivot)) {
     draft.call.report('exact count');
-    return { spec: noSpec, body: {}, isRewritten: true, translation: null, ownAnswer: JSON.stringify({ input_tokens: estimateTokens(draft.client) }) };
+    return { spec: noSpec, body: {}, isRewritten: true, translation: null, ownAnswer: JSON.stringify(dialect.countTokens(draft.client)) };
   }
   throw unsupported(draft);
 }
@@ -92,71 +82,25 @@ function chosenBy(entry: Exclude<EndpointEntry, EndpointSpec>, draft: EndpointBo
   }
 }
 
-function viaChat(draft: EndpointBody, spec: EndpointSpec, translation: Translation | null): EndpointChoice {
-  const { call, exchange } = draft;
+/** `isWhole`: the provider has nothing but chat, and its answer is translated as well; else its functions make the endpoint's own answer. */
+function viaChat(draft: EndpointBody, spec: EndpointSpec, translation: Translation, isWhole: boolean): EndpointChoice {
+  const { call } = draft;
   const context: TranslateContext = {
     accepts: acceptedBy(spec),
     refuse: (param, reason) => call.refuse(param, reason),
     omit: (param, reason) => call.omit(param, reason),
     report: (param) => call.report(param),
   };
-  const body = exchange.route.dialect === 'responses'
-    ? responsesToChat(responsesBody(draft), exchange.history ?? [], foreignHistoryRefused(draft, context))
-    : messagesToChat(draft.exact, context);
+  const body = translation.request(draft.exact, context, draft.exchange);
   // Until here the names were the client's; the provider speaks of its chat body.
-  call.names = exchange.route.dialect === 'responses' ? responsesNames : messagesNames;
-  if (translation !== null) {
-    call.endpoint = 'chatCompletions';
+  call.names = translation.names;
+  if (isWhole) {
+    call.endpoint = pivot;
     call.isStrict = false;
   }
   call.take(body);
-  return { spec, body, isRewritten: true, translation, ownAnswer: null };
+  return { spec, body, isRewritten: true, translation: isWhole ? translation : null, ownAnswer: null };
 }
-
-function responsesBody(draft: EndpointBody): JsonObject {
-  const input = inputOf(draft);
-  return input === undefined || input === draft.exact.input ? draft.exact : { ...draft.exact, input };
-}
-
-/** A response that this gateway keeps none of cannot be gone on from at a provider without the API. */
-function foreignHistoryRefused(draft: EndpointBody, context: TranslateContext): TranslateContext {
-  const { previous_response_id: previous } = draft.client;
-  if (typeof previous === 'string' && draft.exchange.history === null) {
-    return context.refuse('previous_response_id', `no stored response ${previous.slice(0, 100)}; it was made elsewhere, was not stored, or is too old`);
-  }
-  return context;
-}
-
-/** The provider keeps responses of its own, but this conversation began at another one: it gets the whole of it. */
-function withHistory(draft: EndpointBody, spec: EndpointSpec): EndpointChoice {
-  const { history } = draft.exchange;
-  const { previous_response_id: previous, ...rest } = draft.exact;
-  const input = inputOf(draft);
-  const items: readonly Json[] = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : Array.isArray(input) ? input : [];
-  const body: JsonObject = {
-    ...rest,
-    ...(history === null && previous !== undefined ? { previous_response_id: previous } : {}),
-    input: [...(history ?? []), ...items].filter((item) => !isOwnReasoning(item)).map(withoutOwnId),
-  };
-  return { spec, body, isRewritten: true, translation: null, ownAnswer: null };
-}
-
-/** The client's input, with what is kept here in the place of what only names it. */
-function inputOf(draft: EndpointBody): Json | undefined {
-  const { references } = draft.exchange;
-  return references === null ? draft.exact.input : withReferences(draft.exact.input, references);
-}
-
-/** Our ids are known here alone. */
-function withoutOwnId(item: Json): Json {
-  if (!isObject(item) || item.type === 'item_reference' || !isOwnItem(item)) return item;
-  const { id: _, status: __, ...rest } = item;
-  return rest;
-}
-
-const isOwnItem = (item: JsonObject): boolean => typeof item.id === 'string' && responseIdOf(item.id) !== undefined;
-/** Made here out of another provider's thinking: nobody else can read it. */
-const isOwnReasoning = (item: Json): boolean => isObject(item) && item.type === 'reasoning' && isOwnItem(item);
 
 function acceptedBy(spec: EndpointSpec): ReadonlySet<ChatExtension> {
   if (spec.accepts === undefined) return nothingAccepted;

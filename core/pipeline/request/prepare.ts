@@ -4,11 +4,12 @@
 import type { EndpointSpec, JsonObject, SigningKeys } from '@gateway/plugin-sdk';
 import type { Readable } from 'node:stream';
 import { isStackOverflow, levelsMax } from '../../body/depth.js';
+import type { Translation } from '../../dialect/dialect.js';
 import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { Base, TargetPlan } from '../../plan/plan.js';
 import type { UpstreamRequest } from '../../upstream/client.js';
-import { chooseEndpoint, type EndpointChoice, type Translation } from './choose-endpoint.js';
+import { chooseEndpoint, type EndpointChoice } from './choose-endpoint.js';
 import { authorise, signingKeys, withHeaderCredentials } from './credentials.js';
 import { UpstreamBody, editedJson, editedMultipart } from './upstream-body.js';
 import { forwardedHeaders, targetHeaders, proxyHeaders, specHeaders, templateHeaders, wireValue } from './outgoing-headers.js';
@@ -27,7 +28,7 @@ export interface PreparedRequest {
   readonly spec: EndpointSpec | null;
   /** For the provider's functions; null when it has none here. */
   readonly call: ProviderCall | null;
-  /** The client's dialect when the answer has to be turned into it from chat. */
+  /** Turns the answer, which is a chat completion, into the client's dialect; null when it is in it. */
   readonly translation: Translation | null;
   /** For signing. */
   readonly keys: SigningKeys;

@@ -8,7 +8,6 @@ import { parseJsonObject } from '../../body/parse.js';
 import { multipartBoundary } from '../../body/multipart.js';
 import { refuseTwoReadings } from '../../body/one-reading.js';
 import { fail, reasonOf, type GatewayError } from '../../errors/gateway-error.js';
-import { errorBody } from '../../dialect/common/client-error.js';
 import type { BodyFault, EndpointDefinition } from '../../exchange/endpoint.js';
 import type { Exchange, Running } from '../../exchange/exchange.js';
 import type { Usage } from '../../exchange/usage.js';
@@ -35,7 +34,7 @@ export class Pipeline implements CallEnd {
     try {
       if (this.open > this.services.settings.requestsMax) throw fail('OVERLOADED', { maximum: this.services.settings.requestsMax });
       this.#identify(exchange);
-      if (exchange.route.name === 'responses' && this.#ownResponse(exchange)) return;
+      if (exchange.route.dialect.keepsAnswers && this.#ownResponse(exchange)) return;
       const plan = this.services.plans.find(exchange);
       if (plan instanceof Promise) {
         plan.then((compiled) => this.#route(exchange, compiled), (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0))
@@ -127,7 +126,7 @@ export class Pipeline implements CallEnd {
     exchange.requestBytes = bytes.length;
     try {
       this.#check(exchange, attempts.plan);
-      if (exchange.route.name === 'responses' && usesStored(exchange.json())) {
+      if (exchange.route.dialect.keepsAnswers && usesStored(exchange.json())) {
         loadStored(exchange, this.services.responses).then(
           () => this.#begin(exchange, attempts),
           (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),

@@ -1,28 +1,28 @@
 // Runs for calls of the Responses API whose response this gateway keeps itself, because the provider has no such API.
 
 import type { Json, JsonObject } from '@gateway/plugin-sdk';
-import type { ResponseContext } from '../../dialect/responses/answer.js';
+import type { AnswerContext } from '../../dialect/context.js';
 import {
-  deletedResponse, historyOf, inputItemsPage, isOwnId, isPageFault, itemsOf, newResponseId, referencesOf, responseIdOf, withReferences,
+  deletedResponse, historyOf, inputItemsPage, isOwnId, isPageFault, itemsOf, referencesOf, responseIdOf, withReferences,
 } from '../../dialect/responses/stored.js';
 import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import { randomHex } from '../../exchange/trace.js';
 import type { ResponseStore } from '../../storage/response-store.js';
 
-const randomBytes = 10;
 /** Responses that one request may name items of. */
 const referencedMax = 200;
 
-/** What a response says of its request. */
-export function responseContext(exchange: Exchange, model: string, responses: ResponseStore): ResponseContext {
+/** What a translated answer is told of the call. */
+export function answerContext(exchange: Exchange, model: string, responses: ResponseStore): AnswerContext {
   const request = exchange.json() as JsonObject;
   return {
-    id: newResponseId(Date.now(), randomHex(randomBytes)),
-    createdAt: Math.floor(exchange.startedAtMs / 1000),
+    id: exchange.id,
     model,
+    createdAt: Math.floor(exchange.startedAtMs / 1000),
     request,
-    isStored: responses.keeps && request.store !== false,
+    isStored: exchange.route.dialect.keepsAnswers && responses.keeps && request.store !== false,
+    randomHex,
   };
 }
 

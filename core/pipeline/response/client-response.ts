@@ -2,7 +2,8 @@
 // The response to the client. The one place that sends it, and that notes its status and when it began; who calls says what, and when.
 
 import { fail, isGatewayError, type GatewayError } from '../../errors/gateway-error.js';
-import { errorBody, type ClientError } from '../../dialect/common/client-error.js';
+import { errorBody } from '../../dialect/common/client-error.js';
+import type { ClientError } from '../../dialect/dialect.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { HeaderList, Responder } from '../../exchange/responder.js';
 import { withHookResults } from '../hooks/hook-result.js';

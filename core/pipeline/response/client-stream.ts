@@ -3,7 +3,8 @@
 // the client has read.
 
 import type { GatewayError } from '../../errors/gateway-error.js';
-import { errorEvent, type ClientError } from '../../dialect/common/client-error.js';
+import { errorEvent } from '../../dialect/common/client-error.js';
+import type { ClientError } from '../../dialect/dialect.js';
 import type { Ending, Exchange } from '../../exchange/exchange.js';
 import type { DrainListener } from '../../exchange/responder.js';
 import type { Usage } from '../../exchange/usage.js';

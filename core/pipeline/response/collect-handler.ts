@@ -9,14 +9,13 @@ import {
 import { asBuffer } from '../../body/cursor.js';
 import { isTooDeep, levelsMax } from '../../body/depth.js';
 import { answerValuesMax, parseAnswer, textOf } from '../../body/parse.js';
-import { chatToMessages } from '../../dialect/messages/answer.js';
-import { chatToResponse } from '../../dialect/responses/answer.js';
+import type { Translation } from '../../dialect/dialect.js';
 import { atOnce } from '../../errors/at-once.js';
 import { fail, type GatewayError } from '../../errors/gateway-error.js';
 import type { Usage } from '../../exchange/usage.js';
 import { UsageTap } from '../../stream/usage-tap.js';
 import { callOf, type PreparedRequest } from '../request/prepare.js';
-import { keepResponse, responseContext } from '../request/stored-responses.js';
+import { answerContext, keepResponse } from '../request/stored-responses.js';
 import { clientErrorOf, providerError } from './provider-error.js';
 import type { ResponseContext } from './response-context.js';
 import type { ResponseHandler } from './response-handler.js';
@@ -157,14 +156,12 @@ export class CollectHandler implements ResponseHandler {
     this.context.send(body, type);
   }
 
-  #translated(translation: NonNullable<PreparedRequest['translation']>, made: Json, prepared: PreparedRequest): JsonObject {
+  #translated(translation: Translation, made: Json, prepared: PreparedRequest): JsonObject {
     const { context: { exchange, services: { responses } } } = this;
     if (typeof made !== 'object' || made === null || !('choices' in made)) throw new Error('the body is not a chat completion');
-    const model = prepared.call === null ? '' : prepared.call.model;
-    if (translation === 'messages') return chatToMessages(made, { id: exchange.id, model });
-    const about = responseContext(exchange, model, responses);
+    const about = answerContext(exchange, prepared.call === null ? '' : prepared.call.model, responses);
     if (about.isStored) this.context.keep = (kept) => keepResponse(exchange, kept, responses);
-    return chatToResponse(made, about);
+    return translation.answer(made, about);
   }
 
   #sendError(): void {

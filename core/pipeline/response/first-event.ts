@@ -1,7 +1,7 @@
 // The first event of a stream, read while it is held back, and whether it tells of an error (first-event-handler.ts).
 
 import { ByteCollector, isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
-import { tellsError } from '../../dialect/chat/told-error.js';
+import { tellsError } from '../../dialect/common/told-error.js';
 
 /** A first event that is longer is no error. */
 const heldBytesMax = 16 * 1024;

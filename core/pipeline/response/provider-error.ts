@@ -3,7 +3,7 @@
 
 import { isObject, type Json, type ProviderError, type ProviderFault, type ProviderPlugin } from '@gateway/plugin-sdk';
 import { atOnce } from '../../errors/at-once.js';
-import type { Dialect, ClientError } from '../../dialect/common/client-error.js';
+import type { ClientError, Dialect } from '../../dialect/dialect.js';
 import type { ResponseHead } from './response-head.js';
 import type { ResponseOwner } from './response-owner.js';
 
@@ -16,7 +16,7 @@ export function providerError(bytes: Buffer, head: ResponseHead, plugin: Provide
   const { status } = head;
   const text = bytes.toString('utf8');
   const body = parsed(text);
-  if (body !== undefined && isOfDialect(body, dialect)) return null;
+  if (isObject(body) && dialect.isErrorBody(body)) return null;
   const fault = (body === undefined ? undefined : ownFault(body, head, plugin, owner)) ?? (body === undefined ? undefined : usualFault(body)) ?? textFault(text, status);
   return {
     status,
@@ -51,12 +51,6 @@ function parsed(text: string): Json | undefined {
     // An error page of something in between.
     return undefined;
   }
-}
-
-function isOfDialect(body: Json, dialect: Dialect): boolean {
-  if (!isObject(body) || !isObject(body.error) || typeof body.error.message !== 'string') return false;
-  const isAnthropic = body.type === 'error' && typeof body.error.type === 'string';
-  return dialect === 'messages' ? isAnthropic : !isAnthropic && 'type' in body.error;
 }
 
 /** The shapes of OpenAI and Anthropic, and what is often seen beside them. */

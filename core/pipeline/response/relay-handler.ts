@@ -1,7 +1,7 @@
 // Hot: runs for each chunk.
 // A response that goes to the client as the bytes that came, with the usage tap beside it.
 
-import { type EndpointName } from '@gateway/plugin-sdk';
+import type { Dialect } from '../../dialect/dialect.js';
 import { fail, type GatewayError } from '../../errors/gateway-error.js';
 import { UsageTap } from '../../stream/usage-tap.js';
 import { clientStatus } from '../hooks/before.js';
@@ -11,18 +11,12 @@ import type { ResponseHead } from './response-head.js';
 import type { StreamHandler } from './response-handler.js';
 import type { ResponseOwner } from './response-owner.js';
 
-/** What the end of a stream has in it, by endpoint; an error event of the provider's own is an end, too. */
-const lastEvents: ReadonlyMap<EndpointName, RegExp> = new Map([
-  ['chatCompletions', /\[DONE\]|"finish_reason": ?"|"error"/],
-  ['messages', /message_stop|"type": ?"error"/],
-  ['responses', /response\.(?:completed|incomplete|failed)|"type": ?"error"/],
-]);
 /** The end is looked for in so many bytes first. */
 const endBytes = 512;
 
 export class RelayHandler extends ClientStream implements StreamHandler {
-  /** `isRead`: usage is told in it. `endpoint`: whose streams are looked at for their end; null on the proxy route. */
-  constructor(owner: ResponseOwner, head: ResponseHead, retryCount: number, isEventStream: boolean, isRead: boolean, readonly endpoint: EndpointName | null) {
+  /** `isRead`: usage is told in it. `dialect`: whose streams are looked at for their end; null where there is none. */
+  constructor(owner: ResponseOwner, head: ResponseHead, retryCount: number, isEventStream: boolean, isRead: boolean, readonly dialect: Dialect | null) {
     super(owner, head, retryCount, isEventStream);
     if (isRead) this.tap = new UsageTap(isEventStream);
   }
@@ -38,7 +32,7 @@ export class RelayHandler extends ClientStream implements StreamHandler {
   }
 
   onEnd(): void {
-    if (this.isEventStream && isCutShort(this.exchange.suffix === '' ? this.endpoint : null, this.head.status, this.tap)) this.breakOff(withoutLastEvent(this.exchange.provider));
+    if (this.isEventStream && isCutShort(this.exchange.suffix === '' ? this.dialect : null, this.head.status, this.tap)) this.breakOff(withoutLastEvent(this.exchange.provider));
     else this.endWhole();
   }
 
@@ -66,11 +60,9 @@ const noBytes = new Uint8Array(0);
 export const withoutLastEvent = (provider: string): GatewayError => fail('UPSTREAM_BROKE', { provider, reason: 'its stream ended without its last event' });
 
 /** A stream whose connection closed in good order, though the provider had not finished: nothing of what ends one has come. */
-export function isCutShort(endpoint: EndpointName | null, status: number, tap: UsageTap | null): boolean {
-  const marks = endpoint === null || status !== 200 || tap === null ? undefined : lastEvents.get(endpoint);
-  if (marks === undefined || tap === null) return false;
-  if (marks.test(tap.tail(endBytes).toString('latin1')) || marks.test(tap.kept().toString('latin1'))) return false;
-  const usage = tap.read();
-  // A response names no reason when it is complete; Anthropic's streams count tokens from their beginning.
-  return usage.finishReason === '' && (endpoint !== 'responses' || usage.outputTokens === -1);
+export function isCutShort(dialect: Dialect | null, status: number, tap: UsageTap | null): boolean {
+  if (dialect === null || dialect.endMark === null || status !== 200 || tap === null) return false;
+  const { endMark } = dialect;
+  if (endMark.test(tap.tail(endBytes).toString('latin1')) || endMark.test(tap.kept().toString('latin1'))) return false;
+  return !dialect.tellsEnd(tap.read());
 }

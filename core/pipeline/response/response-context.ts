@@ -4,7 +4,8 @@
 
 import type { JsonObject } from '@gateway/plugin-sdk';
 import { fail, type GatewayError } from '../../errors/gateway-error.js';
-import type { ClientError } from '../../dialect/common/client-error.js';
+import type { ClientError } from '../../dialect/dialect.js';
+import { answerDialect } from '../../exchange/endpoint.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { TargetPlan } from '../../plan/plan.js';
 import { includesUsage } from '../cache/cache-key.js';
@@ -71,8 +72,7 @@ export class ResponseContext {
     const { cacheKey } = this.owner;
     const plan = this.target.cache;
     if (cacheKey === null || plan === null || this.head.status !== 200 || (exchange.hooks !== null && exchange.hooks.hasFailed)) return;
-    const { endpoint } = exchange;
-    const isWithoutUsage = exchange.isStream && body !== null && body.usage === undefined && !includesUsage(exchange) && (endpoint === 'chatCompletions' || endpoint === 'completions');
+    const isWithoutUsage = exchange.isStream && body !== null && body.usage === undefined && !includesUsage(exchange) && answerDialect(exchange.route)?.asksForUsage === true;
     const told = isWithoutUsage ? { ...body, usage: null } : body;
     // Made now: a body that was read may be changed by whoever has it.
     const kept = bytes ?? Buffer.from(JSON.stringify(told));

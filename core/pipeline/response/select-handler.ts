@@ -4,6 +4,7 @@
 
 import type { EndpointSpec } from '@gateway/plugin-sdk';
 import { fail } from '../../errors/gateway-error.js';
+import { answerDialect } from '../../exchange/endpoint.js';
 import type { TargetPlan } from '../../plan/plan.js';
 import { clientStatus, isJudged } from '../hooks/before.js';
 import { ResponseHooks } from '../hooks/response-hooks.js';
@@ -15,7 +16,6 @@ import { ResponseContext } from './response-context.js';
 import type { ResponseHandler } from './response-handler.js';
 import type { ResponseHead } from './response-head.js';
 import type { ResponseOwner } from './response-owner.js';
-import { isStreamedEndpoint } from './stream-tail.js';
 import { TransformHandler } from './transform-handler.js';
 
 export type HandlerKind = 'relay' | 'transform' | CollectMode;
@@ -32,7 +32,7 @@ export function selectHandler(owner: ResponseOwner, target: TargetPlan, prepared
   const isHeld = hooks !== null && hooks.decides && (!isStream || hooks.holdsStream);
   if (hooks !== null && !isHeld && owner.triesAgainFor(clientStatus(exchange, head.status), false)) return null;
   const isWatched = hooks !== null || owner.cacheKey !== null || (exchange.hooks !== null && !exchange.hooks.isEmpty);
-  let kind: HandlerKind = spec === null ? 'relay' : kindOf(head, isStream, isStreamedEndpoint(exchange.route.name), isWatched, hooks !== null, prepared, target);
+  let kind: HandlerKind = spec === null ? 'relay' : kindOf(head, isStream, answerDialect(exchange.route) !== null, isWatched, hooks !== null, prepared, target);
   if (head.isEncoded) {
     if (kind === 'made' || kind === 'transform' || hooks !== null) {
       owner.stop();
@@ -44,7 +44,7 @@ export function selectHandler(owner: ResponseOwner, target: TargetPlan, prepared
   if (kind === 'made' || kind === 'whole' || kind === 'error') return new CollectHandler(new ResponseContext(owner, target, prepared, head, retryCount, hooks), kind);
   const mayWait = isStream && !head.isEncoded && spec !== null && head.status === 200 && owner.mayTryAgain;
   const handler = kind === 'relay'
-    ? new RelayHandler(owner, head, retryCount, isStream && !head.isEncoded, !head.isEncoded && (isStream || head.contentType.startsWith('application/json')), spec === null ? null : exchange.route.name)
+    ? new RelayHandler(owner, head, retryCount, isStream && !head.isEncoded, !head.isEncoded && (isStream || head.contentType.startsWith('application/json')), spec === null ? null : answerDialect(exchange.route))
     : new TransformHandler(new ResponseContext(owner, target, prepared, head, retryCount, hooks), isHeld, mayWait);
   if (mayWait && spec.framing === undefined) return new FirstEventHandler(owner, handler);
   return handler.begin() ? handler : null;

@@ -3,29 +3,27 @@
 // the handler begins; bytes in, bytes out, and usage is read in what comes out.
 
 import { isProviderError, type AnswerEvent, type EventStage, type FrameDecoder, type JsonObject, type Maybe } from '@gateway/plugin-sdk';
-import { MessagesStage } from '../../dialect/messages/stream.js';
-import { ResponsesStage } from '../../dialect/responses/stream.js';
+import type { Translation, TranslationStage } from '../../dialect/dialect.js';
 import { atOnce } from '../../errors/at-once.js';
 import { fail, type GatewayError } from '../../errors/gateway-error.js';
+import { answerDialect } from '../../exchange/endpoint.js';
 import { StageChain, type StreamCut, type StreamEnd } from '../../stream/stages.js';
 import { UsageTap } from '../../stream/usage-tap.js';
 import { includesUsage } from '../cache/cache-key.js';
 import { callOf, type PreparedRequest } from '../request/prepare.js';
-import { keepResponse, responseContext } from '../request/stored-responses.js';
+import { answerContext, keepResponse } from '../request/stored-responses.js';
 import { beginResponse } from './client-response.js';
 import { ClientStream, endsEvent } from './client-stream.js';
 import { clientErrorOf } from './provider-error.js';
 import { isCutShort, withoutLastEvent } from './relay-handler.js';
 import type { ResponseContext } from './response-context.js';
 import type { StreamHandler } from './response-handler.js';
-import { StreamTail, isStreamedEndpoint } from './stream-tail.js';
+import { StreamTail } from './stream-tail.js';
 import { asUpstreamInvalid } from './upstream-fault.js';
-
-const done = 'data: [DONE]\n\n';
 
 export class TransformHandler extends ClientStream implements StreamHandler {
   #stages: StageChain | null = null;
-  #responses: ResponsesStage | null = null;
+  #translator: TranslationStage | null = null;
   #tail: StreamTail | null = null;
   /** What was written last. */
   #last: Uint8Array | null = null;
@@ -62,7 +60,7 @@ export class TransformHandler extends ClientStream implements StreamHandler {
     const { spec, translation } = context.prepared;
     // What the provider's own stage or a translator would notice, nobody does in a stream that is only watched.
     const isBare = spec !== null && spec.stream === undefined && translation === null && this.#tail !== null && !this.#tail.hasEnd && !this.isHeld;
-    if (isBare && isCutShort(exchange.suffix === '' ? exchange.route.name : null, context.head.status, this.tap)) this.onError(withoutLastEvent(exchange.provider));
+    if (isBare && isCutShort(exchange.suffix === '' ? answerDialect(exchange.route) : null, context.head.status, this.tap)) this.onError(withoutLastEvent(exchange.provider));
     else this.#stages.end();
   }
 
@@ -89,37 +87,36 @@ export class TransformHandler extends ClientStream implements StreamHandler {
   #makeStages(): StageChain {
     const { context } = this;
     const { prepared, hooks } = context;
-    const { spec, call, translation } = prepared;
+    const { spec, translation } = prepared;
     const stages: EventStage<AnswerEvent>[] = [];
     if (spec?.stream !== undefined) stages.push(stageOf(atOnce(spec.stream(callOf(prepared)))));
-    const translator = translation === null ? null : this.#translator(translation, prepared);
-    if (translator !== null) stages.push(translator);
+    if (translation !== null) stages.push(this.#translate(translation, prepared));
     const tail = this.#tail = this.#makeTail();
-    if (tail !== null && hooks !== null && !this.isHeld) for (const stage of hooks.stages(tail.endpoint, () => chain.cut('denied'))) stages.push(stage);
+    if (tail !== null && hooks !== null && !this.isHeld) for (const stage of hooks.stages(tail.dialect, () => chain.cut('denied'))) stages.push(stage);
     const decoder = spec?.framing === undefined ? null : decoderOf(atOnce(spec.framing.decoder()));
-    const isOpenai = translation === null && call !== null && (call.endpoint === 'chatCompletions' || call.endpoint === 'completions');
-    const chain = new StageChain(stages, (bytes) => this.#onBytes(bytes), (error) => this.#onStageError(error), decoder, isOpenai && spec?.stream !== undefined ? done : '', tail);
+    // A provider's own stage writes the events, and not what closes them.
+    const own = translation === null && spec?.stream !== undefined ? answerDialect(this.exchange.route) : null;
+    const closing = own === null || own.closing === '' ? '' : `data: ${own.closing}\n\n`;
+    const chain = new StageChain(stages, (bytes) => this.#onBytes(bytes), (error) => this.#onStageError(error), decoder, closing, tail);
     chain.onEnd = (end) => this.#onStagesEnd(end);
     return chain;
   }
 
-  #translator(translation: NonNullable<PreparedRequest['translation']>, prepared: PreparedRequest): EventStage<AnswerEvent> {
+  #translate(translation: Translation, prepared: PreparedRequest): TranslationStage {
     const { exchange, context: { services: { responses }, hooks } } = this;
-    const model = prepared.call === null ? '' : prepared.call.model;
-    if (translation === 'messages') return new MessagesStage({ id: exchange.id, model });
-    const about = responseContext(exchange, model, responses);
-    const keep = about.isStored ? (response: JsonObject): void => keepResponse(exchange, response, responses) : undefined;
+    const about = answerContext(exchange, prepared.call === null ? '' : prepared.call.model, responses);
+    const keep = about.isStored ? (response: JsonObject): void => keepResponse(exchange, response, responses) : null;
     // What the hooks have not seen yet is not to be read back later.
-    if (hooks !== null && keep !== undefined) this.context.keep = keep;
-    return this.#responses = new ResponsesStage(about, hooks === null ? keep : undefined);
+    if (hooks !== null && keep !== null) this.context.keep = keep;
+    return this.#translator = translation.stage(about, hooks === null ? keep : null);
   }
 
   #makeTail(): StreamTail | null {
     const { exchange, isHeld, context: { hooks, keep, owner, services } } = this;
-    const { name } = exchange.route;
+    const dialect = answerDialect(exchange.route);
     const isWatched = hooks !== null || owner.cacheKey !== null || (exchange.hooks !== null && !exchange.hooks.isEmpty);
-    if (!isWatched || !isStreamedEndpoint(name)) return null;
-    return new StreamTail(exchange, name, {
+    if (!isWatched || dialect === null) return null;
+    return new StreamTail(exchange, dialect, {
       holdsAll: isHeld,
       assembles: isHeld || owner.cacheKey !== null || keep !== null || (hooks !== null && hooks.assemblesStream),
       bytesMax: services.settings.collectedBytesMax,
@@ -204,7 +201,7 @@ export class TransformHandler extends ClientStream implements StreamHandler {
 
   /** For the error event of a stream whose events have numbers. */
   get #nextSequence(): number {
-    return this.context.hooks?.nextSequence ?? (this.#responses === null ? 0 : this.#responses.nextSequence);
+    return this.context.hooks?.nextSequence ?? (this.#translator === null ? 0 : this.#translator.nextSequence);
   }
 }
 

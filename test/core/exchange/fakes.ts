@@ -3,14 +3,15 @@
 import { Readable } from 'node:stream';
 import { parseJsonObject } from '../../../core/body/parse.js';
 import { field } from '../../../core/body/scan.js';
+import { dialects } from '../../../core/dialect/dialects.js';
 import type { ClientBody } from '../../../core/exchange/client-body.js';
 import type { EndpointDefinition } from '../../../core/exchange/endpoint.js';
 import { Exchange } from '../../../core/exchange/exchange.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
 import type { DrainListener, HeaderList, Responder } from '../../../core/exchange/responder.js';
 
-export const chatEndpoint: EndpointDefinition = { name: 'chatCompletions', dialect: 'chat', scope: 'completions.write', body: 'json', validate: null, isSingleTarget: false };
-export const proxyEndpoint: EndpointDefinition = { name: 'proxy', dialect: 'chat', scope: 'completions.write', body: 'any', validate: null, isSingleTarget: false };
+export const chatEndpoint: EndpointDefinition = { name: 'chatCompletions', dialect: dialects.chat, scope: 'completions.write', body: 'json', validate: null, isSingleTarget: false };
+export const proxyEndpoint: EndpointDefinition = { name: 'proxy', dialect: dialects.chat, scope: 'completions.write', body: 'any', validate: null, isSingleTarget: false };
 
 export class RecordingResponder implements Responder {
   isOpen = true;

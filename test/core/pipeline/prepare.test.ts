@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import type { Config } from '../../../core/config/config.js';
+import { dialects } from '../../../core/dialect/dialects.js';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import type { EndpointDefinition } from '../../../core/exchange/endpoint.js';
 import type { Exchange } from '../../../core/exchange/exchange.js';
@@ -194,7 +195,7 @@ describe('the credential', () => {
 describe('the path', () => {
   it('is base path, endpoint, what follows it, and the query', async () => {
     const target = await leafOf({ provider: 'openai', api_key: 'k', custom_host: 'http://h.example/base/v1/' });
-    const files: EndpointDefinition = { name: 'files', dialect: 'chat', scope: 'completions.write', body: 'any', validate: null, isSingleTarget: true };
+    const files: EndpointDefinition = { name: 'files', dialect: dialects.chat, scope: 'completions.write', body: 'any', validate: null, isSingleTarget: true };
     const exchange = exchangeOf({ method: 'GET', route: files, path: '/v1/files/f%2F1/content', suffix: '/f%2F1/content', query: 'x=1' });
     const { request, spec } = prepare(exchange, target, null);
     assert.deepEqual([request.method, request.path, request.body], ['GET', '/base/v1/files/f%2F1/content?x=1', null]);
@@ -245,7 +246,7 @@ describe('the path', () => {
 
   it('does not exist for an endpoint that the provider does not have', async () => {
     const target = await leafOf({ provider: 'acme.none' });
-    const embeddings: EndpointDefinition = { name: 'embeddings', dialect: 'chat', scope: 'completions.write', body: 'json', validate: null, isSingleTarget: false };
+    const embeddings: EndpointDefinition = { name: 'embeddings', dialect: dialects.chat, scope: 'completions.write', body: 'json', validate: null, isSingleTarget: false };
     assert.deepEqual(faultOf(() => prepare(exchangeOf({ route: embeddings, path: '/v1/embeddings', body: '{}' }), target, null)), {
       code: 'ENDPOINT_UNSUPPORTED', param: 'provider', message: 'provider acme.none does not offer embeddings; use /v1/proxy/embeddings to reach its own API',
     });

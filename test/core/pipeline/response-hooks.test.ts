@@ -1,6 +1,7 @@
 import type { AnswerEvent, Check, Verdict } from '@gateway/plugin-sdk';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { dialects } from '../../../core/dialect/dialects.js';
 import { chatCompletions } from '../../../core/endpoints/chat-completions.js';
 import { Exchange } from '../../../core/exchange/exchange.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
@@ -33,7 +34,7 @@ describe('a check that throws in the middle of a stream', () => {
     const phase = new ResponseHooks(exchange, { judging: [hookOf(broken, { deny: true, failOnError })], background: [] });
     const events: AnswerEvent[] = [];
     let denials = 0;
-    const [stage] = phase.stages('chatCompletions', () => { denials += 1; });
+    const [stage] = phase.stages(dialects.chat, () => { denials += 1; });
     const out = { write: (event: AnswerEvent) => { events.push(event); }, end: () => undefined, fail: (error: Error) => { throw error; } };
     stage!.push({ event: undefined, data: { choices: [{ index: 0, delta: { content: 'secret words' } }] } }, out);
     return { text: JSON.stringify(events), denials, exchange };
@@ -63,7 +64,7 @@ describe('a check whose edits of a stream cannot be made', () => {
     const phase = new ResponseHooks(exchange, { judging: [hookOf(overlapping, { changes: true })], background: [] });
     const events: AnswerEvent[] = [];
     let denials = 0;
-    const [stage] = phase.stages('chatCompletions', () => { denials += 1; });
+    const [stage] = phase.stages(dialects.chat, () => { denials += 1; });
     stage!.push({ event: undefined, data: { choices: [{ index: 0, delta: { content: 'secret words' } }] } }, { write: (event) => { events.push(event); }, end: () => undefined, fail: (error) => { throw error; } });
     assert.deepEqual([events, denials], [[], 1]);
     assert.match(exchange.hooks!.text(), /"verdict":false.*its changes cannot be made: the edits overlap.*"deny":true/);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { dialects, type DialectName } from '../../../core/dialect/dialects.js';
+import { answerDialect } from '../../../core/exchange/endpoint.js';
 import { checkPath, matchRoute } from '../../../core/router/match.js';
 
 /** What a match amounts to, in one line. */
@@ -129,7 +131,19 @@ describe('the route table', () => {
   it('gives errors in the dialect of the API that was called', () => {
     for (const [path, dialect] of [['/v1/messages', 'messages'], ['/v1/messages/count_tokens', 'messages'], ['/v1/responses', 'responses'], ['/v1/chat/completions', 'chat'], ['/v1/other', 'chat']] as const) {
       const match = matchRoute('POST', path);
-      assert.ok('endpoint' in match && match.endpoint.dialect === dialect, path);
+      assert.ok('endpoint' in match && match.endpoint.dialect === dialects[dialect], path);
+    }
+  });
+
+  it('gives answers of each dialect at the endpoint that the dialect names', () => {
+    const paths = { chat: '/v1/chat/completions', completions: '/v1/completions', messages: '/v1/messages', responses: '/v1/responses' };
+    for (const [name, dialect] of Object.entries(dialects)) {
+      const match = matchRoute('POST', paths[name as DialectName]);
+      assert.ok(match.kind === 'endpoint' && answerDialect(match.endpoint) === dialect, name);
+    }
+    for (const path of ['/v1/messages/count_tokens', '/v1/embeddings', '/v1/rerank']) {
+      const match = matchRoute('POST', path);
+      assert.ok(match.kind === 'endpoint' && answerDialect(match.endpoint) === null, path);
     }
   });
 

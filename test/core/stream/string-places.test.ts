@@ -5,7 +5,9 @@ import { isObject, type AnswerEvent, type Json, type JsonObject, type StreamChec
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { CheckStage, type CheckedEndpoint } from '../../../core/stream/check-stage.js';
+import type { Dialect } from '../../../core/dialect/dialect.js';
+import { dialects } from '../../../core/dialect/dialects.js';
+import { CheckStage } from '../../../core/stream/check-stage.js';
 import { bodyAt } from '../../conformance/place-body.js';
 
 type Places = Readonly<Record<string, readonly string[]>>;
@@ -20,8 +22,8 @@ const redact: StreamCheck = {
   push: ({ text }) => ({ release: text.length, edits: [...text.matchAll(/needle/g)].map(({ index }) => ({ from: index, to: index + 6, text: 'straw' })) }), verdict: () => ({ pass: true }),
 };
 
-function written(endpoint: CheckedEndpoint, events: readonly JsonObject[], check: StreamCheck, changes: boolean): { readonly text: string; readonly isDenied: boolean } {
-  const stage = new CheckStage({ endpoint, check, lookBackMax: 0, changes, onFail: () => true });
+function written(dialect: Dialect, events: readonly JsonObject[], check: StreamCheck, changes: boolean): { readonly text: string; readonly isDenied: boolean } {
+  const stage = new CheckStage({ dialect, check, lookBackMax: 0, changes, onFail: () => true });
   const out: AnswerEvent[] = [];
   const sink = { write: (event: AnswerEvent) => { out.push(event); }, end: () => undefined, fail: (error: Error) => { throw error; } };
   for (const data of events) stage.push({ event: undefined, data: JSON.stringify(data) }, sink);
@@ -43,7 +45,8 @@ const wholes: Readonly<Record<string, (body: JsonObject, place: string) => reado
 
 const isHarmless = (text: string, place: string): boolean => text.includes(marker) && /image_generation_call\}\.result$/.test(place);
 
-for (const endpoint of ['chatCompletions', 'completions', 'messages', 'responses'] as const) {
+for (const dialect of Object.values(dialects)) {
+  const { endpoint } = dialect;
   describe(`strings in streamed ${endpoint}`, () => {
     const streams: (readonly [string, readonly JsonObject[]])[] = [];
     for (const place of listed.events[endpoint] ?? []) streams.push([place, [bodyAt(place, marker) as JsonObject]]);
@@ -59,14 +62,14 @@ for (const endpoint of ['chatCompletions', 'completions', 'messages', 'responses
     it('are judged wherever they may stand: a check that denies lets nothing of them go', () => {
       assert.ok(readable.length >= 5);
       const passed = readable.filter(([place, events]) => {
-        const { text, isDenied } = written(endpoint, events, judge, false);
+        const { text, isDenied } = written(dialect, events, judge, false);
         return !isDenied || (text.includes('needle') && !isHarmless(text, place));
       });
       assert.deepEqual(passed.map(([place]) => place), []);
     });
 
     it('can be changed wherever they may stand', () => {
-      const unchanged = readable.filter(([, events]) => written(endpoint, events, redact, true).text.includes('needle'));
+      const unchanged = readable.filter(([, events]) => written(dialect, events, redact, true).text.includes('needle'));
       assert.deepEqual(unchanged.map(([place]) => place), []);
     });
   });

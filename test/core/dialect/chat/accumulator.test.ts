@@ -2,13 +2,14 @@ import type { Json, JsonObject } from '@gateway/plugin-sdk';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assembler } from '../../../../core/dialect/common/assembler.js';
+import { dialects } from '../../../../core/dialect/dialects.js';
 
 const envelope = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' };
 const chunk = (delta: JsonObject, finish: string | null = null, more: JsonObject = {}): JsonObject => ({ ...envelope, choices: [{ index: 0, delta, finish_reason: finish, ...more }] });
 const stop = chunk({}, 'stop');
 
 function assembled(...chunks: readonly (JsonObject | string)[]): any {
-  const whole = assembler('chatCompletions');
+  const whole = assembler(dialects.chat);
   for (const data of chunks) whole.push({ event: undefined, data });
   return whole.answer();
 }
@@ -56,7 +57,7 @@ describe('a chat completion out of chunks', () => {
   }
 
   test('has no answer after an event named error', () => {
-    const whole = assembler('chatCompletions');
+    const whole = assembler(dialects.chat);
     whole.push({ event: undefined, data: stop });
     assert.notEqual(whole.answer(), null);
     whole.push({ event: 'error', data: 'of any form' });
@@ -195,7 +196,7 @@ describe('a chat completion out of chunks', () => {
 
 describe('the bound of what is put together', () => {
   const isKept = (bytesMax: number, ...chunks: readonly JsonObject[]): boolean => {
-    const whole = assembler('chatCompletions', bytesMax);
+    const whole = assembler(dialects.chat, bytesMax);
     for (const data of chunks) whole.push({ event: undefined, data });
     return whole.answer() !== null;
   };

@@ -8,8 +8,8 @@ const chunk = (delta: object, more: object = {}, above: object = {}): AnswerEven
   ({ event: undefined, data: JSON.stringify({ ...top, choices: [{ index: 0, delta, finish_reason: null, ...more }], ...above }) });
 const stop = chunk({}, { finish_reason: 'stop' });
 const done: AnswerEvent = { event: undefined, data: '[DONE]' };
-const play = (...events: AnswerEvent[]): Run => run('chatCompletions', events, redactor());
-const texts = (result: Run): Record<string, string> => textsOf('chatCompletions', result.events);
+const play = (...events: AnswerEvent[]): Run => run('chat', events, redactor());
+const texts = (result: Run): Record<string, string> => textsOf('chat', result.events);
 const deltas = (result: Run): JsonObject[] => result.events.map(({ data }) => data.choices[0]?.delta);
 
 describe('chunks', () => {
@@ -147,7 +147,7 @@ describe('texts in other members', () => {
 
   test('what goes on behind a finish reason is read, too', () => {
     const check = redactor();
-    const result = run('chatCompletions', [chunk({ content: 'a' }), stop, chunk({ content: `b ${secret} 1` }), done], check);
+    const result = run('chat', [chunk({ content: 'a' }), stop, chunk({ content: `b ${secret} 1` }), done], check);
     assert.equal(texts(result).text, 'ab [SSN] 1');
     assert.deepEqual([...new Set(check.windows.map(({ channel }) => channel))], ['choices.0.content', 'choices.0.content+1']);
   });

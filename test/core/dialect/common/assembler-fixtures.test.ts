@@ -8,10 +8,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { assembler, type AnswerDialect } from '../../../../core/dialect/common/assembler.js';
+import { assembler } from '../../../../core/dialect/common/assembler.js';
 import { chatToMessages } from '../../../../core/dialect/messages/answer.js';
 import { MessagesStage } from '../../../../core/dialect/messages/stream.js';
-import { isReplayable, replay } from '../../../../core/dialect/common/replay.js';
+import { replay } from '../../../../core/dialect/common/replay.js';
+import type { Dialect } from '../../../../core/dialect/dialect.js';
+import { dialects } from '../../../../core/dialect/dialects.js';
 import { chatToResponse } from '../../../../core/dialect/responses/answer.js';
 import { ResponsesStage } from '../../../../core/dialect/responses/stream.js';
 
@@ -22,29 +24,30 @@ function findRoot(from: string): string {
   return findRoot(dirname(from));
 }
 
-interface Case { readonly id: string; readonly fixture: Fixture; readonly endpoint: AnswerDialect; readonly events: readonly FixtureEvent[] }
+interface Case { readonly id: string; readonly fixture: Fixture; readonly dialect: Dialect; readonly events: readonly FixtureEvent[] }
 
 const providers = join(findRoot(dirname(fileURLToPath(import.meta.url))), 'providers');
 const families = new Map(readdirSync(providers, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => [name, readFixtures(join(providers, name, 'fixtures'))]));
-const isDialect = (endpoint: string): endpoint is AnswerDialect => ['chatCompletions', 'completions', 'messages', 'responses'].includes(endpoint);
+const dialectOf = (endpoint: string): Dialect | undefined => Object.values(dialects).find((dialect) => dialect.endpoint === endpoint);
 const cases: Case[] = [...families].flatMap(([id, fixtures]) => fixtures.flatMap((fixture) => {
   const { request: { endpoint }, events } = fixture;
-  return events !== undefined && isDialect(endpoint) ? [{ id, fixture, endpoint, events }] : [];
+  const dialect = dialectOf(endpoint);
+  return events !== undefined && dialect !== undefined ? [{ id, fixture, dialect, events }] : [];
 }));
 const nameOf = ({ id, fixture }: Case): string => `${id}/${fixture.name}`;
 
 const isData = (event: FixtureEvent): event is Extract<FixtureEvent, { data: unknown }> => 'data' in event;
 const sentOf = (events: readonly FixtureEvent[]): AnswerEvent[] => events.filter(isData).map(({ event, data }) => ({ event, data: typeof data === 'string' ? data : data as JsonObject }));
 
-function assembled(endpoint: AnswerDialect, events: Iterable<AnswerEvent>): JsonObject | null {
-  const whole = assembler(endpoint);
+function assembled(dialect: Dialect, events: Iterable<AnswerEvent>): JsonObject | null {
+  const whole = assembler(dialect);
   for (const event of events) whole.push(event);
   return whole.answer();
 }
 
 /** Text and tool calls, which is what is the same in the plain answer to the same question. */
-function saidIn(endpoint: AnswerDialect, answer: any): unknown {
-  if (endpoint === 'messages') return answer.content;
+function saidIn(dialect: Dialect, answer: any): unknown {
+  if (dialect === dialects.messages) return answer.content;
   return answer.choices.map(({ message, text, finish_reason: finish }: any) => ({ finish, text: text ?? message.content, calls: message?.tool_calls, blocks: message?.content_blocks }));
 }
 
@@ -62,22 +65,22 @@ describe('the streams of the fixtures', () => {
   test('are many', () => assert.ok(cases.length > 50));
 
   for (const each of cases) {
-    const answer = assembled(each.endpoint, sentOf(each.events));
+    const answer = assembled(each.dialect, sentOf(each.events));
     if (each.events.some((event) => 'fail' in event)) {
       test(`${nameOf(each)} gives no answer, because it broke off`, () => assert.equal(answer, null));
       continue;
     }
     test(`${nameOf(each)} gives an answer that can be told again`, () => {
       assert.ok(answer !== null);
-      assert.ok(isReplayable(each.endpoint, answer));
-      assert.deepEqual(assembled(each.endpoint, replay(each.endpoint, answer, { includesUsage: true })), answer);
+      assert.ok(each.dialect.isReplayable(answer));
+      assert.deepEqual(assembled(each.dialect, replay(each.dialect, answer, { includesUsage: true })), answer);
     });
     const twin = families.get(each.id)?.find(({ name }) => name === each.fixture.name.replace(/-?stream/, '') || (each.fixture.name === 'stream' && name === 'plain'));
-    if (twin?.response === undefined || twin.request.endpoint !== each.endpoint) continue;
+    if (twin?.response === undefined || twin.request.endpoint !== each.dialect.endpoint) continue;
     const { body } = twin.response;
     if (!saysTheSame.has(nameOf(each))) continue;
     hasSeen.add(nameOf(each));
-    test(`${nameOf(each)} says what the plain answer of ${twin.name} says`, () => assert.deepEqual(saidIn(each.endpoint, answer), saidIn(each.endpoint, body)));
+    test(`${nameOf(each)} says what the plain answer of ${twin.name} says`, () => assert.deepEqual(saidIn(each.dialect, answer), saidIn(each.dialect, body)));
   }
   test('say the same as their plain twins where these were asked the same', () => assert.deepEqual(hasSeen, saysTheSame));
 });
@@ -94,16 +97,16 @@ describe('a stream that is translated and put together is the same as one that i
   const context = { id: 'exchange', model: 'm' };
   const responseContext = { id: 'resp_exchange', createdAt: 1, model: 'm', request: { model: 'm', input: 'hello' }, isStored: false };
   for (const each of cases) {
-    if (each.endpoint !== 'chatCompletions' || each.events.some((event) => 'fail' in event)) continue;
+    if (each.dialect !== dialects.chat || each.events.some((event) => 'fail' in event)) continue;
     const events = sentOf(each.events);
-    const chat = assembled('chatCompletions', events) ?? {};
-    test(`${nameOf(each)} as a message`, () => assert.deepEqual(assembled('messages', translated(new MessagesStage(context), events)), chatToMessages(chat, context)));
-    test(`${nameOf(each)} as a response`, () => assert.deepEqual(assembled('responses', translated(new ResponsesStage(responseContext), events)), chatToResponse(chat, responseContext)));
+    const chat = assembled(dialects.chat, events) ?? {};
+    test(`${nameOf(each)} as a message`, () => assert.deepEqual(assembled(dialects.messages, translated(new MessagesStage(context), events)), chatToMessages(chat, context)));
+    test(`${nameOf(each)} as a response`, () => assert.deepEqual(assembled(dialects.responses, translated(new ResponsesStage(responseContext), events)), chatToResponse(chat, responseContext)));
   }
 });
 
 describe('streams as providers send them', () => {
-  for (const [family, endpoint] of [['azure-openai', 'chatCompletions'], ['mistral-ai', 'chatCompletions'], ['anthropic', 'messages']] as const) {
+  for (const [family, dialect] of [['azure-openai', dialects.chat], ['mistral-ai', dialects.chat], ['anthropic', dialects.messages]] as const) {
     for (const fixture of families.get(family) ?? []) {
       if (!fixture.upstream.isStream || fixture.upstream.status !== 200 || fixture.events === undefined) continue;
       const isCut = fixture.events.some((event) => 'fail' in event);
@@ -112,10 +115,10 @@ describe('streams as providers send them', () => {
         const reader = new SseReader();
         reader.push(fixture.upstream.bytes, (event) => events.push(event));
         reader.end((event) => events.push(event));
-        const answer = assembled(endpoint, events);
+        const answer = assembled(dialect, events);
         if (isCut) return assert.equal(answer, null);
         assert.ok(answer !== null);
-        assert.deepEqual(assembled(endpoint, replay(endpoint, answer, { includesUsage: true })), answer);
+        assert.deepEqual(assembled(dialect, replay(dialect, answer, { includesUsage: true })), answer);
       });
     }
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fail } from '../../../../core/errors/gateway-error.js';
 import { errorBody, errorEvent } from '../../../../core/dialect/common/client-error.js';
+import { dialects } from '../../../../core/dialect/dialects.js';
 import { SseParser } from '../../../../core/stream/sse-parser.js';
 
 const bodyFault = fail('BODY_INVALID', { param: 'messages', reason: 'must be "a list" \n of \u2028 things' });
@@ -18,10 +19,10 @@ function eventsOf(stream: string): { event: string | undefined; data: unknown }[
 describe('an error as a body', () => {
   it('has the shape of OpenAI for chat and responses', () => {
     for (const dialect of ['chat', 'responses'] as const) {
-      assert.deepEqual(JSON.parse(errorBody(bodyFault, dialect)), {
+      assert.deepEqual(JSON.parse(errorBody(bodyFault, dialects[dialect])), {
         error: { message: bodyFault.message, type: 'invalid_request_error', param: 'messages', code: 'body_invalid' },
       });
-      assert.deepEqual(JSON.parse(errorBody(fail('KEY_MISSING'), dialect)).error.param, null);
+      assert.deepEqual(JSON.parse(errorBody(fail('KEY_MISSING'), dialects[dialect])).error.param, null);
     }
   });
 
@@ -32,22 +33,22 @@ describe('an error as a body', () => {
       [fail('OVERLOADED', { maximum: 1 }), 'overloaded_error'], [fail('ATTEMPT_TIMEOUT', { timeoutMs: 1 }), 'invalid_request_error'],
       [fail('UPSTREAM_BROKE', { provider: 'p', reason: 'x' }), 'api_error'], [fail('UPSTREAM_IDLE', { provider: 'p', timeoutMs: 1 }), 'timeout_error'],
     ] as const;
-    for (const [error, type] of cases) assert.deepEqual(JSON.parse(errorBody(error, 'messages')), { type: 'error', error: { type, message: error.message } });
+    for (const [error, type] of cases) assert.deepEqual(JSON.parse(errorBody(error, dialects.messages)), { type: 'error', error: { type, message: error.message } });
   });
 });
 
 describe('an error inside a stream', () => {
   it('is one event in each dialect', () => {
-    assert.deepEqual(eventsOf(errorEvent(bodyFault, 'chat', false)), [{ event: undefined, data: JSON.parse(errorBody(bodyFault, 'chat')) }]);
-    assert.deepEqual(eventsOf(errorEvent(bodyFault, 'messages', false)), [{ event: 'error', data: JSON.parse(errorBody(bodyFault, 'messages')) }]);
-    assert.deepEqual(eventsOf(errorEvent(bodyFault, 'responses', false)), [
+    assert.deepEqual(eventsOf(errorEvent(bodyFault, dialects.chat, false)), [{ event: undefined, data: JSON.parse(errorBody(bodyFault, dialects.chat)) }]);
+    assert.deepEqual(eventsOf(errorEvent(bodyFault, dialects.messages, false)), [{ event: 'error', data: JSON.parse(errorBody(bodyFault, dialects.messages)) }]);
+    assert.deepEqual(eventsOf(errorEvent(bodyFault, dialects.responses, false)), [
       { event: 'error', data: { type: 'error', code: 'body_invalid', message: bodyFault.message, param: 'messages', sequence_number: 0 } },
     ]);
   });
 
   it('is an event of its own after half an event', () => {
     for (const dialect of ['chat', 'messages', 'responses'] as const) {
-      const events = eventsOf(`data: {"a":1}\n\ndata: {"half":true}${errorEvent(bodyFault, dialect, true)}`);
+      const events = eventsOf(`data: {"a":1}\n\ndata: {"half":true}${errorEvent(bodyFault, dialects[dialect], true)}`);
       assert.equal(events.length, 3, dialect);
       assert.ok(JSON.stringify(events[2]?.data).includes('must be'), dialect);
     }
@@ -55,7 +56,7 @@ describe('an error inside a stream', () => {
 
   it('is a single data line, whatever the message holds', () => {
     for (const dialect of ['chat', 'messages', 'responses'] as const) {
-      const lines = errorEvent(bodyFault, dialect, false).split(/\r\n|\r|\n/).filter((line) => line !== '');
+      const lines = errorEvent(bodyFault, dialects[dialect], false).split(/\r\n|\r|\n/).filter((line) => line !== '');
       assert.equal(lines.filter((line) => line.startsWith('data: ')).length, 1);
       assert.equal(lines.length, dialect === 'chat' ? 1 : 2);
     }

@@ -9,7 +9,7 @@ import { bytesOf, eventsOf, redactor, run, secret, textsOf } from './test-stream
 const pattern = /\d{3}-\d{2}-\d{4}|\d{9}/g;
 const replacement = 'a "b" \n';
 const check = (): ReturnType<typeof redactor> => redactor({ pattern, beginning: /(?:\d{1,8}|\d{3}-\d{0,2}|\d{3}-\d{2}-\d{0,3})$/, replacement });
-const dialects = ['chatCompletions', 'messages', 'responses'] as const;
+const dialects = ['chat', 'messages', 'responses'] as const;
 
 /** The arguments as a plain answer would have them. */
 function plain(args: string): string {

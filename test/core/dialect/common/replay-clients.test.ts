@@ -6,20 +6,20 @@ import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import OpenAI from 'openai';
-import type { AnswerDialect } from '../../../../core/dialect/common/assembler.js';
 import { replay } from '../../../../core/dialect/common/replay.js';
+import { dialects, type DialectName } from '../../../../core/dialect/dialects.js';
 import { writeEvent } from '../../../../core/stream/sse-writer.js';
 import { chatAnswer, message, response } from './replay-answers.js';
 
-const answering = (endpoint: AnswerDialect, answer: JsonObject) => (): Promise<Response> => {
-  const bytes = [...replay(endpoint, answer, { includesUsage: true })].map(writeEvent).join('');
+const answering = (dialect: DialectName, answer: JsonObject) => (): Promise<Response> => {
+  const bytes = [...replay(dialects[dialect], answer, { includesUsage: true })].map(writeEvent).join('');
   return Promise.resolve(new Response(bytes, { status: 200, headers: { 'content-type': 'text/event-stream' } }));
 };
-const openai = (endpoint: AnswerDialect, answer: JsonObject): OpenAI => new OpenAI({ apiKey: 'unused', baseURL: 'http://unused.invalid/v1', maxRetries: 0, fetch: answering(endpoint, answer) });
+const openai = (dialect: DialectName, answer: JsonObject): OpenAI => new OpenAI({ apiKey: 'unused', baseURL: 'http://unused.invalid/v1', maxRetries: 0, fetch: answering(dialect, answer) });
 const plain = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 
 async function chatOf(answer: JsonObject): Promise<JsonObject> {
-  const client = openai('chatCompletions', answer);
+  const client = openai('chat', answer);
   return plain(await client.chat.completions.stream({ model: 'm', messages: [{ role: 'user', content: 'hello' }], stream_options: { include_usage: true } }).finalChatCompletion());
 }
 
@@ -71,7 +71,7 @@ describe('the official clients see the pieces', () => {
       choices: [{ index: 0, message: { role: 'assistant', content, refusal: null }, logprobs: null, finish_reason: 'stop' }],
     };
     const pieces: string[] = [];
-    for await (const chunk of await openai('chatCompletions', answer).chat.completions.create({ model: 'm', messages: [], stream: true })) pieces.push(chunk.choices[0]?.delta.content ?? '');
+    for await (const chunk of await openai('chat', answer).chat.completions.create({ model: 'm', messages: [], stream: true })) pieces.push(chunk.choices[0]?.delta.content ?? '');
     assert.deepEqual(pieces.map(({ length }) => length), [0, 500, 500, 500, 54, 0]);
     assert.equal(pieces.join(''), content);
     assert.ok(pieces.every((piece) => Buffer.from(piece).toString() === piece));

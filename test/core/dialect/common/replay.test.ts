@@ -1,19 +1,20 @@
 import type { AnswerEvent, Json, JsonObject } from '@gateway/plugin-sdk';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assembler, type AnswerDialect } from '../../../../core/dialect/common/assembler.js';
-import { isReplayable, replay } from '../../../../core/dialect/common/replay.js';
+import { assembler } from '../../../../core/dialect/common/assembler.js';
+import { replay } from '../../../../core/dialect/common/replay.js';
+import { dialects, type DialectName } from '../../../../core/dialect/dialects.js';
 
-const told = (endpoint: AnswerDialect, answer: JsonObject, includesUsage = false): AnswerEvent[] => [...replay(endpoint, answer, { includesUsage })];
+const told = (dialect: DialectName, answer: JsonObject, includesUsage = false): AnswerEvent[] => [...replay(dialects[dialect], answer, { includesUsage })];
 const dataOf = (events: readonly AnswerEvent[]): any[] => events.map(({ data }) => data);
 const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
 const chat = (message: JsonObject, more: JsonObject = {}): JsonObject =>
   ({ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }], usage, ...more });
-const deltas = (answer: JsonObject): Json[] => dataOf(told('chatCompletions', answer)).slice(0, -1).map((chunk) => chunk.choices[0].delta);
+const deltas = (answer: JsonObject): Json[] => dataOf(told('chat', answer)).slice(0, -1).map((chunk) => chunk.choices[0].delta);
 
-function again(endpoint: AnswerDialect, answer: JsonObject): any {
-  const whole = assembler(endpoint);
-  for (const event of replay(endpoint, answer, { includesUsage: true })) whole.push(event);
+function again(dialect: DialectName, answer: JsonObject): any {
+  const whole = assembler(dialects[dialect]);
+  for (const event of replay(dialects[dialect], answer, { includesUsage: true })) whole.push(event);
   return whole.answer();
 }
 
@@ -21,15 +22,15 @@ describe('a chat completion as a stream', () => {
   test('is role, text, finish reason, and [DONE]', () => {
     const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', system_fingerprint: 'fp' };
     const choice = (delta: JsonObject, finish: string | null): JsonObject => ({ ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] });
-    assert.deepEqual(told('chatCompletions', chat({ role: 'assistant', content: 'Hello', refusal: null }, { system_fingerprint: 'fp' })), [
+    assert.deepEqual(told('chat', chat({ role: 'assistant', content: 'Hello', refusal: null }, { system_fingerprint: 'fp' })), [
       choice({ role: 'assistant', content: '', refusal: null }, null), choice({ content: 'Hello' }, null), choice({}, 'stop'), '[DONE]',
     ].map((data) => ({ event: undefined, data })));
   });
 
   test('has usage in a chunk of its own, for those who asked for it', () => {
     const answer = chat({ role: 'assistant', content: 'a' });
-    assert.ok(told('chatCompletions', answer).every(({ data }) => typeof data === 'string' || !('usage' in data)));
-    const [last, done] = dataOf(told('chatCompletions', answer, true)).slice(-2);
+    assert.ok(told('chat', answer).every(({ data }) => typeof data === 'string' || !('usage' in data)));
+    const [last, done] = dataOf(told('chat', answer, true)).slice(-2);
     assert.deepEqual([last.choices, last.usage, done], [[], usage, '[DONE]']);
   });
 
@@ -84,7 +85,7 @@ describe('a chat completion as a stream', () => {
     const texts = Array.from({ length: 150 }, (_, index) => `word ${index} `);
     const content = texts.map((token) => ({ token, logprob: -1, bytes: [], top_logprobs: [] }));
     const answer = chat({ role: 'assistant', content: texts.join('') });
-    const chunks = dataOf(told('chatCompletions', { ...answer, choices: [{ index: 0, message: { role: 'assistant', content: texts.join('') }, logprobs: { content, refusal: null }, finish_reason: 'stop' }] })).slice(0, -1);
+    const chunks = dataOf(told('chat', { ...answer, choices: [{ index: 0, message: { role: 'assistant', content: texts.join('') }, logprobs: { content, refusal: null }, finish_reason: 'stop' }] })).slice(0, -1);
     assert.deepEqual(chunks[0].choices[0].logprobs, { content: [], refusal: null });
     const withText = chunks.slice(1, -1).map((chunk) => chunk.choices[0]);
     assert.ok(withText.length > 2);
@@ -94,26 +95,26 @@ describe('a chat completion as a stream', () => {
 
   test('begins all choices before it goes on with one, so that no half stream looks whole', () => {
     const choice = (index: number): JsonObject => ({ index, message: { role: 'assistant', content: `text ${index}` }, finish_reason: 'stop' });
-    const chunks = dataOf(told('chatCompletions', chat({}, { choices: [choice(0), choice(1)] }))).slice(0, -1);
+    const chunks = dataOf(told('chat', chat({}, { choices: [choice(0), choice(1)] }))).slice(0, -1);
     assert.deepEqual(chunks.map((chunk) => chunk.choices[0].index), [0, 1, 0, 0, 1, 1]);
     assert.deepEqual(chunks.map((chunk) => chunk.choices[0].finish_reason), [null, null, null, 'stop', null, 'stop']);
   });
 
   test('has members of its own on the last chunk with a choice', () => {
-    const chunks = dataOf(told('chatCompletions', { ...chat({ role: 'assistant', content: 'a' }), hook_results: { before_request_hooks: [] }, provider: 'p' }, true));
+    const chunks = dataOf(told('chat', { ...chat({ role: 'assistant', content: 'a' }), hook_results: { before_request_hooks: [] }, provider: 'p' }, true));
     assert.deepEqual(chunks.map((chunk) => chunk.hook_results !== undefined && chunk.provider === 'p'), [false, false, true, false, false]);
   });
 
   test('comes back with these differences only', () => {
     const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
-    const messageOf = (message: JsonObject): JsonObject => again('chatCompletions', chat(message)).choices[0].message;
+    const messageOf = (message: JsonObject): JsonObject => again('chat', chat(message)).choices[0].message;
     const message = { role: 'assistant', content: 'ab' };
     assert.deepEqual(messageOf({ ...message, content: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }] }), message, 'content of parts is their text');
     assert.deepEqual(messageOf({ role: 'assistant' }), { role: 'assistant', content: null }, 'no content is null');
     assert.deepEqual(messageOf({ ...message, content: '', tool_calls: [call] }), { role: 'assistant', content: null, tool_calls: [call] }, 'empty content beside tool calls is null');
     assert.deepEqual(messageOf({ ...message, tool_calls: [{ index: 0, ...call, function: { name: 'f', arguments: {} } }] }), { ...message, tool_calls: [call] }, 'arguments are text; a call has no index');
     assert.deepEqual(messageOf({ ...message, content_blocks: [{ type: 'text', text: 'ab' }], tool_calls: null }), message, 'blocks that say no more than the content, and no calls, are left out');
-    const { usage: counts, ...rest } = again('chatCompletions', chat(message, { usage: null, obfuscation: 'x' }));
+    const { usage: counts, ...rest } = again('chat', chat(message, { usage: null, obfuscation: 'x' }));
     assert.deepEqual([counts, rest.obfuscation], [undefined, undefined], 'usage of null, and obfuscation, are left out');
   });
 });
@@ -218,15 +219,15 @@ describe('a response as a stream', () => {
 
 describe('what is not a finished answer', () => {
   const message = { role: 'assistant', content: 'a' };
-  for (const [endpoint, what, answer] of [
-    ['chatCompletions', 'an error', { error: { message: 'm' } }], ['chatCompletions', 'an empty object', {}], ['chatCompletions', 'no choices', chat(message, { choices: [] })],
-    ['chatCompletions', 'a choice without an end', chat(message, { choices: [{ index: 0, message, finish_reason: null }] })], ['chatCompletions', 'a choice that failed', chat(message, { choices: [{ index: 0, message, finish_reason: 'error' }] })], ['chatCompletions', 'a choice of a stream', chat(message, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })],
+  for (const [dialect, what, answer] of [
+    ['chat', 'an error', { error: { message: 'm' } }], ['chat', 'an empty object', {}], ['chat', 'no choices', chat(message, { choices: [] })],
+    ['chat', 'a choice without an end', chat(message, { choices: [{ index: 0, message, finish_reason: null }] })], ['chat', 'a choice that failed', chat(message, { choices: [{ index: 0, message, finish_reason: 'error' }] })], ['chat', 'a choice of a stream', chat(message, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })],
     ['completions', 'a chat completion', chat(message)], ['messages', 'an error', { type: 'error', error: {} }], ['messages', 'a message that has begun', { type: 'message', content: [], stop_reason: null }],
     ['responses', 'a response in the background', { object: 'response', status: 'queued', output: [] }], ['responses', 'an error', { error: { message: 'm' } }],
   ] as const) {
-    test(`is not replayed: ${what} for ${endpoint}`, () => {
-      assert.ok(!isReplayable(endpoint, answer));
-      assert.deepEqual(told(endpoint, answer, true), endpoint === 'chatCompletions' || endpoint === 'completions' ? [{ event: undefined, data: '[DONE]' }] : []);
+    test(`is not replayed: ${what} for ${dialect}`, () => {
+      assert.ok(!dialects[dialect].isReplayable(answer));
+      assert.deepEqual(told(dialect, answer, true), dialect === 'chat' || dialect === 'completions' ? [{ event: undefined, data: '[DONE]' }] : []);
     });
   }
 });

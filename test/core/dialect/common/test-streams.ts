@@ -4,12 +4,13 @@ import type { AnswerEvent, EventStage, JsonObject, SpanEdit, StreamCheck, TextWi
 import { SseReader } from '@gateway/plugin-sdk/testing';
 import { MessagesStage } from '../../../../core/dialect/messages/stream.js';
 import { ResponsesStage } from '../../../../core/dialect/responses/stream.js';
-import { CheckStage, type CheckedEndpoint } from '../../../../core/stream/check-stage.js';
+import { dialects, type DialectName } from '../../../../core/dialect/dialects.js';
+import { CheckStage } from '../../../../core/stream/check-stage.js';
 import { StageChain } from '../../../../core/stream/stages.js';
 import { writeEvent } from '../../../../core/stream/sse-writer.js';
 import { context as responseContext } from '../responses/recorder.js';
 
-export const endpoints: readonly CheckedEndpoint[] = ['chatCompletions', 'completions', 'messages', 'responses'];
+export const dialectNames = Object.keys(dialects) as DialectName[];
 export const secret = '123-45-6789';
 
 export interface TestCheckOptions {
@@ -62,10 +63,10 @@ export interface RunOptions {
 }
 
 /** The stream as the check lets it go. */
-export function run(endpoint: CheckedEndpoint, events: readonly AnswerEvent[], check: StreamCheck, options: RunOptions = {}): Run {
+export function run(dialect: DialectName, events: readonly AnswerEvent[], check: StreamCheck, options: RunOptions = {}): Run {
   let failed = 0;
   const { lookBackMax = 11, changes = true, denies = false } = options;
-  const stage = new CheckStage({ endpoint, check, lookBackMax, changes, onFail: () => { failed += 1; return denies; } });
+  const stage = new CheckStage({ dialect: dialects[dialect], check, lookBackMax, changes, onFail: () => { failed += 1; return denies; } });
   let text = '';
   const errors: Error[] = [];
   const feed: EventStage<AnswerEvent> = { push: (event, out) => out.write(options.asObjects === true ? { event: event.event, data: objectOf(event.data) } : event), end: () => {} };
@@ -144,10 +145,10 @@ export function completionEvents(steps: readonly Step[]): AnswerEvent[] {
 }
 
 /** The same answer in any dialect. Messages and responses have one choice. */
-export function eventsOf(endpoint: CheckedEndpoint, steps: readonly Step[]): AnswerEvent[] {
-  if (endpoint === 'chatCompletions') return chatEvents(steps);
-  if (endpoint === 'completions') return completionEvents(steps);
-  const stage = endpoint === 'messages' ? new MessagesStage({ id: '0a-1b', model: 'm' }) : new ResponsesStage(responseContext);
+export function eventsOf(dialect: DialectName, steps: readonly Step[]): AnswerEvent[] {
+  if (dialect === 'chat') return chatEvents(steps);
+  if (dialect === 'completions') return completionEvents(steps);
+  const stage = dialect === 'messages' ? new MessagesStage({ id: '0a-1b', model: 'm' }) : new ResponsesStage(responseContext);
   const events: AnswerEvent[] = [];
   const out = { write: ({ event, data }: AnswerEvent) => { events.push({ event, data: typeof data === 'string' ? data : JSON.stringify(data) }); }, end: () => {}, fail: (error: Error) => { throw error; } };
   for (const event of chatEvents(steps)) stage.push(event, out);
@@ -156,15 +157,15 @@ export function eventsOf(endpoint: CheckedEndpoint, steps: readonly Step[]): Ans
 }
 
 /** The texts a client puts together from the deltas, by channel. */
-export function textsOf(endpoint: CheckedEndpoint, events: readonly { readonly data: any }[]): Record<string, string> {
+export function textsOf(dialect: DialectName, events: readonly { readonly data: any }[]): Record<string, string> {
   const texts: Record<string, string> = {};
   const add = (key: string, text: unknown): void => { if (typeof text === 'string' && text !== '') texts[key] = (texts[key] ?? '') + text; };
   for (const { data } of events) {
-    if (endpoint === 'messages') {
+    if (dialect === 'messages') {
       if (data.type !== 'content_block_delta') continue;
       add(`${data.index}`, data.delta.text ?? data.delta.thinking ?? data.delta.partial_json);
       add(`${data.index} signature`, data.delta.signature);
-    } else if (endpoint === 'responses') {
+    } else if (dialect === 'responses') {
       if (/\.delta$/.test(data.type)) add(`${data.output_index}`, data.delta);
     } else {
       for (const choice of data.choices ?? []) {

@@ -2,12 +2,13 @@ import type { JsonObject } from '@gateway/plugin-sdk';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assembler } from '../../../../core/dialect/common/assembler.js';
+import { dialects } from '../../../../core/dialect/dialects.js';
 
 const envelope = { id: 'cmpl-1', object: 'text_completion', created: 1, model: 'm' };
 const chunk = (text: string, finish: string | null = null, more: JsonObject = {}): JsonObject => ({ ...envelope, choices: [{ index: 0, text, finish_reason: finish, ...more }] });
 
 function assembled(...chunks: readonly (JsonObject | string)[]): any {
-  const whole = assembler('completions');
+  const whole = assembler(dialects.completions);
   for (const data of chunks) whole.push({ event: undefined, data });
   return whole.answer();
 }
@@ -35,7 +36,7 @@ describe('a text completion out of chunks', () => {
 
   test('is given up beyond the limit', () => {
     for (const [bytesMax, isKept] of [[1_000, false], [3_000, true]] as const) {
-      const whole = assembler('completions', bytesMax);
+      const whole = assembler(dialects.completions, bytesMax);
       for (const data of [chunk('x'.repeat(600)), chunk('x'.repeat(600)), chunk('', 'stop')]) whole.push({ event: undefined, data });
       assert.equal(whole.answer() !== null, isKept);
     }

@@ -2,6 +2,7 @@ import type { AnswerEvent, JsonObject } from '@gateway/plugin-sdk';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assembler } from '../../../../core/dialect/common/assembler.js';
+import { dialects } from '../../../../core/dialect/dialects.js';
 
 const event = (type: string, more: JsonObject = {}): AnswerEvent => ({ event: type, data: { type, ...more } });
 const started = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 25, cache_read_input_tokens: 3, output_tokens: 1, service_tier: 'standard' } };
@@ -13,7 +14,7 @@ const end = event('message_delta', { delta: { stop_reason: 'end_turn', stop_sequ
 const stop = event('message_stop');
 
 function assembled(...events: readonly AnswerEvent[]): any {
-  const whole = assembler('messages');
+  const whole = assembler(dialects.messages);
   for (const each of events) whole.push(each);
   return whole.answer();
 }
@@ -72,7 +73,7 @@ describe('a message out of events', () => {
 
   test('is given up beyond the limit', () => {
     const answerWithin = (bytesMax: number, ...events: readonly AnswerEvent[]): unknown => {
-      const whole = assembler('messages', bytesMax);
+      const whole = assembler(dialects.messages, bytesMax);
       for (const each of [start, ...events, end, stop]) whole.push(each);
       return whole.answer();
     };

@@ -2,6 +2,7 @@ import type { AnswerEvent, JsonObject } from '@gateway/plugin-sdk';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assembler } from '../../../../core/dialect/common/assembler.js';
+import { dialects } from '../../../../core/dialect/dialects.js';
 
 const event = (type: string, more: JsonObject = {}): AnswerEvent => ({ event: type, data: { type, ...more } });
 const item = (id: string): JsonObject => ({ id, type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: `text of ${id}`, annotations: [] }] });
@@ -10,7 +11,7 @@ const done = (index: number, id: string): AnswerEvent => event('response.output_
 const created = event('response.created', { response: response('in_progress', []) });
 
 function assembled(events: readonly AnswerEvent[], bytesMax?: number): JsonObject | null {
-  const whole = assembler('responses', bytesMax);
+  const whole = assembler(dialects.responses, bytesMax);
   for (const each of events) whole.push(each);
   return whole.answer();
 }
