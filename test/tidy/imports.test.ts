@@ -32,7 +32,7 @@ const loaderFiles = [edgeFile, 'core/registry/registry.ts', 'core/registry/packa
 
 const socketModules = ['net', 'tls', 'http', 'https', 'http2', 'dgram', 'dns', 'dns/promises', 'inspector', 'inspector/promises', 'cluster', 'child_process', 'repl', 'undici'];
 /** What these modules have that opens nothing. */
-const plainNames: Readonly<Record<string, readonly string[] | undefined>> = { net: ['isIP', 'isIPv4', 'isIPv6', 'BlockList'], http: ['STATUS_CODES'] };
+const plainNames: Readonly<Record<string, readonly string[] | undefined>> = { net: ['isIP', 'isIPv4', 'isIPv6', 'BlockList'], http: ['STATUS_CODES'], inspector: ['Session'] };
 /** Libraries of the product that open no socket by themselves. A new one is added here after someone looked. */
 const quietLibraries = ['@gateway/plugin-sdk', '@smithy/eventstream-codec', '@smithy/signature-v4', 'ajv', 'eld', 'eventsource-parser', 'gpt-tokenizer', 'jose', 'jsonc-parser', 'libphonenumber-js', 'lmdb', 'lru-cache', 'msgpackr', 'piscina', 're2js', 'yaml'];
 
