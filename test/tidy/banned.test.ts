@@ -66,6 +66,10 @@ const bans: readonly Ban[] = [
     name: 'export default', instead: 'a named export', applies: (source) => isProduct(source) && !hasDefault(source),
     matches: (node) => ts.isExportAssignment(node) || hasModifier(node, ts.SyntaxKind.DefaultKeyword),
   },
+  {
+    name: 'guard for objects of its own', instead: 'isObject of the SDK', applies: (source) => isProduct(source) && source.path !== 'plugin-sdk/src/json.ts',
+    matches: (node) => ts.isBinaryExpression(node) && /^typeof (\w+) === 'object' && \1 !== null && !Array\.isArray\(\1\)$/.test(node.getText()),
+  },
   { name: 'test that is left out', instead: 'a test that runs', applies: ({ path }) => isTest(path), matches: isLeftOut },
   {
     name: 'async function in a hot file', instead: 'a callback; if no call and no chunk waits for it, list it in coldFunctions', applies: isHot,
@@ -127,6 +131,7 @@ describe('the rules themselves', () => {
     assert.ok(isCaught('enum', 'core/x.ts', 'const enum A { b }'));
     assert.ok(isCaught('encodeURIComponent in a provider', 'providers/x/provider.ts', "model.split('/').map(encodeURIComponent);"));
     assert.ok(isCaught('! after an expression', 'core/x.ts', 'a!.b();'));
+    assert.ok(isCaught('guard for objects of its own', 'core/x.ts', "const isMap = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);"));
     for (const text of ['export default {};', 'export default function f() {}']) assert.ok(isCaught('export default', 'core/x.ts', text), text);
     for (const text of ["test.skip('x', () => {});", "it.only('x');", 't.todo();', "test('x', { skip: true }, () => {});", "describe.skip('x');"]) {
       assert.ok(isCaught('test that is left out', 'test/x.test.ts', text), text);

@@ -1,5 +1,6 @@
 import type { EndpointName, Json } from '../shared.js';
 import { exactDigits, isExactNumber, readJson, writeJson } from '../chat/exact-json.js';
+import { isObject as isMembers } from '../json.js';
 import { withoutEscapes } from './json-escapes.js';
 import { echoedNames, isHarmless, isHarmlessInSchema, memberNames, openNames, schemaHolders, schemaNames } from './places.js';
 import { nameFault } from './repeated-names.js';
@@ -745,5 +746,3 @@ function each(value: Json | undefined, visit: (item: Json, index: number) => unk
 }
 
 const isThere = (value: Json | undefined): boolean => value !== undefined && value !== null;
-
-const isMembers = (value: Json | undefined): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);
