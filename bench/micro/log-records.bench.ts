@@ -2,6 +2,7 @@
 // thread. Behind the table: bytes of heap that each way takes for a record.
 import type { LogRecord } from '@gateway/plugin-sdk';
 import { Bench } from 'tinybench';
+import { chat } from '../../core/dialect/chat/dialect.js';
 import { parseJsonObject } from '../../core/body/parse.js';
 import { field } from '../../core/body/scan.js';
 import { Exchange } from '../../core/exchange/exchange.js';
@@ -27,7 +28,7 @@ function endedExchange(): Exchange {
   head.contentType = 'application/json';
   const responder = { isOpen: false, isStarted: true, bytesSent: 512, drainListener: null, send() {}, start() {}, write: () => true, end() {}, abort() {} };
   const client = { collect() {}, stream: () => { throw new Error('not read here'); }, discard() {}, letGo: () => undefined };
-  const exchange = new Exchange(head, { name: 'chatCompletions', dialect: 'chat', body: 'json', scope: 'completions.write', validate: null, isSingleTarget: false }, '', client, responder, { parse: parseJsonObject, field });
+  const exchange = new Exchange(head, { name: 'chatCompletions', dialect: chat, body: 'json', scope: 'completions.write', validate: null, isSingleTarget: false }, '', client, responder, { parse: parseJsonObject, field });
   exchange.principal = principal;
   exchange.bytes = body;
   exchange.json();

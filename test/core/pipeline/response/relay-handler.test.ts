@@ -3,13 +3,14 @@ import { describe, it } from 'node:test';
 import { fail } from '../../../../core/errors/gateway-error.js';
 import { FirstEventHandler } from '../../../../core/pipeline/response/first-event-handler.js';
 import { RelayHandler } from '../../../../core/pipeline/response/relay-handler.js';
+import { chat } from '../../../../core/dialect/chat/dialect.js';
 import { ResponseHead } from '../../../../core/pipeline/response/response-head.js';
 import { FakeOwner } from '../pipeline-fakes.js';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 const broken = (): ReturnType<typeof fail> => fail('UPSTREAM_BROKE', { provider: 'p', reason: 'it was cut' });
 const relay = (owner: FakeOwner, isEventStream = true): RelayHandler =>
-  new RelayHandler(owner, new ResponseHead(200, ['content-type', isEventStream ? 'text/event-stream' : 'application/json', 'content-length', '9']), 0, isEventStream, true, 'chatCompletions');
+  new RelayHandler(owner, new ResponseHead(200, ['content-type', isEventStream ? 'text/event-stream' : 'application/json', 'content-length', '9']), 0, isEventStream, true, chat);
 
 /** What the client has got, when the chunks are overwritten as soon as they were told. */
 function told(owner: FakeOwner, handler: { onChunk(chunk: Uint8Array): void }, ...chunks: readonly string[]): void {

@@ -1,6 +1,8 @@
 import type { EndpointSpec } from '@gateway/plugin-sdk';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { messages } from '../../../../core/dialect/messages/dialect.js';
+import { responses } from '../../../../core/dialect/responses/dialect.js';
 import { CollectHandler } from '../../../../core/pipeline/response/collect-handler.js';
 import { FirstEventHandler } from '../../../../core/pipeline/response/first-event-handler.js';
 import { RelayHandler } from '../../../../core/pipeline/response/relay-handler.js';
@@ -48,12 +50,14 @@ const rows: readonly Row[] = [
   { status: 429, type: json, translation: 'messages', kind: 'error' },
 ];
 
+const translations = { messages: messages.translation, responses: responses.translation };
+
 describe('the head of a response', () => {
   for (const { status, type, spec = plain, translation = null, isWatched = false, isJudged = false, readsErrors = false, kind } of rows) {
     const about = [isWatched ? 'watched' : '', isJudged ? 'judged' : '', spec === plain ? '' : 'functions', translation ?? '', readsErrors ? 'errors read' : ''].filter((word) => word !== '');
     it(`${status} ${type}${about.length === 0 ? '' : ` (${about.join(', ')})`} selects ${kind}`, () => {
       const target = { provider: { plugin: readsErrors ? { error: () => undefined } : {} } };
-      assert.equal(kindOf({ status, contentType: type }, type === events, true, isWatched, isJudged, { spec, translation }, target), kind);
+      assert.equal(kindOf({ status, contentType: type }, type === events, true, isWatched, isJudged, { spec, translation: translation === null ? null : translations[translation] }, target), kind);
     });
   }
 
