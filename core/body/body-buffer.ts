@@ -10,7 +10,7 @@ import { smallBytesMax } from './held-bytes.js';
 const believedBytesMin = 64 * 1024;
 const believedTimes = 4;
 /** While a thread holds no more than this, bodies up to `heapBodyBytesMax` lie in the C library's heap, which is quicker to have. */
-const heapBytesMax = 16 * 1024 * 1024;
+const heapBytesMax = 4 * 1024 * 1024;
 const heapBodyBytesMax = 256 * 1024;
 /** Shorter ones always do: a page more or less is too much for them. */
 const pagesBytesMin = 32 * 1024;

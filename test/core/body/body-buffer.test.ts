@@ -14,7 +14,7 @@ describe('a body that comes in pieces', () => {
     const cuts = fc.array(fc.integer({ min: 1, max: 200 * KiB }), { minLength: 1, maxLength: 12 });
     fc.assert(fc.property(cuts, fc.boolean(), fc.boolean(), (lengths, isAnnounced, isBusy) => {
       const held = heldOf(64 * MiB);
-      // Beyond 16 MiB bodies get pages of their own.
+      // Beyond 4 MiB bodies get pages of their own.
       const others = isBusy ? 20 * MiB : 0;
       assert.ok(held.take(others, false));
       const length = lengths.reduce((sum, each) => sum + each, 0);
@@ -71,7 +71,7 @@ describe('a body that comes in pieces', () => {
     const isPaged = ({ buffer }: Buffer): boolean => buffer instanceof ArrayBuffer && buffer.resizable;
     assert.ok(!isPaged(bodyOf(150 * KiB)));
     assert.ok(isPaged(bodyOf(300 * KiB)));
-    assert.ok(held.take(16 * MiB, false));
+    assert.ok(held.take(4 * MiB, false));
     assert.ok(isPaged(bodyOf(150 * KiB)));
     assert.ok(!isPaged(bodyOf(10 * KiB)));
   });
