@@ -16,7 +16,6 @@ import type { UpstreamClient } from './upstream/client.js';
 import { Egress } from './upstream/egress.js';
 import { HttpClient } from './upstream/http/http-client.js';
 import { TimerWheel } from './upstream/timer-wheel.js';
-import { UndiciClient } from './upstream/undici-client.js';
 import { WorkerPool } from './workers/pool.js';
 
 /** Name of the store that holds organisations, workspaces and keys. */
@@ -48,12 +47,10 @@ export class ThreadServices {
     this.workers = new WorkerPool(settings.threads);
     const egress = new Egress({ policy: new AddressPolicy(settings.trustedHosts), connectTimeoutMs: settings.connectTimeoutMs, timers: this.timers });
     const { connectionsMax, firstByteTimeoutMs, idleTimeoutMs } = settings;
-    this.upstream = settings.upstreamClient === 'undici'
-      ? new UndiciClient({ egress, connectionsMax, firstByteTimeoutMs, idleTimeoutMs })
-      : new HttpClient({
-        egress, connectionsMax, firstByteTimeoutMs, idleTimeoutMs, timers: this.timers,
-        onThrown: (thrown) => this.logger.error('a listener of an upstream call threw', { reason: reasonOf(thrown) }),
-      });
+    this.upstream = new HttpClient({
+      egress, connectionsMax, firstByteTimeoutMs, idleTimeoutMs, timers: this.timers,
+      onThrown: (thrown) => this.logger.error('a listener of an upstream call threw', { reason: reasonOf(thrown) }),
+    });
     this.hosts = new PluginHosts({
       logger: this.logger, metrics: this.metrics, upstream: this.upstream, workers: this.workers, environment: process.env,
       resolve: (name, caller) => egress.addresses(name, caller),

@@ -3,10 +3,10 @@
 import { loadUws, type UwsResponse } from '../../core/server/uws.js';
 import { AddressPolicy } from '../../core/upstream/address-policy.js';
 import { Egress } from '../../core/upstream/egress.js';
-import { UndiciClient } from '../../core/upstream/undici-client.js';
+import { HttpClient } from '../../core/upstream/http/http-client.js';
 
 const timeoutMs = 60_000;
-const client = new UndiciClient({
+const client = new HttpClient({
   egress: new Egress({ policy: new AddressPolicy(['127.0.0.1']), connectTimeoutMs: timeoutMs }),
   connectionsMax: 4096,
   firstByteTimeoutMs: timeoutMs,

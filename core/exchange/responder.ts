@@ -1,6 +1,6 @@
 // What the pipeline knows of the client's side: an interface, so that it runs in tests without a socket.
 
-/** A flat list: name, value, name, value. Each character of a value is one byte on the wire (0 to 255), as undici's headers come. */
+/** A flat list: name, value, name, value. Each character of a value is one byte on the wire (0 to 255), as the HTTP client gives them. */
 export type HeaderList = string[];
 
 export interface DrainListener {

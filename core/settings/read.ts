@@ -55,7 +55,6 @@ export interface Settings {
   readonly bodyRateMin: number;
   readonly shutdownDeadlineMs: number;
   readonly retryDelayMs: number;
-  readonly upstreamClient: 'http' | 'undici';
   readonly connectionsMax: number;
   readonly requestsMax: number;
   readonly clientConnectionsMax: number;
@@ -180,7 +179,6 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note
     bodyRateMin: given.body_rate_min,
     shutdownDeadlineMs: given.shutdown_deadline_ms,
     retryDelayMs: given.retry_delay_ms,
-    upstreamClient: given.upstream_client,
     connectionsMax: given.connections_max,
     requestsMax: given.requests_max,
     clientConnectionsMax: given.client_connections_max,

@@ -91,10 +91,6 @@ export const settingProperties = {
   body_rate_min: bytes(4 * KiB, 0, GiB, 'Least bytes a second of a request body that takes longer than `body_deadline_ms`.'),
   shutdown_deadline_ms: { ...milliseconds(30_000, 0, 'How long open answers may go on after SIGTERM or SIGINT.'), maximum: shutdownMsMax },
   retry_delay_ms: milliseconds(500, 0, 'First delay of the retry back-off; it doubles with each retry.'),
-  upstream_client: {
-    type: 'string', default: 'undici', enum: ['http', 'undici'],
-    description: 'HTTP client towards providers: `http`, the gateway\'s own, or `undici`.',
-  },
   connections_max: count(10_000, 1_000_000, 'Most open connections to one upstream origin, for each thread.'),
   requests_max: count(20_000, 1_000_000, 'Most open requests for each thread; beyond it 503.'),
   client_connections_max: count(20_000, 1_000_000, 'Most open connections of clients for each thread, and never more than half of the file descriptors the process may have; further ones are closed at once.'),
@@ -161,7 +157,6 @@ export interface CheckedSettings {
   body_rate_min: number;
   shutdown_deadline_ms: number;
   retry_delay_ms: number;
-  upstream_client: 'http' | 'undici';
   connections_max: number;
   requests_max: number;
   client_connections_max: number;

@@ -1,5 +1,6 @@
-// What the rest of core knows of the upstream side: an origin to send to. undici-client.ts implements it; a provider's own transport
-// (the mock) takes the same place. Listener and call are the SDK's shapes: no promise and no stream object for a chunk.
+// What the rest of core knows of the upstream side: an origin to send to. http/http-client.ts implements it; a provider's own
+// transport (the mock) takes the same place. Listener and call are the SDK's shapes: no promise and no stream object for a chunk. A chunk is
+// lent: its bytes stay until the running callback and its queue of process.nextTick are done (http/README.md), and whoever keeps them copies.
 
 import type { Readable } from 'node:stream';
 import type { UpstreamCall, UpstreamListener } from '@gateway/plugin-sdk';
@@ -10,7 +11,7 @@ export interface UpstreamRequest {
   readonly path: string;
   /** Flat: name, value, ...; names in lower case. Host and content-length of a Buffer are the client's business. */
   readonly headers: string[];
-  /** A stream is sent once: such a call cannot be repeated. */
+  /** Bytes must not change before the call is over: it may be repeated. A stream is sent once: such a call cannot be. */
   readonly body: Uint8Array | Readable | null;
   /** On whose behalf: a workspace, or a plugin. What one of them is waiting for has its limits. */
   readonly caller?: string;

@@ -42,7 +42,6 @@ export async function startTestGateway(environment: Readonly<Record<string, stri
     GATEWAY_TRUSTED_HOSTS: '127.0.0.1',
     GATEWAY_LOG_LEVEL: 'error',
     GATEWAY_RETRY_DELAY_MS: '1',
-    GATEWAY_UPSTREAM_CLIENT: 'http',
     ...environment,
   }, dataDir);
   const running = await startGateway(settings, { hasLogThread });

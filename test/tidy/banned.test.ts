@@ -43,7 +43,6 @@ const coldFunctions: ReadonlyMap<string, string> = new Map([
   ['core/telemetry/queue.ts close', 'at the end'],
   ['core/telemetry/queue.ts #exportAll', 'for each batch'],
   ['core/telemetry/queue.ts #export', 'for each batch'],
-  ['core/upstream/undici-client.ts close', 'at the end'],
 ]);
 
 const functionKey = (node: ts.Node): string =>

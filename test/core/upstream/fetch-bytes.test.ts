@@ -7,11 +7,11 @@ import { PluginHosts, type HostServices } from '../../../core/registry/host.js';
 import { AddressPolicy } from '../../../core/upstream/address-policy.js';
 import { Egress } from '../../../core/upstream/egress.js';
 import { fetchBytes } from '../../../core/upstream/fetch-bytes.js';
-import { UndiciClient } from '../../../core/upstream/undici-client.js';
+import { HttpClient } from '../../../core/upstream/http/http-client.js';
 import { closedPort, ok, startRawServer } from './raw-server.js';
 
 const server = await startRawServer();
-const client = new UndiciClient({
+const client = new HttpClient({
   egress: new Egress({ policy: new AddressPolicy(['127.0.0.1']), connectTimeoutMs: 5000, resolve: (_, callback) => callback(null, [{ address: '10.0.0.1', family: 4 }]) }),
   connectionsMax: 10, firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000,
 });
@@ -29,7 +29,7 @@ describe('a plugin\'s outbound call', () => {
       policy: new AddressPolicy([]), connectTimeoutMs: 5000,
       resolve: (host, callback, caller) => { callers.push(caller); callback(fail('LOOKUPS_BUSY', { host, maximum: 1 }), []); },
     });
-    const upstream = new UndiciClient({ egress, connectionsMax: 10, firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000 });
+    const upstream = new HttpClient({ egress, connectionsMax: 10, firstByteTimeoutMs: 30_000, idleTimeoutMs: 30_000 });
     const hosts = new PluginHosts({ upstream, resolve: (name: string, caller: string) => egress.addresses(name, caller) } as unknown as HostServices);
     const host = hosts.hostOf('guardrail/one');
     await assert.rejects(host.fetch({ url: 'http://a.example/', timeoutMs: 5000 }), { code: 'LOOKUPS_BUSY' });

@@ -8,7 +8,7 @@ import { AddressPolicy } from '../../../core/upstream/address-policy.js';
 import { Egress } from '../../../core/upstream/egress.js';
 import { NameResolver } from '../../../core/upstream/resolver.js';
 import { namesToTry, parseHosts, parseSearchList, SystemNames } from '../../../core/upstream/system-names.js';
-import { UndiciClient } from '../../../core/upstream/undici-client.js';
+import { HttpClient } from '../../../core/upstream/http/http-client.js';
 import { Heard } from './heard.js';
 import { startNameServer } from './name-server.js';
 import { startRawServer } from './raw-server.js';
@@ -85,7 +85,7 @@ describe('the names of the machine', () => {
     names.zone = { ...names.zone, ...Object.fromEntries(silent.map((name) => [name, 'silent' as const])) };
     const resolver = new NameResolver({ ask: system().ask, deadlineMs: 300 });
     const egress = new Egress({ policy: new AddressPolicy(['upstream.example', ...silent]), resolve: resolver.resolve, connectTimeoutMs: 20_000 });
-    const client = new UndiciClient({ egress, connectionsMax: 100, firstByteTimeoutMs: 20_000, idleTimeoutMs: 20_000 });
+    const client = new HttpClient({ egress, connectionsMax: 100, firstByteTimeoutMs: 20_000, idleTimeoutMs: 20_000 });
     const send = (name: string, caller: string): Heard => {
       const heard = new Heard();
       client.origin(new URL(`http://${name}:${upstream.url.port}`), 'request').send({ method: 'GET', path: '/', headers: [], body: null, caller }, heard);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { AddressPolicy } from '../../../../core/upstream/address-policy.js';
 import type { UpstreamOrigin, UpstreamRequest } from '../../../../core/upstream/client.js';
@@ -350,12 +350,18 @@ describe('connections', () => {
   it('that became idle a moment ago do not get a body that can be sent once, while others may be opened', async () => {
     const serving = await serve(createServer(), '127.0.0.1', (socket) => onRequest(socket, () => { socket.write(ok('ok')); }));
     const origin = originOf(`http://127.0.0.1:${serving.port}`);
-    await new Promise<void>((resolve) => {
-      origin.send(get(), { onHead() {}, onChunk() {}, onError: assert.fail, onEnd() {
-        origin.send(get({ method: 'POST', headers: ['content-length', '0'], body: Readable.from([]) }), { onHead() {}, onChunk() {}, onError: assert.fail, onEnd: resolve });
-      } });
-    });
-    assert.equal(serving.connections, 2);
+    const upload = (): UpstreamRequest => get({ method: 'POST', headers: ['content-length', '0'], body: Readable.from([]) });
+    mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    try {
+      await whole(origin);
+      await whole(origin, upload());
+      assert.equal(serving.connections, 2);
+      mock.timers.tick(10);
+      await whole(origin, upload());
+      assert.equal(serving.connections, 2);
+    } finally {
+      mock.timers.reset();
+    }
   });
 });
 
