@@ -3,7 +3,7 @@
 import type { Trust, UpstreamClient, UpstreamOrigin } from '../client.js';
 import type { Egress } from '../egress.js';
 import { TimerWheel } from '../timer-wheel.js';
-import { Origin } from './origin.js';
+import { Origin, OriginGroup } from './origin.js';
 
 export interface HttpClientOptions {
   readonly egress: Egress;
@@ -21,8 +21,7 @@ const sweepMs = 10_000;
 
 export class HttpClient implements UpstreamClient {
   readonly #origins = new Map<string, Origin>();
-  /** Origins with connections. Plans hold on to theirs, so one that is no longer found by its name may connect again. */
-  readonly #connected = new Set<Origin>();
+  readonly #group = new OriginGroup();
   readonly #timers: TimerWheel;
   readonly #sweeper: NodeJS.Timeout;
 
@@ -41,24 +40,26 @@ export class HttpClient implements UpstreamClient {
       origin = new Origin(url, trust, {
         dial: egress.connector(trust), timers: this.#timers, connectionsMax, firstByteTimeoutMs, idleTimeoutMs,
         onThrown: onThrown ?? rethrow,
-      }, this.#connected);
+      }, this.#group);
       this.#origins.set(key, origin);
     }
     return origin;
   }
 
-  /** Closes what is idle. Calls that are on their way are their callers' to cancel. */
+  /** Closes what is idle, and the other connections as their calls end: those are their callers' to cancel. */
   close(): Promise<void> {
     clearInterval(this.#sweeper);
-    for (const origin of this.#connected) origin.sweep(Number.POSITIVE_INFINITY);
+    this.#group.isClosed = true;
+    for (const origin of this.#group.connected) origin.sweep(Number.POSITIVE_INFINITY);
     return Promise.resolve();
   }
 
   #sweep(): void {
     const now = Date.now();
-    for (const origin of this.#connected) {
+    const { connected } = this.#group;
+    for (const origin of connected) {
       origin.sweep(now);
-      if (origin.isUnused) this.#connected.delete(origin);
+      if (origin.isUnused) connected.delete(origin);
     }
     for (const [key, origin] of this.#origins) if (origin.isUnused) this.#origins.delete(key);
   }

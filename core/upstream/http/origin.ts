@@ -16,6 +16,14 @@ export const keepAliveMs = 50_000;
 /** A streamed body cannot be sent again: it is not trusted to a connection that had no time to show that the server closes it. */
 const settledMs = 2;
 
+/** What the origins of one client share. */
+export class OriginGroup {
+  /** Those with connections. Plans hold on to their origins, so one that is no longer found by its name may connect again. */
+  readonly connected = new Set<Origin>();
+  /** The client was closed: no connection is kept for another call. */
+  isClosed = false;
+}
+
 export interface OriginOptions {
   readonly dial: Connect;
   readonly timers: TimerWheel;
@@ -32,8 +40,7 @@ export class Origin implements UpstreamOrigin, ConnectionOwner, CallOwner {
   readonly #idle: Connection[] = [];
   #open = 0;
 
-  /** `connected`: the origins that have connections. */
-  constructor(url: URL, readonly trust: Trust, readonly options: OriginOptions, readonly connected: Set<Origin>) {
+  constructor(url: URL, readonly trust: Trust, readonly options: OriginOptions, readonly group: OriginGroup) {
     this.host = url.host;
     this.target = { protocol: url.protocol, hostname: url.hostname, port: url.port };
     this.#heads = new RequestHeads(url.host);
@@ -77,12 +84,16 @@ export class Origin implements UpstreamOrigin, ConnectionOwner, CallOwner {
 
   connect(): Connection {
     this.#open += 1;
-    this.connected.add(this);
+    this.group.connected.add(this);
     return new Connection(this);
   }
 
   release(connection: Connection, keepMs: number): void {
     if (connection.isDropped) return;
+    if (this.group.isClosed) {
+      this.drop(connection);
+      return;
+    }
     const now = Date.now();
     connection.idleSince = now;
     connection.idleUntil = now + Math.min(keepMs, keepAliveMs);

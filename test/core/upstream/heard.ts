@@ -57,7 +57,8 @@ export class Heard implements UpstreamListener {
   }
 
   onChunk(chunk: Uint8Array): void {
-    this.chunks.push(chunk);
+    // A copy: chunks are only lent.
+    this.chunks.push(Buffer.from(chunk));
     if (this.story.at(-1) !== 'chunk') this.story.push('chunk');
     this.#wake();
     this.whenChunk?.();

@@ -6,9 +6,11 @@ import { AddressPolicy } from '../../../core/upstream/address-policy.js';
 import type { Trust, UpstreamOrigin, UpstreamRequest } from '../../../core/upstream/client.js';
 import { Egress, type Resolver } from '../../../core/upstream/egress.js';
 import { HttpClient } from '../../../core/upstream/http/http-client.js';
+import { poisonReads } from '../../../core/upstream/http/read-buffer.js';
 import { Heard } from './heard.js';
 import { closedPort, ok, startRawServer } from './raw-server.js';
 
+poisonReads();
 const server = await startRawServer();
 beforeEach(() => { server.answer = ({ socket }) => { socket.write(ok()); }; });
 
@@ -175,12 +177,24 @@ describe('connections', () => {
     assert.notEqual(lastConnection(), connection);
   });
 
-  it('are closed with the client', async () => {
+  it('are closed with the client, those in use when their calls end', async () => {
     const client = clientOf();
     await whole(client.origin(server.url, 'request'));
-    const connection = lastConnection();
+    const idle = lastConnection();
+    let answer = (): void => {};
+    server.answer = ({ socket }) => { answer = () => { socket.write(ok()); }; };
+    const heard = new Heard();
+    client.origin(server.url, 'operator').send(get(), heard);
+    const before = server.requests.length;
+    await server.until(() => server.requests.length > before);
+    const used = lastConnection();
     await client.close();
-    await server.until(() => server.closed.includes(connection));
+    await server.until(() => server.closed.includes(idle));
+    assert.ok(!server.closed.includes(used));
+    answer();
+    await heard.over();
+    assert.deepEqual([heard.story.at(-1), heard.text], ['end', 'ok']);
+    await server.until(() => server.closed.includes(used));
   });
 
   it('that nobody used for a while are closed, again and again, while a plan holds on to their origin', async () => {

@@ -14,13 +14,6 @@ import { certificate } from './certificate.js';
 
 poisonReads();
 
-/** Copies what it hears, as whoever keeps a chunk has to. */
-class Copied extends Heard {
-  override onChunk(chunk: Uint8Array): void {
-    super.onChunk(new Uint8Array(chunk));
-  }
-}
-
 const clients: HttpClient[] = [];
 const servers = new Set<Server>();
 const sockets = new Set<Socket>();
@@ -85,8 +78,8 @@ function originOf(url: string, { resolve, ca, ...limits }: Options = {}): Upstre
   return client.origin(new URL(url), 'operator');
 }
 
-async function whole(origin: UpstreamOrigin, request = get()): Promise<Copied> {
-  const heard = new Copied();
+async function whole(origin: UpstreamOrigin, request = get()): Promise<Heard> {
+  const heard = new Heard();
   origin.send(request, heard);
   await heard.over();
   return heard;
@@ -96,7 +89,7 @@ const toLoopback: Resolver = (_, callback) => callback(null, [{ address: '127.0.
 
 describe('what is lent', () => {
   /** Looks at each chunk again in nextTick and in a promise job, after which it may be gone. */
-  class Lent extends Copied {
+  class Lent extends Heard {
     late = 0;
     wrong = 0;
     readonly kept: { chunk: Uint8Array; copy: Buffer }[] = [];
@@ -155,7 +148,7 @@ describe('what is lent', () => {
 
   it('is never more than one read, and copied for a call that is paused', async () => {
     const { port } = await serve(createServer(), '127.0.0.1', (socket) => onRequest(socket, () => { socket.write(ok('x'.repeat(3_000_000))); }));
-    const heard = new Copied();
+    const heard = new Heard();
     const call = originOf(`http://127.0.0.1:${port}`).send(get(), heard);
     heard.whenHead = () => { call.pause(); };
     await heard.until(() => heard.status === 200);
@@ -190,7 +183,7 @@ describe('pause and resume', () => {
       for (const [path, seed] of [['/sized', 1], ['/chunked', 2], ['/rest', 3], ['/chunked', 4], ['/sized', 5]] as const) {
         let state = seed;
         const dice = (sides: number): number => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) % sides;
-        const heard = new Copied();
+        const heard = new Heard();
         const call = origin.send(get({ path }), heard);
         let isPaused = false;
         const storm = (): void => {
@@ -215,7 +208,7 @@ describe('pause and resume', () => {
 
   it('a paused call hears of a broken connection\'s bytes, and of its end, when it goes on', async () => {
     const { port } = await serve(createServer(), '127.0.0.1', (socket) => onRequest(socket, () => { socket.end('HTTP/1.1 200 OK\r\n\r\nuntil the end'); }));
-    const heard = new Copied();
+    const heard = new Heard();
     const call = originOf(`http://127.0.0.1:${port}`).send(get(), heard);
     heard.whenHead = () => { call.pause(); };
     await heard.until(() => heard.status === 200);
@@ -228,7 +221,7 @@ describe('pause and resume', () => {
 
   it('a paused call does not time out', async () => {
     const { port } = await serve(createServer(), '127.0.0.1', (socket) => onRequest(socket, () => { socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nab'); setTimeout(() => socket.write('cd'), 100); }));
-    const heard = new Copied();
+    const heard = new Heard();
     const call = originOf(`http://127.0.0.1:${port}`, { idleTimeoutMs: 30 }).send(get(), heard);
     heard.whenChunk = () => { call.pause(); };
     await heard.until(() => heard.bytes === 2);
@@ -477,9 +470,9 @@ describe('a listener that throws', () => {
 
   it('costs its own call, which hears of it, and nothing else', async () => {
     const origin = originOf(`http://127.0.0.1:${port}`);
-    const beside = new Copied();
+    const beside = new Heard();
     for (const where of ['onHead', 'onChunk', 'onEnd'] as const) {
-      const heard = new Copied();
+      const heard = new Heard();
       const listener = { onHead: heard.onHead.bind(heard), onChunk: heard.onChunk.bind(heard), onEnd: heard.onEnd.bind(heard), onError: heard.onError.bind(heard), [where]: () => { throw new Error(`thrown by ${where}`); } };
       origin.send(get(), listener);
       await heard.until(() => heard.error !== null);
