@@ -40,11 +40,17 @@ const streamCount = 30;
 const eventsPerSecond = 5;
 const streamSeconds = (isLong: boolean): number => isLong ? 22 : 2;
 
+const shortStreams: Load = { model: 'bench-events5-rate0', config: {}, isStream: true };
+
 const streams: CountedLoad = {
   unit: 'event',
   needsGateway: false,
   countOf: (isLong) => streamCount * eventsPerSecond * streamSeconds(isLong),
-  warmUp: (measure, subject, isCounting) => isCounting || subject.name === 'nginx' ? measure.streams(subject, streamCount, eventsPerSecond, 3, 1) : measure.streams(subject, 100, 50, 8, 1),
+  warmUp: async (measure, subject, isCounting) => {
+    // What runs once for each stream warms up by many of them, not by long ones.
+    if (subject.name !== 'nginx') await measure.count(subject, connections, isCounting ? 500 : 8000, shortStreams, 0, timeoutMs);
+    await measure.streams(subject, streamCount, 4 * eventsPerSecond, 4, 1);
+  },
   run: async (measure, subject, isLong) => {
     const figures = await measure.streams(subject, streamCount, eventsPerSecond, streamSeconds(isLong), 1);
     if (figures['whole'] !== streamCount) throw new Error(`${subject.name} kept ${figures['whole']} of ${streamCount} streams whole`);

@@ -16,6 +16,7 @@ const path = '/v1/chat/completions';
 export interface Load {
   readonly model: string;
   readonly config: Readonly<Record<string, unknown>>;
+  readonly isStream?: true;
 }
 
 type TaskPart = Partial<GeneratorTask> & Pick<GeneratorTask, 'mode' | 'connections' | 'deadlineMs'>;
@@ -105,7 +106,7 @@ export class Measure {
       mode: 'loop',
       connections,
       headers: this.#headers(load.config),
-      body: chatBody(load.model, false),
+      body: chatBody(load.model, load.isStream === true),
       fillerBytes,
       requestsMax: requests,
       durationMs: timeoutMs,
