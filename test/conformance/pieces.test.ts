@@ -180,6 +180,9 @@ describe('what is not a message', () => {
     };
     assert.equal(JSON.stringify(edit(body)), '{"metadata":{"J":"J","b":"x"},"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{\\"b\\":1,\\"J\\":{\\"J\\":2}}"}}]}]}');
     assert.equal(JSON.stringify(edit({ metadata: { 'a jane': 1, 'a J': 2, b: 3, 'a J_2': 4 } })), '{"metadata":{"a J_3":1,"a J":2,"b":3,"a J_2":4}}');
+    assert.equal(JSON.stringify(edit(JSON.parse('{"metadata":{"jane":1,"__proto__":{"jane":"jane"},"c":"jane"}}') as Json)), '{"metadata":{"J":1,"__proto__":{"J":"J"},"c":"J"}}');
+    const many = (name: string): Json => ({ metadata: Object.fromEntries(Array.from({ length: 4_000 }, (_, index) => [`${name} ${index}`, { [name]: index }])) });
+    assert.equal(JSON.stringify(edit(many('jane'))), JSON.stringify(many('J')));
     assert.deepEqual(edit({ choices: [{ message: { content: 'x' }, logprobs: { content: [{ token: 'x', top_logprobs: [{ token: 'jane' }] }] } }] }, answerPieces), { choices: [{ message: { content: 'x' }, logprobs: null }] });
     assert.deepEqual(edit({ output: [{ type: 'message', content: [{ type: 'output_text', text: 'x', logprobs: [{ token: 'jane' }] }] }] }, answerPieces, 'responses'), { output: [{ type: 'message', content: [{ type: 'output_text', text: 'x', logprobs: [] }] }] });
   });

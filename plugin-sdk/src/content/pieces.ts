@@ -182,6 +182,9 @@ export function tokensPlace(endpoint: EndpointName, body: Json): string | undefi
   return index === -1 ? undefined : `${name}[${index}]`;
 }
 
+/** A piece that nobody has seen yet. */
+type NewPiece = TextPiece & { ownFrom?: number };
+
 class Pieces {
   readonly list: TextPiece[] = [];
   /** As of `TextPiece`. */
@@ -422,10 +425,11 @@ class Pieces {
     else if (depth === depthMax) this.text(deepText(value), at, role, group, kind);
     else if (Array.isArray(value)) value.forEach((item: Json, index) => this.#values(item, [...at, index], role, group, depth + 1, kind));
     else {
-      for (const [name, item] of Object.entries(value)) {
+      const members = value as Members;
+      for (const name in members) {
         const place = [...at, name];
         this.#name(name, place, role, group, kind);
-        this.#values(item, place, role, group, depth + 1, kind);
+        this.#values(members[name], place, role, group, depth + 1, kind);
       }
     }
   }
@@ -510,8 +514,9 @@ class Pieces {
     if (name !== '') this.#push({ at, kind, role, group, text: name, isName: true });
   }
 
-  #push(piece: TextPiece): void {
-    this.list.push(this.#ownFrom === Infinity ? piece : { ...piece, ownFrom: this.#ownFrom });
+  #push(piece: NewPiece): void {
+    if (this.#ownFrom !== Infinity) piece.ownFrom = this.#ownFrom;
+    this.list.push(piece);
   }
 }
 
@@ -547,6 +552,9 @@ export function applyEdits(body: Json, pieces: readonly TextPiece[], edits: read
     if (list === undefined) byPiece.set(edit.piece, [edit]);
     else list.push(edit);
   }
+  /** Of the name that was renamed last: names of one object follow each other. */
+  let last: Place = [];
+  let lastNames: Map<string, string> | undefined;
   const copy = new BodyCopy(body);
   const renamed = new Map<string, { readonly at: Place; readonly names: Map<string, string> }>();
   for (const [index, list] of byPiece) {
@@ -555,11 +563,15 @@ export function applyEdits(body: Json, pieces: readonly TextPiece[], edits: read
     const text = editText(piece.text, list);
     if (text === piece.text) continue;
     if (piece.isName === true) {
-      const at = piece.at.slice(0, -1);
-      const key = JSON.stringify(at);
-      const object = renamed.get(key) ?? { at, names: new Map<string, string>() };
-      renamed.set(key, object);
-      object.names.set(String(piece.at.at(-1)), text);
+      if (lastNames === undefined || !isBeside(last, piece.at)) {
+        const at = piece.at.slice(0, -1);
+        const key = JSON.stringify(at);
+        const object = renamed.get(key) ?? { at, names: new Map<string, string>() };
+        renamed.set(key, object);
+        lastNames = object.names;
+      }
+      last = piece.at;
+      lastNames.set(String(piece.at.at(-1)), text);
       continue;
     }
     if (piece.isList === true) {
@@ -576,6 +588,13 @@ export function applyEdits(body: Json, pieces: readonly TextPiece[], edits: read
   // Places are those of the old names: what is inside goes first.
   for (const { at, names: given } of [...renamed.values()].sort((left, right) => right.at.length - left.at.length)) copy.rename(at, given);
   return copy.body();
+}
+
+/** Whether both are places in the same object. */
+function isBeside(left: Place, right: Place): boolean {
+  if (left.length !== right.length) return false;
+  for (let index = left.length - 2; index >= 0; index -= 1) if (left[index] !== right[index]) return false;
+  return true;
 }
 
 /** A container of the copy, which may be written to. */
@@ -617,6 +636,10 @@ class BodyCopy {
 
   /** Members of an object get other names, and stay where they are among the others. Of two that would have the same name, the second has a number behind it. */
   rename(at: Place, given: ReadonlyMap<string, string>, from = 0): void {
+    if (from === at.length) {
+      this.#root = this.#renamed(this.#root, given);
+      return;
+    }
     let container = this.#root = this.#copyOf(this.#root);
     for (let depth = from; depth < at.length; depth += 1) {
       const name = at[depth] as string | number;
@@ -625,27 +648,37 @@ class BodyCopy {
         this.#openedAt(container, name, inner).rename(at, given, depth + 1);
         return;
       }
-      const copy = this.#copyOf(inner ?? null);
+      const copy = depth === at.length - 1 ? this.#renamed(inner ?? null, given) : this.#copyOf(inner ?? null);
       if (copy !== inner) write(container, name, copy);
       container = copy;
     }
-    const members = Object.entries(container);
-    const taken = new Set(members.map(([name]) => name).filter((name) => !given.has(name)));
+  }
+
+  /** A copy with other names, made in one go: an object of many members takes longer to empty than to make. */
+  #renamed(value: Json, given: ReadonlyMap<string, string>): Container {
+    if (!isMembers(value)) throw new RangeError('the body has no such place');
+    const copy: Container = {};
     const counts = new Map<string, number>();
-    for (const [name] of members) Reflect.deleteProperty(container, name);
-    for (const [name, value] of members) {
+    for (const name in value) {
       const wanted = given.get(name);
       let to = wanted ?? name;
       if (wanted !== undefined) {
         for (let count = (counts.get(wanted) ?? 0) + 1; ; count += 1) {
           to = count === 1 ? wanted : `${wanted}_${count}`;
           counts.set(wanted, count);
-          if (!taken.has(to)) break;
+          const isKept = Object.hasOwn(value, to) && !given.has(to);
+          if (!isKept && !Object.hasOwn(copy, to)) break;
         }
-        taken.add(to);
       }
-      write(container, to, value);
+      write(copy, to, value[name] as Json);
     }
+    this.#copied.add(copy as Json);
+    const texts = this.#opened.get(value as Container);
+    if (texts !== undefined) {
+      this.#opened.delete(value as Container);
+      this.#opened.set(copy, texts);
+    }
+    return copy;
   }
 
   /** Only where the body has something else already. */
@@ -697,7 +730,7 @@ function write(container: Container, name: string | number, value: Json): void {
 export function editText(text: string, edits: readonly { readonly from: number; readonly to: number; readonly text: string }[]): string {
   let result = '';
   let at = 0;
-  for (const edit of [...edits].sort((left, right) => left.from - right.from)) {
+  for (const edit of edits.length > 1 ? [...edits].sort((left, right) => left.from - right.from) : edits) {
     if (edit.from < at || edit.to < edit.from || edit.to > text.length) throw new RangeError('edits overlap, or lie outside of the text');
     result += text.slice(at, edit.from) + edit.text;
     at = edit.to;
