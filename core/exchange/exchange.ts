@@ -11,7 +11,7 @@ import type { EndpointDefinition } from './endpoint.js';
 import type { HookLog } from './hook-log.js';
 import type { RequestHead } from './request-head.js';
 import type { Responder } from './responder.js';
-import { parseTraceParent, randomHex, uuid } from './trace.js';
+import { lastIdWord, parseTraceParent, randomHex, uuid } from './trace.js';
 import type { Usage } from './usage.js';
 
 export interface ExchangePrincipal {
@@ -55,6 +55,14 @@ export class Exchange implements PluginExchange {
   /** Milliseconds on the monotonic clock. */
   readonly startedAt = performance.now();
   readonly id = uuid();
+  /** The bytes of `id`, and of `spanId` when it was made here, as the log takes them. */
+  readonly idWord0 = lastIdWord(0);
+  readonly idWord1 = lastIdWord(1);
+  readonly idWord2 = lastIdWord(2);
+  readonly idWord3 = lastIdWord(3);
+  spanWord0 = 0;
+  spanWord1 = 0;
+  hasOwnSpan = false;
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string;
@@ -117,7 +125,14 @@ export class Exchange implements PluginExchange {
   ) {
     const parent = head.traceParent === undefined ? undefined : parseTraceParent(head.traceParent);
     this.traceId = head.traceId || (parent === undefined ? this.id : parent.traceId);
-    this.spanId = head.spanId || randomHex(8);
+    if (head.spanId) {
+      this.spanId = head.spanId;
+    } else {
+      this.spanId = randomHex(8);
+      this.spanWord0 = lastIdWord(0);
+      this.spanWord1 = lastIdWord(1);
+      this.hasOwnSpan = true;
+    }
     this.parentSpanId = head.parentSpanId || (parent === undefined ? '' : parent.parentSpanId);
   }
 

@@ -99,7 +99,7 @@ export class RecordWriter {
     const spanId = this.#cut(exchange.spanId, limits.spanId, isRefused);
     const parentSpanId = this.#cut(exchange.parentSpanId, limits.parentSpanId, isRefused);
     // Most go out as bytes; as texts they have to have room.
-    const bytesMax = this.#bytesMax + textBytesMax(exchange.id) + textBytesMax(traceId) + textBytesMax(spanId) + textBytesMax(parentSpanId);
+    const bytesMax = this.#bytesMax + textBytesMax(traceId) + textBytesMax(spanId) + textBytesMax(parentSpanId);
 
     const start = this.#ring.begin(bytesMax);
     if (start === -1) {
@@ -107,11 +107,21 @@ export class RecordWriter {
       return;
     }
     const { bytes, words, doubles, shorts } = this.#memory;
-    let forms = this.#id(exchange.id, start + at.id, tag.id) << flag.idShift;
-    forms |= (traceId === exchange.id ? idForm.same : this.#id(traceId, start + at.traceId, tag.traceId)) << flag.traceIdShift;
-    forms |= this.#span(spanId, start + at.spanId, tag.spanId) << flag.spanIdShift;
-    forms |= this.#span(parentSpanId, start + at.parentSpanId, tag.parentSpanId) << flag.parentSpanIdShift;
     const word = start >> 2;
+    words[word + at.id / 4] = exchange.idWord0;
+    words[word + at.id / 4 + 1] = exchange.idWord1;
+    words[word + at.id / 4 + 2] = exchange.idWord2;
+    words[word + at.id / 4 + 3] = exchange.idWord3;
+    let forms = idForm.uuid << flag.idShift;
+    forms |= (traceId === exchange.id ? idForm.same : this.#id(traceId, start + at.traceId, tag.traceId)) << flag.traceIdShift;
+    if (exchange.hasOwnSpan) {
+      words[word + at.spanId / 4] = exchange.spanWord0;
+      words[word + at.spanId / 4 + 1] = exchange.spanWord1;
+      forms |= idForm.hex << flag.spanIdShift;
+    } else {
+      forms |= this.#span(spanId, start + at.spanId, tag.spanId) << flag.spanIdShift;
+    }
+    forms |= this.#span(parentSpanId, start + at.parentSpanId, tag.parentSpanId) << flag.parentSpanIdShift;
     words[word + at.format / 4] = formatWord;
     words[word + at.flags / 4] = (exchange.isStream ? flag.isStream : 0) | (endingNumber(exchange.ending) << flag.endedShift) | forms;
     words[word + at.status / 4] = exchange.status;
@@ -203,6 +213,7 @@ export class RecordWriter {
   }
 
   #span(id: string, offset: number, tagNumber: number): number {
+    if (id === '') return idForm.text;
     if (packHex(this.#memory.bytes, offset, id, 8)) return idForm.hex;
     this.#text(id, tagNumber);
     return idForm.text;

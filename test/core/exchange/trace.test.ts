@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseTraceParent, randomHex, uuid } from '../../../core/exchange/trace.js';
+import { lastIdWord, parseTraceParent, randomHex, uuid } from '../../../core/exchange/trace.js';
 
 describe('generated ids', () => {
   it('are version 4 UUIDs, all different', () => {
@@ -27,6 +27,18 @@ describe('generated ids', () => {
       }
     }
     assert.equal(seen.size, 9000);
+  });
+});
+
+describe('the words of an id', () => {
+  it('are its bytes, whatever was taken from the pool before', () => {
+    for (let count = 0; count < 2000; count += 1) {
+      randomHex([7, 8, 10][count % 3] ?? 8);
+      const id = uuid();
+      assert.equal(Buffer.from(Int32Array.from([0, 1, 2, 3], lastIdWord).buffer).toString('hex'), id.replaceAll('-', ''));
+      const span = randomHex(8);
+      assert.equal(Buffer.from(Int32Array.from([0, 1], lastIdWord).buffer).toString('hex'), span);
+    }
   });
 });
 

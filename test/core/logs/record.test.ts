@@ -32,14 +32,14 @@ function setUp(size = 1024 * 1024) {
 
 /** An exchange that ended so that its record is this one, but for the times that the clock gives; and what its answer said. */
 function ended(record: LogRecord): [Exchange, Usage] {
-  const exchange = exchangeOf({ route: { ...chatEndpoint, name: record.endpoint }, method: record.method, path: record.path });
+  const exchange = exchangeOf({ route: { ...chatEndpoint, name: record.endpoint }, method: record.method, path: record.path, headers: { 'x-gateway-span-id': record.spanId } });
   exchange.head.spanName = record.spanName === '' ? undefined : record.spanName;
   exchange.head.metadata = record.metadata === '' ? undefined : record.metadata;
   exchange.hooks = record.hookResults === '' ? null : Object.assign(new HookLog(), { logged: () => record.hookResults });
-  const { id, traceId, spanId, parentSpanId, provider, targetPath, attempts } = record;
+  const { traceId, parentSpanId, provider, targetPath, attempts } = record;
   Object.assign(exchange.responder, { bytesSent: record.responseBytes });
   Object.defineProperties(exchange, Object.fromEntries(Object.entries({
-    id, traceId, spanId, parentSpanId, provider, targetPath, attempts,
+    traceId, parentSpanId, provider, targetPath, attempts,
     principal: { organisationId: record.organisationId, workspaceId: record.workspaceId, keyId: record.keyId },
     status: record.status, ending: record.ended, errorCode: record.errorCode, isStream: record.isStream, cacheStatus: record.cacheStatus,
     requestBytes: record.requestBytes, upstreamMs: record.upstreamMs, startedAt: 1000, startedAtMs: record.startedAtMs,
@@ -77,11 +77,13 @@ describe('a record in a ring', () => {
   it('is read as the exchange was, whatever its fields hold', () => {
     const { writer, read } = setUp();
     fc.assert(fc.property(fc.array(anyRecord, { minLength: 1, maxLength: 5 }), (records) => {
-      for (const record of records) writer.write(...ended(record));
-      for (const record of records) {
+      const exchanges = records.map(ended);
+      for (const [exchange, usage] of exchanges) writer.write(exchange, usage);
+      for (const [index, record] of records.entries()) {
         const { tookMs, ...expected } = record;
         assert.equal(tookMs, 0);
-        assert.deepEqual(timeless(read()), expected);
+        const [exchange] = exchanges[index] as [Exchange, Usage];
+        assert.deepEqual(timeless(read()), { ...expected, id: exchange.id, spanId: exchange.spanId });
       }
       assert.equal(read(), undefined);
     }), { numRuns: 300 });
@@ -89,11 +91,12 @@ describe('a record in a ring', () => {
 
   it('of a plain call takes less than 256 bytes', () => {
     const { writer, read, memory } = setUp();
-    const record = sampleLogRecord({ id: '0b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a11', traceId: '0b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a11', metadata: '', spanName: '' });
-    writer.write(...ended(record));
+    const record = sampleLogRecord({ traceId: '0b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a11', metadata: '', spanName: '' });
+    const [exchange, usage] = ended(record);
+    writer.write(exchange, usage);
     assert.ok((memory.words[0] ?? 0) < 256, `${memory.words[0]}`);
     const { tookMs, ...expected } = record;
-    assert.deepEqual(timeless(read()), expected);
+    assert.deepEqual(timeless(read()), { ...expected, id: exchange.id });
     assert.ok(tookMs > 0);
   });
 
@@ -133,21 +136,21 @@ describe('a record in a ring', () => {
 
   it('is dropped and counted when there is no room, and the next goes on when there is', () => {
     const { writer, read, reader, metrics } = setUp(8192);
-    const write = (number: number): void => writer.write(...ended(sampleLogRecord({ id: `${number}`, metadata: 'x'.repeat(100) })));
+    const write = (number: number): void => writer.write(...ended(sampleLogRecord({ spanName: `${number}`, metadata: 'x'.repeat(100) })));
     for (let number = 0; number < 100; number += 1) write(number);
     const dropped = metrics.get('log.recordsDropped');
     assert.ok(dropped > 50 && dropped < 100, `${dropped}`);
     const ids: string[] = [];
-    for (let record = reader.read(); record !== undefined; record = reader.read()) ids.push(record.id);
+    for (let record = reader.read(); record !== undefined; record = reader.read()) ids.push(record.spanName);
     assert.deepEqual(ids, Array.from({ length: 100 - dropped }, (_, index) => `${index}`));
     reader.giveBack();
     write(100);
-    assert.equal(read()?.id, '100');
+    assert.equal(read()?.spanName, '100');
     // More than the whole ring, whatever room there is.
-    writer.write(...ended(sampleLogRecord({ id: 'large', hookResults: 'x'.repeat(10_000) })));
+    writer.write(...ended(sampleLogRecord({ spanName: 'large', hookResults: 'x'.repeat(10_000) })));
     assert.equal(metrics.get('log.recordsDropped'), dropped + 1);
     write(101);
-    assert.equal(read()?.id, '101');
+    assert.equal(read()?.spanName, '101');
   });
 
   it('of a caller without a key is one of the first ten of a second', () => {
@@ -163,7 +166,7 @@ describe('a record in a ring', () => {
 
   it('has its texts when the dictionary is full, and after it began anew, also for a second reader', () => {
     const { writer, read, memory } = setUp();
-    const record = (number: number): LogRecord => sampleLogRecord({ id: `${number}`, model: `model ${number}`, targetPath: `config.targets[${number % 3}]` });
+    const record = (number: number): LogRecord => sampleLogRecord({ spanName: `${number}`, model: `model ${number}`, targetPath: `config.targets[${number % 3}]` });
     const principal = { keyId: 'the key', workspaceId: 'the workspace', organisationId: 'the organisation' };
     const write = (number: number): void => {
       const [exchange, usage] = ended(record(number));
@@ -180,8 +183,8 @@ describe('a record in a ring', () => {
       const rest = number % 3 === 0 ? 0 : 1;
       for (; unread > rest; unread -= 1) {
         const found = read();
-        assert.equal(found?.model, `model ${found?.id ?? ''}`);
-        assert.equal(found?.targetPath, `config.targets[${Number(found?.id) % 3}]`);
+        assert.equal(found?.model, `model ${found?.spanName ?? ''}`);
+        assert.equal(found?.targetPath, `config.targets[${Number(found?.spanName) % 3}]`);
         assert.deepEqual([found?.keyId, found?.workspaceId, found?.organisationId], ['the key', 'the workspace', 'the organisation']);
         models.add(found?.model ?? '');
       }
