@@ -35,6 +35,7 @@ export class Attempt implements UpstreamListener, SendWatcher {
   #call: UpstreamCall | null = null;
   #isPaused = false;
   #isOver = false;
+  #hasHead = false;
   /** The response is passed over: it is read, so that its connection can be used again, and thrown away. */
   #isDraining = false;
   #drained = 0;
@@ -120,7 +121,9 @@ export class Attempt implements UpstreamListener, SendWatcher {
     this.#isDraining = false;
     this.handler = handler;
     if (kept.length > 0) handler.onChunk(kept.take());
-    if (this.#isWhole) handler.onEnd();
+    if (!this.#isWhole) return;
+    this.#isOver = true;
+    handler.onEnd();
   }
 
   // ---- news of the call. An upstream, or a transport, is told nothing of what its news led to. ----
@@ -130,7 +133,8 @@ export class Attempt implements UpstreamListener, SendWatcher {
   }
 
   onHead(status: number, headers: readonly string[]): void {
-    if (this.#isOver) return;
+    if (this.#isOver || this.#hasHead) return;
+    this.#hasHead = true;
     const { owner } = this;
     try {
       owner.exchange.upstreamMs += performance.now() - this.#sentAt;
@@ -172,6 +176,8 @@ export class Attempt implements UpstreamListener, SendWatcher {
       this.#isWhole = true;
       return;
     }
+    // Whatever a transport tells behind its end is not listened to.
+    this.#isOver = true;
     try {
       handler.onEnd();
     } catch (thrown) {
@@ -192,6 +198,7 @@ export class Attempt implements UpstreamListener, SendWatcher {
     const { handler, owner } = this;
     const provider = this.target.provider.id;
     if (handler !== null) {
+      this.#isOver = true;
       handler.onError(isGatewayError(error) ? error : fail('UPSTREAM_BROKE', { provider, reason: reasonOf(error) }, error));
     } else if (this.#isDraining) {
       this.#kept = null;

@@ -119,6 +119,22 @@ describe('one target', () => {
     assert.equal(call.responder.isStarted, false);
   });
 
+  it('whose transport tells more after the end, or another head, is not listened to', async () => {
+    const whole = await start(target('a'), { a: [{ ...ok, status: 200 }] });
+    assert.equal(await whole.ended, 'finish');
+    whole.origins.a?.listener?.onError(reset());
+    whole.origins.a?.listener?.onChunk(Buffer.from('late'));
+    whole.origins.a?.listener?.onEnd();
+    assert.deepEqual([whole.responder.text, whole.responder.isAborted, whole.exchange.errorCode, whole.exchange.ending], [answer, false, '', 'complete']);
+    const twice = await start(target('a'), { a: [{ status: 200, chunks: ['{"id":'], isOpen: true }] });
+    await new Promise(setImmediate);
+    twice.origins.a?.listener?.onHead(500, []);
+    twice.origins.a?.listener?.onChunk(Buffer.from('"1"}'));
+    twice.origins.a?.listener?.onError(reset());
+    twice.origins.a?.listener?.onError(reset());
+    assert.deepEqual([await twice.ended, twice.responder.text, twice.responder.status, twice.exchange.errorCode], ['finish', '{"id":"1"}', 200, 'UPSTREAM_BROKE']);
+  });
+
   it('is paused while the client does not read, and cancelled when it leaves', async () => {
     const call = await start(target('a'), { a: [{ status: 200, headers: events, chunks: ['data: {}\n\n'], isOpen: true }] }, false);
     await new Promise(setImmediate);
