@@ -26,9 +26,19 @@ export class Authenticator {
   authenticate(head: RequestHead): Principal {
     const { apiKey } = head;
     const principal = apiKey === undefined || apiKey === '' ? this.#takeCarried(head) : this.#find(apiKey);
-    if (principal === undefined || this.#isExpired(principal)) throw fail('KEY_INVALID');
+    if (principal === undefined || this.#isExpired(principal)) {
+      this.#isTakenFrom(head);
+      throw fail('KEY_INVALID');
+    }
     this.#takeOut(head);
     return principal;
+  }
+
+  /** A key stood in the path, which the log would tell. */
+  #isTakenFrom(head: RequestHead): boolean {
+    if (!this.#finder.isIn(head.path)) return false;
+    head.path = '/';
+    return true;
   }
 
   /** One of our keys, the expired ones too, is or stands in `text`. */
@@ -53,7 +63,10 @@ export class Authenticator {
       looksLikeOurs ||= looksLikeKey(key);
     }
     // A key of a provider is none of ours: what is missing is the gateway's.
-    if (!looksLikeOurs) throw fail('KEY_MISSING');
+    if (!looksLikeOurs) {
+      this.#isTakenFrom(head);
+      throw fail('KEY_MISSING');
+    }
     return undefined;
   }
 
@@ -76,7 +89,7 @@ export class Authenticator {
     this.#takeOutOf(head.headers, head);
     if (head.gatewayHeaders.length > 0) this.#takeOutOf(head.gatewayHeaders, head);
     if (head.query !== '') head.query = this.#finder.queryWithout(head.query);
-    if (this.#finder.isIn(head.path)) throw fail('PATH_INVALID', { reason: 'it holds an API key of this gateway; send keys in headers', param: 'path' });
+    if (this.#isTakenFrom(head)) throw fail('PATH_INVALID', { reason: 'it holds an API key of this gateway; send keys in headers', param: 'path' });
   }
 
   #takeOutOf(list: string[], head: RequestHead): void {

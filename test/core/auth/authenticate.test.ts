@@ -126,6 +126,20 @@ describe('what a head carries besides', () => {
     }
   });
 
+  it('leaves no key in the path of a refused call, which the log tells', () => {
+    for (const [apiKey, code] of [[ours, 'PATH_INVALID'], [unknown, 'KEY_INVALID'], [undefined, 'KEY_MISSING'], [expired, 'KEY_INVALID']] as const) {
+      for (const path of [`/v1/proxy/bot/${other}/send`, `/v1/proxy/bot/${encodeURIComponent(other).replace('_', '%5f')}`]) {
+        const head = headOf(apiKey);
+        head.path = path;
+        assert.throws(() => authenticator.authenticate(head), (error: GatewayError) => error.code === code);
+        assert.equal(head.path, '/', code);
+      }
+    }
+    const plain = headOf(unknown);
+    assert.throws(() => authenticator.authenticate(plain));
+    assert.equal(plain.path, '/v1/chat/completions');
+  });
+
   it('is refused when a key stands in the path, where nothing can be left out', () => {
     const head = headOf(ours);
     head.path = `/v1/proxy/bot/${other}/send`;
