@@ -23,8 +23,27 @@ const bytesPerKeyCharacter = 6;
 /** How often a plan is compiled whose plugins change meanwhile. */
 const roundsMax = 5;
 
+/** Plans that were found last, by a cheap look at what names them. A power of two. */
+const recentMax = 64;
+/** A plan that is found as a recent one counts as used at the cache itself after so many times. */
+const touchEvery = 64;
+
+/** A plan with all that names it. */
+interface Recent {
+  readonly key: string;
+  readonly workspaceId: string;
+  readonly config: string | undefined;
+  readonly provider: string | undefined;
+  readonly customHost: string | undefined;
+  readonly virtualKey: string | undefined;
+  readonly plan: Plan;
+  uses: number;
+}
+
 export class PlanCache {
   readonly #plans: LRUCache<string, Plan>;
+  /** Comparing a config with the one that was here last costs a tenth of making a key of it and hashing that. */
+  readonly #recent: (Recent | null)[] = new Array<Recent | null>(recentMax).fill(null);
   readonly #compiling = new Map<string, Promise<Plan>>();
   /** Grows when plugins change: what was compiled meanwhile may hold the old ones. */
   #pluginsVersion = 0;
@@ -36,6 +55,7 @@ export class PlanCache {
       sizeCalculation: (plan, key) => planBytes + key.length * bytesPerKeyCharacter + plan.weightBytes,
       dispose: (plan) => {
         plan.isRetired = true;
+        for (let place = 0; place < recentMax; place += 1) if (this.#recent[place]?.plan === plan) this.#recent[place] = null;
         closeIfUnused(plan);
       },
     });
@@ -43,10 +63,22 @@ export class PlanCache {
 
   /** The plan, or a promise of it the first time. Throws or rejects with a client error for a config that cannot work. */
   find(exchange: Exchange): Plan | Promise<Plan> {
-    const { head } = exchange;
-    const key = `${exchange.principal.workspaceId}\n${head.provider ?? ''}\n${head.customHost ?? ''}\n${head.virtualKey ?? ''}\n${head.config ?? ''}`;
+    const { config, provider, customHost, virtualKey } = exchange.head;
+    const { workspaceId } = exchange.principal;
+    const place = placeOf(config, provider);
+    const recent = this.#recent[place];
+    if (recent !== null && recent !== undefined && recent.config === config && recent.workspaceId === workspaceId
+      && recent.provider === provider && recent.customHost === customHost && recent.virtualKey === virtualKey) {
+      recent.uses += 1;
+      if (recent.uses % touchEvery === 0) this.#plans.get(recent.key);
+      return recent.plan;
+    }
+    const key = `${workspaceId}\n${provider ?? ''}\n${customHost ?? ''}\n${virtualKey ?? ''}\n${config ?? ''}`;
     const plan = this.#plans.get(key);
-    if (plan !== undefined) return plan;
+    if (plan !== undefined) {
+      this.#recent[place] = { key, workspaceId, config, provider, customHost, virtualKey, plan, uses: 0 };
+      return plan;
+    }
     let compiling = this.#compiling.get(key);
     if (compiling === undefined) {
       compiling = this.#compile(exchange, key).finally(() => this.#compiling.delete(key));
@@ -110,6 +142,14 @@ export class PlanCache {
     }
     return parseConfig(config, { isKeyless: (name) => keyless.has(name) });
   }
+}
+
+/** Where a plan that these name is among the recent ones: their lengths and a few characters, wherever configs mostly differ. */
+function placeOf(config: string | undefined, provider: string | undefined): number {
+  const text = config ?? provider ?? '';
+  const { length } = text;
+  if (length === 0) return 0;
+  return (length + text.charCodeAt(length >> 1) * 3 + text.charCodeAt(length >> 2) * 5 + text.charCodeAt(length - (length >> 2) - 1) * 7) & (recentMax - 1);
 }
 
 const isKeyless = (auth: Auth): boolean => auth.type === 'none' || (auth.type === 'bearer' && auth.isOptional === true);

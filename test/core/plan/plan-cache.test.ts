@@ -73,6 +73,29 @@ describe('the plan cache', () => {
     assert.equal(byConfig(text, 'w2'), plans[1]);
   });
 
+  it('keeps apart what is as long and mostly the same, in any order of asking', async () => {
+    const texts = Array.from({ length: 10 }, (_, digit) => JSON.stringify({ provider: 'openai', api_key: `key-${digit}`, request_timeout: 1000 }));
+    const plans = await Promise.all(texts.map((text) => byConfig(text)));
+    assert.equal(new Set(plans).size, texts.length);
+    for (let round = 0; round < 3; round += 1) {
+      for (const [index, text] of texts.entries()) {
+        assert.equal(byConfig(text), plans[index]);
+        assert.equal(byConfig(text), plans[index]);
+        assert.notEqual(await byConfig(text, 'w2'), plans[index]);
+      }
+    }
+  });
+
+  it('keeps what is in use however many come and go', async () => {
+    const plan = await byConfig();
+    for (let index = 0; index < 2500; index += 1) {
+      if (index % 4 === 0) for (let use = 0; use < 4; use += 1) assert.equal(byConfig(), plan);
+      await byConfig(JSON.stringify({ provider: 'openai', api_key: `k${index}` }));
+    }
+    assert.equal(byConfig(), plan);
+    assert.equal(plan.isRetired, false);
+  });
+
   it('cannot be led to another\'s plan by line breaks in a header', async () => {
     const plan = await ask({ 'x-gateway-provider': 'openai', 'x-gateway-custom-host': 'http://a.example' });
     const other = ask({ 'x-gateway-provider': 'openai\nhttp://a.example' });
