@@ -1,11 +1,16 @@
-// The format of a row of logs, both ways. A batch is plain MessagePack: `[format, fields, records]`, where `fields` names the members once
-// and each record is the array of its values. So any MessagePack library reads it, and a later version reads what an earlier one wrote: a
-// field it misses has its blank value, a field it does not know is left out. `format` changes only when this no longer holds.
+// The format of a row of logs, both ways. A batch is plain MessagePack: `[format, count, fields, columns]`, one column for each field, in the form that
+// takes least (columns.ts). So any MessagePack library reads it, and a later version reads what an earlier one wrote: a field it misses has its
+// blank value, a field it does not know is left out. `format` changes only when this no longer holds. Format 1, `[1, fields, records]` with the
+// array of its values for each record, is read and no longer written.
 
 import type { LogRecord } from '@gateway/plugin-sdk';
 import { Packr } from 'msgpackr';
+import { NumberColumn, readColumn, ValueColumn } from './columns.js';
 
-export const logBatchFormat = 1;
+export const logBatchFormat = 2;
+const rowFormat = 1;
+/** Nobody writes as many in one batch; what says so is damaged. */
+const countMax = 1_000_000;
 
 /** What a field is when the batch was written before there was such a field. Its type is the field's type. */
 const blank: LogRecord = {
@@ -16,21 +21,64 @@ const blank: LogRecord = {
   startedAtMs: 0, firstByteMs: -1, tookMs: 0, upstreamMs: 0, metadata: '', hookResults: '',
 };
 const blankFields: Readonly<Record<string, unknown>> = { ...blank };
-const fields = Object.keys(blankFields);
-/** The values in the order of `fields`; written out because a loop over names is several times slower. */
-const valuesOf = (record: LogRecord): readonly unknown[] => [
-  record.id, record.traceId, record.spanId, record.parentSpanId, record.spanName, record.organisationId, record.workspaceId, record.keyId,
-  record.endpoint, record.method, record.path, record.provider, record.model, record.targetPath, record.status, record.ended, record.errorCode,
-  record.isStream, record.attempts, record.cacheStatus, record.finishReason,
-  record.inputTokens, record.outputTokens, record.totalTokens, record.cachedTokens, record.reasoningTokens, record.requestBytes, record.responseBytes,
-  record.startedAtMs, record.firstByteMs, record.tookMs, record.upstreamMs, record.metadata, record.hookResults,
-];
+/** Filled and emptied by one batch at a time. */
+const columns: { readonly [Name in keyof LogRecord]: LogRecord[Name] extends number ? NumberColumn : ValueColumn } = {
+  id: new ValueColumn(), traceId: new ValueColumn(), spanId: new ValueColumn(), parentSpanId: new ValueColumn(),
+  spanName: new ValueColumn(), organisationId: new ValueColumn(), workspaceId: new ValueColumn(), keyId: new ValueColumn(),
+  endpoint: new ValueColumn(), method: new ValueColumn(), path: new ValueColumn(), provider: new ValueColumn(), model: new ValueColumn(),
+  targetPath: new ValueColumn(), status: new NumberColumn(), ended: new ValueColumn(), errorCode: new ValueColumn(),
+  isStream: new ValueColumn(), attempts: new NumberColumn(), cacheStatus: new ValueColumn(), finishReason: new ValueColumn(),
+  inputTokens: new NumberColumn(), outputTokens: new NumberColumn(), totalTokens: new NumberColumn(), cachedTokens: new NumberColumn(),
+  reasoningTokens: new NumberColumn(), requestBytes: new NumberColumn(), responseBytes: new NumberColumn(), startedAtMs: new NumberColumn(),
+  firstByteMs: new NumberColumn(), tookMs: new NumberColumn(), upstreamMs: new NumberColumn(), metadata: new ValueColumn(),
+  hookResults: new ValueColumn(),
+};
+const fields = Object.keys(columns);
+const allColumns = Object.values(columns);
 
 const packr = new Packr({ useRecords: false });
 
 /** The value of the row that holds `batch`. */
 export function packLogBatch(batch: readonly LogRecord[]): Uint8Array {
-  return packr.pack([logBatchFormat, fields, batch.map(valuesOf)]);
+  for (const column of allColumns) column.clear();
+  // Written out, because a loop over names is several times slower.
+  for (const record of batch) {
+    columns.id.push(record.id);
+    columns.traceId.push(record.traceId);
+    columns.spanId.push(record.spanId);
+    columns.parentSpanId.push(record.parentSpanId);
+    columns.spanName.push(record.spanName);
+    columns.organisationId.push(record.organisationId);
+    columns.workspaceId.push(record.workspaceId);
+    columns.keyId.push(record.keyId);
+    columns.endpoint.push(record.endpoint);
+    columns.method.push(record.method);
+    columns.path.push(record.path);
+    columns.provider.push(record.provider);
+    columns.model.push(record.model);
+    columns.targetPath.push(record.targetPath);
+    columns.status.push(record.status);
+    columns.ended.push(record.ended);
+    columns.errorCode.push(record.errorCode);
+    columns.isStream.push(record.isStream);
+    columns.attempts.push(record.attempts);
+    columns.cacheStatus.push(record.cacheStatus);
+    columns.finishReason.push(record.finishReason);
+    columns.inputTokens.push(record.inputTokens);
+    columns.outputTokens.push(record.outputTokens);
+    columns.totalTokens.push(record.totalTokens);
+    columns.cachedTokens.push(record.cachedTokens);
+    columns.reasoningTokens.push(record.reasoningTokens);
+    columns.requestBytes.push(record.requestBytes);
+    columns.responseBytes.push(record.responseBytes);
+    columns.startedAtMs.push(record.startedAtMs);
+    columns.firstByteMs.push(record.firstByteMs);
+    columns.tookMs.push(record.tookMs);
+    columns.upstreamMs.push(record.upstreamMs);
+    columns.metadata.push(record.metadata);
+    columns.hookResults.push(record.hookResults);
+  }
+  return packr.pack([logBatchFormat, batch.length, fields, allColumns.map((column) => column.packed())]);
 }
 
 /** The records of a row that the `store` exporter wrote, in the order they were given to it. */
@@ -42,24 +90,42 @@ export function readLogBatch(value: Uint8Array): LogRecord[] {
     throw new Error('the log batch is damaged: it is not MessagePack', { cause: thrown });
   }
   if (!Array.isArray(batch) || !Number.isInteger(batch[0])) throw new Error('the log batch is damaged: it has no format');
+  if (batch[0] === rowFormat) return readRows(batch[1], batch[2]);
   if (batch[0] !== logBatchFormat) throw new Error(`the log batch has format ${String(batch[0])}, newer than the ${logBatchFormat} that is read here; update the gateway`);
-  const names: unknown = batch[1];
-  const rows: unknown = batch[2];
-  if (!Array.isArray(names) || !Array.isArray(rows)) throw new Error('the log batch is damaged: it has no fields or no records');
-  return rows.map((row) => readRecord(names, row));
+  return readColumns(batch[1], batch[2], batch[3]);
 }
 
-function readRecord(names: readonly unknown[], row: unknown): LogRecord {
-  if (!Array.isArray(row)) throw new Error('the log batch is damaged: a record is not an array');
-  const record: Record<string, unknown> = { ...blankFields };
+function readColumns(count: unknown, names: unknown, packed: unknown): LogRecord[] {
+  if (typeof count !== 'number' || !Number.isInteger(count) || count < 0 || count > countMax) throw new Error('the log batch is damaged: it does not say how many records it has');
+  if (!Array.isArray(names) || !Array.isArray(packed)) throw new Error('the log batch is damaged: it has no fields or no columns');
+  const records = Array.from({ length: count }, (): Record<string, unknown> => ({ ...blankFields }));
   for (let index = 0; index < names.length; index += 1) {
     const name = String(names[index]);
     if (!Object.hasOwn(blankFields, name)) continue;
-    const value: unknown = row[index];
-    const type = typeof blankFields[name];
-    if (typeof value !== type) throw new Error(`the log batch is damaged: ${name} is not a ${type}`);
-    record[name] = value;
+    const values = readColumn(packed[index], count);
+    if (values === undefined) throw new Error(`the log batch is damaged: ${name} is not a column of ${count} values`);
+    for (let at = 0; at < count; at += 1) put(records[at] as Record<string, unknown>, name, values[at]);
   }
   // Each field of `blank` is there, with a value of its type.
-  return record as unknown as LogRecord;
+  return records as unknown as LogRecord[];
+}
+
+function readRows(names: unknown, rows: unknown): LogRecord[] {
+  if (!Array.isArray(names) || !Array.isArray(rows)) throw new Error('the log batch is damaged: it has no fields or no records');
+  return rows.map((row: unknown) => {
+    if (!Array.isArray(row)) throw new Error('the log batch is damaged: a record is not an array');
+    const record: Record<string, unknown> = { ...blankFields };
+    for (let index = 0; index < names.length; index += 1) {
+      const name = String(names[index]);
+      if (Object.hasOwn(blankFields, name)) put(record, name, row[index]);
+    }
+    // As above.
+    return record as unknown as LogRecord;
+  });
+}
+
+function put(record: Record<string, unknown>, name: string, value: unknown): void {
+  const type = typeof blankFields[name];
+  if (typeof value !== type) throw new Error(`the log batch is damaged: ${name} is not a ${type}`);
+  record[name] = value;
 }

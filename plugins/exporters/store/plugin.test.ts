@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Exporter, LogRecord } from '@gateway/plugin-sdk';
 import { conformExporter, fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
+import fc from 'fast-check';
 import { pack } from 'msgpackr';
 import { packLogBatch, readLogBatch } from './log-batch.js';
 import { allRows, ofCallers, ofRefused, refusedRoom } from './partitions.js';
@@ -65,7 +66,7 @@ describe('store exporter', () => {
     const store = await host.store('logs');
     let sizeMax = 0;
     for (let count = 0; count < 60; count += 1) {
-      await write(exporter, Array.from({ length: 200 }, (_, index) => sampleLogRecord({ id: `${count}-${index}`, metadata: 'x'.repeat(count * 3) })));
+      await write(exporter, Array.from({ length: 200 }, (_, index) => sampleLogRecord({ id: `${count}-${index}`, metadata: `${index} ${'x'.repeat(count * 8)}` })));
       host.advance(1);
       sizeMax = Math.max(sizeMax, await store.size?.() ?? 0);
     }
@@ -80,7 +81,7 @@ describe('store exporter', () => {
   it('cuts a batch that is large for the room into several rows', async () => {
     const host = fakeHost();
     const exporter = await open(host, { ...defaults, bytesMax: 1_048_576 });
-    await write(exporter, Array.from({ length: 64 }, (_, index) => sampleLogRecord({ id: `${index}`, metadata: 'x'.repeat(4000) })));
+    await write(exporter, Array.from({ length: 64 }, (_, index) => sampleLogRecord({ id: `${index}`, metadata: `${index} ${'x'.repeat(4000)}` })));
     const rows = await rowsOf(host);
     assert.ok(rows.length > 8 && rows.every(({ value }) => value.length <= 1_048_576 / 64), `${rows.length}`);
     assert.deepEqual(rows.flatMap((row) => readLogBatch(row.value)).map((record) => record.id), Array.from({ length: 64 }, (_, index) => `${index}`));
@@ -154,10 +155,29 @@ describe('store exporter', () => {
   });
 });
 
+/** Minus zero is zero. */
+const plain = (record: LogRecord): object => ({ ...record, status: record.status + 0, tookMs: record.tookMs + 0, requestBytes: record.requestBytes + 0 });
+
 describe('log batch format', () => {
   it('gives back every field of every record', () => {
     const batch = [sampleLogRecord({ isStream: true, cachedTokens: 7, upstreamMs: 0.125 }), sampleLogRecord({ id: '😀', status: 499, ended: 'client' })];
     assert.deepEqual(readLogBatch(packLogBatch(batch)), batch);
+  });
+
+  it('gives back whatever the records are', () => {
+    const text = fc.oneof(fc.constantFrom('', 'a', 'gpt-4.1', 'x'.repeat(70)), fc.string({ unit: 'grapheme', maxLength: 40 }), fc.uuid());
+    const number = fc.oneof(fc.integer(), fc.double({ noNaN: true }), fc.constantFrom(-1, 0, 2 ** 31, -(2 ** 31), 1e15, 0.5, Infinity));
+    const record = fc.record({ id: text, traceId: text, model: text, metadata: text, keyId: text, status: number, tookMs: number, requestBytes: number, isStream: fc.boolean() });
+    fc.assert(fc.property(fc.array(record, { maxLength: 80 }), (changes) => {
+      const batch = changes.map((each) => sampleLogRecord(each));
+      assert.deepEqual(readLogBatch(packLogBatch(batch)).map(plain), batch.map(plain));
+    }));
+  });
+
+  it('takes less room than the values one by one', () => {
+    const batch = Array.from({ length: 200 }, (_, index) => sampleLogRecord({ id: `7d1f3c5e-0000-4000-8000-${String(index).padStart(12, '0')}`, tookMs: index + 0.5, inputTokens: index }));
+    const packed = packLogBatch(batch);
+    assert.ok(packed.length < pack([1, Object.keys(batch[0] ?? {}), batch.map((each) => Object.values(each))]).length / 2, `${packed.length}`);
   });
 
   it('reads batches of other versions: fields it lacks are blank, fields it does not know are left out', () => {
@@ -167,13 +187,22 @@ describe('log batch format', () => {
     assert.equal(record?.inputTokens, -1);
     assert.equal(record?.model, '');
     assert.ok(record !== undefined && !('inventedLater' in record));
+    const [later] = readLogBatch(pack([2, 1, ['id', 'inventedLater', 'constructor', 'status'], [['same', 'a'], ['form of later'], ['same', 'y'], ['list', [200]]]]));
+    assert.deepEqual(later, record);
   });
 
   it('says what is wrong with a batch it cannot read', () => {
-    assert.throws(() => readLogBatch(pack([2, [], []])), /format 2, newer than the 1 .* update the gateway/);
+    assert.throws(() => readLogBatch(pack([3, [], []])), /format 3, newer than the 2 .* update the gateway/);
     assert.throws(() => readLogBatch(new Uint8Array([0xc1])), /damaged/);
     assert.throws(() => readLogBatch(pack({})), /damaged: it has no format/);
     assert.throws(() => readLogBatch(pack([1, ['id'], [[5]]])), /damaged: id is not a string/);
-    assert.throws(() => readLogBatch(packLogBatch([sampleLogRecord()]).subarray(0, 300)), /damaged/);
+    for (const count of ['1', -1, 0.5, 1e9]) assert.throws(() => readLogBatch(pack([2, count, [], []])), /damaged: it does not say how many/);
+    assert.throws(() => readLogBatch(pack([2, 1, ['id'], [['same', 5]]])), /damaged: id is not a string/);
+    for (const column of [7, [], ['nothing'], ['list', []], ['list', 'a'], ['words', ['a'], Buffer.alloc(2)], ['words', ['a'], 'a'], ['texts', 2, 'a'], ['integers', Buffer.alloc(3)], ['doubles', Buffer.alloc(4)]]) {
+      assert.throws(() => readLogBatch(pack([2, 1, ['id'], [column]])), /damaged: id is not a column of 1 values/);
+    }
+    assert.throws(() => readLogBatch(pack([2, 1, ['id'], [['words', ['a'], Buffer.from([1])]]])), /damaged: id is not a string/);
+    const whole = packLogBatch([sampleLogRecord(), sampleLogRecord({ id: 'other', tookMs: 5 })]);
+    for (let length = 0; length < whole.length; length += 1) assert.throws(() => readLogBatch(whole.subarray(0, length)), /damaged/);
   });
 });
