@@ -1,8 +1,9 @@
 // Hot: runs for each chunk of an answer.
 // The answer on its way to the client. Chunks that arrive in one read of the upstream socket leave in one write: they are gathered until the
-// end of the running task. A write that finds no room says so, and the relay pauses the upstream; what is held here stays below two reads.
+// end of that read. A write that finds no room says so, and the relay pauses the upstream; what is held here stays below two reads.
 
 import type { DrainListener, HeaderList, Responder } from '../exchange/responder.js';
+import { atTurnEnd, type TurnWork } from '../upstream/turn.js';
 import { isCorsHeader } from './cors.js';
 import { statusLine } from './status-line.js';
 import type { UwsResponse } from './uws.js';
@@ -24,9 +25,8 @@ export interface WriterOwner {
 }
 
 const sendEarly = (writer: ResponseWriter): void => writer.sendEarly();
-const flushPlanned = (writer: ResponseWriter): void => writer.flushPlanned();
 
-export class ResponseWriter implements Responder {
+export class ResponseWriter implements Responder, TurnWork {
   isOpen = true;
   isStarted = false;
   /** Counted when taken: the log record is made before the bytes have left. */
@@ -126,11 +126,10 @@ export class ResponseWriter implements Responder {
 
   #plan(): void {
     this.#isFlushPlanned = true;
-    // Not queueMicrotask: it makes an async resource for each callback.
-    process.nextTick(flushPlanned, this);
+    atTurnEnd(this);
   }
 
-  flushPlanned(): void {
+  onTurnEnd(): void {
     this.#isFlushPlanned = false;
     if (this.isOpen) this.response.cork(this.#flushCorked);
   }

@@ -6,6 +6,7 @@
 import { fail } from '../../errors/gateway-error.js';
 import type { Connect, Connecting, ConnectTarget, OnReadOpts, Socket } from '../egress.js';
 import { WheelTimeout, type TimeoutOwner, type TimerWheel } from '../timer-wheel.js';
+import { beginTurn, endTurn } from '../turn.js';
 import { onLent, readBuffer } from './read-buffer.js';
 import type { RequestHead } from './request-head.js';
 import { ResponseParser } from './response-parser.js';
@@ -154,8 +155,17 @@ export class Connection implements TimeoutOwner {
     else call.upload.begin(socket, call.head);
   }
 
-  /** False: the socket stops reading. */
   #onRead(count: number): boolean {
+    beginTurn();
+    try {
+      return this.#take(count);
+    } finally {
+      endTurn();
+    }
+  }
+
+  /** False: the socket stops reading. */
+  #take(count: number): boolean {
     onLent();
     const call = this.#call;
     if (call === null || this.isDropped) {

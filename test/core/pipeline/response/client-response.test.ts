@@ -22,7 +22,7 @@ describe('the response to the client', () => {
     assert.deepEqual([responder.status, exchange.status, exchange.firstByteAt > 0, responder.text, responder.isEnded], [246, 246, true, 'data: a\n\n', true]);
     assert.deepEqual([all('x-gateway-trace-id'), all('x-gateway-retry-attempt-count'), all('content-type')], [[exchange.traceId], ['2'], ['text/event-stream']]);
     assert.deepEqual([all('set-cookie'), all('date'), all('x-hop'), all('connection')], [['a', 'b'], [], [], []]);
-    assert.match(all('server-timing').join(), /^gateway;dur=[\d.]+, upstream;dur=0, db;dur=1$/);
+    assert.match(all('server-timing').join(), /^gateway;dur=[\d.]+, upstream;dur=0\.000, db;dur=1$/);
   });
 
   it('of another content type than the provider\'s has that alone', () => {
