@@ -8,6 +8,7 @@ import type { Exchange } from '../../exchange/exchange.js';
 import type { TargetPlan } from '../../plan/plan.js';
 import type { SendWatcher, UpstreamRequest } from '../../upstream/client.js';
 import { FanOut } from '../../upstream/fan-out.js';
+import { WheelTimeout, type TimeoutOwner } from '../../upstream/timer-wheel.js';
 import type { PreparedRequest } from '../request/prepare.js';
 import type { ResponseHandler } from '../response/response-handler.js';
 import { ResponseHead } from '../response/response-head.js';
@@ -16,6 +17,8 @@ import { send, sign, WaitingCall, type SendOwner } from './send-request.js';
 
 /** Of an answer nobody wants, this much is read so that its connection can be used again. */
 const drainBytesMax = 64 * 1024;
+/** And for so long: a server that never comes to its end would have the connection for ever. */
+export const drainMsMax = 5_000;
 
 /** The loop, as an attempt knows it. */
 export interface AttemptOwner extends SendOwner {
@@ -29,7 +32,7 @@ export interface AttemptOwner extends SendOwner {
   onRepeat(): void;
 }
 
-export class Attempt implements UpstreamListener, SendWatcher {
+export class Attempt implements UpstreamListener, SendWatcher, TimeoutOwner {
   /** Of the response; null until its head is here, and when nobody wants it. */
   handler: ResponseHandler | null = null;
   #call: UpstreamCall | null = null;
@@ -39,6 +42,8 @@ export class Attempt implements UpstreamListener, SendWatcher {
   /** The response is passed over: it is read, so that its connection can be used again, and thrown away. */
   #isDraining = false;
   #drained = 0;
+  /** Of the reading of a response that was passed over. */
+  #drainTimeout: WheelTimeout | null = null;
   /** What came of a response that was passed over, as long as it may be wanted; null when it is not. */
   #kept: ByteCollector | null = null;
   /** The response that was passed over has come whole. */
@@ -94,6 +99,7 @@ export class Attempt implements UpstreamListener, SendWatcher {
   cancel(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#endDrain();
     if (this.#call !== null) this.#call.cancel();
   }
 
@@ -107,6 +113,20 @@ export class Attempt implements UpstreamListener, SendWatcher {
   passOver(isKept: boolean): void {
     this.#isDraining = true;
     if (isKept) this.#kept = new ByteCollector();
+    this.#drainTimeout = new WheelTimeout(this.owner.services.timers, this);
+    this.#drainTimeout.start(drainMsMax);
+  }
+
+  /** The response that was passed over takes too long. */
+  onTimeout(): void {
+    this.#kept = null;
+    this.cancel();
+  }
+
+  #endDrain(): void {
+    if (this.#drainTimeout === null) return;
+    this.#drainTimeout.remove();
+    this.#drainTimeout = null;
   }
 
   get isRevivable(): boolean {
@@ -119,6 +139,7 @@ export class Attempt implements UpstreamListener, SendWatcher {
     if (kept === null) return;
     this.#kept = null;
     this.#isDraining = false;
+    this.#endDrain();
     this.handler = handler;
     if (kept.length > 0) handler.onChunk(kept.take());
     if (!this.#isWhole) return;
@@ -174,6 +195,7 @@ export class Attempt implements UpstreamListener, SendWatcher {
     const { handler } = this;
     if (handler === null) {
       this.#isWhole = true;
+      this.#endDrain();
       return;
     }
     // Whatever a transport tells behind its end is not listened to.
@@ -202,6 +224,7 @@ export class Attempt implements UpstreamListener, SendWatcher {
       handler.onError(isGatewayError(error) ? error : fail('UPSTREAM_BROKE', { provider, reason: reasonOf(error) }, error));
     } else if (this.#isDraining) {
       this.#kept = null;
+      this.#endDrain();
     } else {
       this.#isOver = true;
       owner.exchange.upstreamMs += performance.now() - this.#sentAt;
