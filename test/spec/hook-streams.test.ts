@@ -289,6 +289,14 @@ describe('a stream that hooks change', () => {
       const passed = read(route.dialect, await passing.text());
       assert.deepEqual([passing.status, passed.text, passed.isEnded, passed.results[0].after_request_hooks[0].verdict], [200, said, true, false]);
     });
+
+    it(`${route.name}: has the status of its head where another try is possible too, however much its first read brings`, async () => {
+      says(route, words);
+      for (const deny of [true, false]) {
+        const passing = await post(route, { retry: { attempts: 1 }, output_guardrails: [{ deny, 'default.regexMatch': { rule: 'that is', not: true } }] });
+        assert.deepEqual([passing.status, read(route.dialect, await passing.text()).isEnded], [200, !deny]);
+      }
+    });
   }
 });
 

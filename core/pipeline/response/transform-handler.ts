@@ -27,6 +27,8 @@ export class TransformHandler extends ClientStream implements StreamHandler {
   #tail: StreamTail | null = null;
   /** What was written last. */
   #last: Uint8Array | null = null;
+  /** For the client; what hooks say later changes it only where all is held for them. */
+  #status = 0;
 
   /**
    * `isHeld`: nothing goes to the client before the hooks have spoken. `startsLate`: the head waits for the first bytes, since another try may be
@@ -39,6 +41,8 @@ export class TransformHandler extends ClientStream implements StreamHandler {
 
   /** False when a plugin could not make its part: nothing has gone to the client, which gets a plain error. */
   begin(): boolean {
+    // Now, and not when the first bytes have come out: how much of a stream one read brings is chance.
+    this.#status = this.context.clientStatus;
     try {
       this.#stages = this.#makeStages();
     } catch (thrown) {
@@ -75,7 +79,7 @@ export class TransformHandler extends ClientStream implements StreamHandler {
   }
 
   protected override start(): void {
-    beginResponse(this.exchange, this.context.clientStatus, this.retryCount, this.head, 'text/event-stream', -1);
+    beginResponse(this.exchange, this.isHeld ? this.context.clientStatus : this.#status, this.retryCount, this.head, 'text/event-stream', -1);
   }
 
   protected override isMidEvent(): boolean {
