@@ -205,12 +205,15 @@ export class DataThread {
 
   async #end(deadlineMs: number): Promise<void> {
     const { services } = this;
+    const byMs = performance.now() + deadlineMs;
     this.#listener.stopListening();
     await services.closing('the reloader', () => this.reloader.close());
     await this.#untilIdle(deadlineMs);
     // The last bytes of ended answers may still be in the library's hands.
     await new Promise((resolve) => { setTimeout(resolve, Math.min(lingerMs, deadlineMs)); });
     this.#listener.close();
+    await this.#untilSettled(byMs - performance.now());
+    this.pipeline.settleAll();
     this.writer?.close();
     await this.log?.stop(0, this.#isHasty);
     this.plans.clear();
@@ -220,14 +223,25 @@ export class DataThread {
   }
 
   #untilIdle(deadlineMs: number): Promise<void> {
-    if (this.#isHasty || this.#listener.open === 0) return Promise.resolve();
+    if (this.#listener.open === 0) return Promise.resolve();
+    return this.#wait(deadlineMs, (onIdle) => { this.#listener.onIdle = onIdle; });
+  }
+
+  /** Until hooks that no answer waits for have said what belongs into the log. */
+  #untilSettled(deadlineMs: number): Promise<void> {
+    if (this.pipeline.isSettled) return Promise.resolve();
+    return this.#wait(deadlineMs, (onSettled) => { this.pipeline.onSettled = onSettled; });
+  }
+
+  #wait(deadlineMs: number, listen: (onOver: () => void) => void): Promise<void> {
+    if (this.#isHasty || deadlineMs <= 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#cut = () => {
         clearTimeout(timer);
         resolve();
       };
       const timer = setTimeout(this.#cut, deadlineMs);
-      this.#listener.onIdle = this.#cut;
+      listen(this.#cut);
     });
   }
 }

@@ -10,7 +10,7 @@ import lmdb from '../../plugins/storage/lmdb/plugin.js';
 import { writePackage, type PackageParts } from '../core/registry/plugin-package.js';
 import { startChildGateway, temporaryFolder, type ChildGateway } from '../support/child-gateway.js';
 import { routed, startTestGateway } from '../support/gateway.js';
-import { answerChat, startUpstream, type TestUpstream } from '../support/upstream.js';
+import { answerChat, sendJson, startUpstream, type TestUpstream } from '../support/upstream.js';
 import { openWire } from '../support/wire.js';
 
 const chat = JSON.stringify({ model: 'gpt-test', messages: [{ role: 'user', content: 'x' }] });
@@ -165,6 +165,32 @@ describe('the log thread', { concurrency: 2 }, () => {
     await without.stop();
     assert.equal(existsSync(join(without.dataDir, 'exporter-store-logs')), false);
   });
+
+  for (const isPatient of [true, false]) {
+    it(`has the calls whose hooks in the background still run when the gateway ends, ${isPatient ? 'with what they say before the deadline' : 'at the deadline without'}`, async () => {
+      const upstream = await startUpstream(answerChat);
+      let answer = (): void => undefined;
+      const judge = await startUpstream((_, response) => { answer = () => sendJson(response, 200, { verdict: true }); });
+      const folder = temporaryFolder();
+      const path = join(folder, 'log.jsonl');
+      writeFileSync(join(folder, 'gateway.json'), JSON.stringify({ exporters: [{ id: 'jsonl', params: { path } }] }));
+      const gateway = await startTestGateway({ GATEWAY_SETTINGS: join(folder, 'gateway.json') });
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST', body: chat,
+        headers: { 'content-type': 'application/json', ...routed(upstream.url, { input_guardrails: [{ webhook: { webhookURL: `${judge.url}/`, timeout: 60_000 }, async: true }] }) },
+      });
+      assert.equal(response.status, 200);
+      await response.arrayBuffer();
+      await until('the question to the hook', () => judge.received.length === 1);
+      const stopped = gateway.stop(isPatient ? 60_000 : 0);
+      // What a gateway that stops says, or nobody any more.
+      await fetch(`${gateway.url}/ready`).then(({ status }) => assert.equal(status, 503), () => undefined);
+      if (isPatient) answer();
+      await stopped;
+      const records = tracesIn(path).map((line) => JSON.parse(line));
+      assert.deepEqual(records.map(({ status, hookResults }) => [status, hookResults === '' ? 0 : JSON.parse(hookResults).async_hooks.length]), [[200, isPatient ? 1 : 0]]);
+    });
+  }
 
   it('ends with a start that fails after it', async () => {
     const folder = temporaryFolder();

@@ -22,10 +22,10 @@ import { answerStored, loadStored, ownIdIn, usesStored } from './stored-response
 export class Pipeline implements CallEnd {
   /** Exchanges that have not ended. */
   open = 0;
-  /** Told when `open` falls to 0; for shutdown. */
-  onIdle: (() => void) | null = null;
-  /** Exchanges that have ended, but for hooks that nobody waits for. */
-  #inBackground = 0;
+  /** Told when the last of those is settled that ended but for hooks that nobody waits for; for shutdown. */
+  onSettled: (() => void) | null = null;
+  /** What settles each of them. */
+  readonly #inBackground = new Set<() => void>();
 
   constructor(readonly services: PipelineServices) {}
 
@@ -233,7 +233,16 @@ export class Pipeline implements CallEnd {
     const { hooks } = exchange;
     if (hooks === null || hooks.pending.length === 0) this.#settle(exchange, running, usage);
     else this.#settleLater(exchange, running, usage, hooks.pending);
-    if (this.open + this.#inBackground === 0 && this.onIdle !== null) this.onIdle();
+  }
+
+  /** Every exchange that ended has its record. */
+  get isSettled(): boolean {
+    return this.#inBackground.size === 0;
+  }
+
+  /** Hooks in the background are waited for no longer: their calls are recorded with what has been said. */
+  settleAll(): void {
+    for (const settle of this.#inBackground) settle();
   }
 
   #usageOf(exchange: Exchange, running: Running | null): Usage | null {
@@ -255,12 +264,17 @@ export class Pipeline implements CallEnd {
 
   /** Hooks in the background: their results belong into the record, and the plan has to stay until they are done. */
   #settleLater(exchange: Exchange, running: Running | null, usage: Usage | null, pending: readonly Promise<void>[]): void {
-    this.#inBackground += 1;
-    Promise.allSettled(pending).then(() => {
-      this.#inBackground -= 1;
-      this.#settle(exchange, running, usage);
-      if (this.open + this.#inBackground === 0 && this.onIdle !== null) this.onIdle();
-    }).catch((thrown: unknown) => this.services.logger.error('an exchange could not be settled', { request: exchange.id, reason: reasonOf(thrown) }));
+    const settle = (): void => {
+      if (!this.#inBackground.delete(settle)) return;
+      try {
+        this.#settle(exchange, running, usage);
+      } catch (thrown) {
+        this.services.logger.error('an exchange could not be settled', { request: exchange.id, reason: reasonOf(thrown) });
+      }
+      if (this.isSettled && this.onSettled !== null) this.onSettled();
+    };
+    this.#inBackground.add(settle);
+    Promise.allSettled(pending).then(settle, settle);
   }
 }
 
