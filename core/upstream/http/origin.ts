@@ -128,10 +128,25 @@ export class Origin implements UpstreamOrigin, ConnectionOwner, CallOwner {
       const isStream = request.body !== null && !(request.body instanceof Uint8Array);
       if (isStream && now - connection.idleSince < settledMs && this.#open < this.options.connectionsMax) {
         this.#idle.push(connection);
-        return null;
+        return this.#takeSettled(now);
       }
       connection.idleSince = 0;
       return connection;
+    }
+    return null;
+  }
+
+  /** Of those that became idle earlier than the last one: without it, each stream that follows a call would leave one more connection. */
+  #takeSettled(now: number): Connection | null {
+    for (let index = this.#idle.length - 1; index >= 0; index -= 1) {
+      const connection = this.#idle[index] as Connection;
+      if (now - connection.idleSince < settledMs) continue;
+      this.#idle.splice(index, 1);
+      if (connection.idleUntil > now) {
+        connection.idleSince = 0;
+        return connection;
+      }
+      this.drop(connection);
     }
     return null;
   }

@@ -356,6 +356,24 @@ describe('connections', () => {
       mock.timers.reset();
     }
   });
+
+  it('that had their moment get such a body, whoever became idle since: no new one is opened for each', async () => {
+    const serving = await serve(createServer(), '127.0.0.1', (socket) => onRequest(socket, () => { socket.write(ok('ok')); }));
+    const origin = originOf(`http://127.0.0.1:${serving.port}`);
+    mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    try {
+      await Promise.all([whole(origin), whole(origin)]);
+      for (let count = 0; count < 5; count += 1) {
+        mock.timers.tick(10);
+        // The one that was used last is used first, and is idle again a moment ago.
+        await whole(origin);
+        await whole(origin, get({ method: 'POST', headers: ['content-length', '0'], body: Readable.from([]) }));
+      }
+      assert.equal(serving.connections, 2);
+    } finally {
+      mock.timers.reset();
+    }
+  });
 });
 
 describe('requests', () => {
