@@ -121,7 +121,8 @@ export class LogDrain {
       const record = this.#read(reader);
       if (record === undefined) break;
       if (record === null) continue;
-      const limited = limitRecord(record, record.keyId === '');
+      // Several exporters get the same object, and queues weigh it when it comes and when it goes.
+      const limited = Object.freeze(limitRecord(record, record.keyId === ''));
       const bytes = bytesOfRecord(limited);
       for (const queue of this.#options.queues) queue.push(limited, bytes);
     }

@@ -167,10 +167,9 @@ export class LogQueue {
     this.#takenCount = records.length;
     for (let at = 0; at < records.length;) {
       const end = this.#batchEnd(records, at);
-      const batch = at === 0 && end === records.length ? records : records.slice(at, end);
-      if (this.#isCut) this.#drop(batch.length, 'the gateway shut down before they were exported');
-      else await this.#export(batch);
-      this.#giveBack(batch);
+      if (this.#isCut) this.#drop(end - at, 'the gateway shut down before they were exported');
+      else await this.#export(records, at, end);
+      this.#giveBack(records, at, end);
       at = end;
     }
   }
@@ -186,10 +185,10 @@ export class LogQueue {
     return end;
   }
 
-  #giveBack(batch: readonly LogRecord[]): void {
-    this.#takenCount -= batch.length;
-    for (let index = 0; index < batch.length; index += 1) {
-      const record = batch[index] as LogRecord;
+  #giveBack(records: readonly LogRecord[], start: number, end: number): void {
+    this.#takenCount -= end - start;
+    for (let index = start; index < end; index += 1) {
+      const record = records[index] as LogRecord;
       const bytes = bytesOfRecord(record);
       if (record.keyId === '') {
         this.#refusedCount -= 1;
@@ -200,16 +199,17 @@ export class LogQueue {
     }
   }
 
-  async #export(batch: readonly LogRecord[]): Promise<void> {
+  async #export(records: readonly LogRecord[], start: number, end: number): Promise<void> {
     const abort = new AbortController();
     guardSignal(abort.signal, (thrown) => this.#logger.warn('a listener of an exporter threw', { reason: reasonOf(thrown) }));
     this.#running = abort;
     const cancelTimeout = this.#timer.after(this.#exportTimeoutMs, () => abort.abort(new Error(`the exporter took longer than ${this.#exportTimeoutMs} ms`)));
     try {
       // An exporter that does not heed its signal must not hold the queue up for ever.
-      await Promise.race([this.#exporter.export(batch, abort.signal), rejectOn(abort.signal)]);
+      // The list is the exporter's, which may take it apart: what is counted is ours.
+      await Promise.race([this.#exporter.export(records.slice(start, end), abort.signal), rejectOn(abort.signal)]);
     } catch (thrown) {
-      this.#drop(batch.length, reasonOf(thrown));
+      this.#drop(end - start, reasonOf(thrown));
     } finally {
       cancelTimeout();
       this.#running = null;

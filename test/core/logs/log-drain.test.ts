@@ -51,6 +51,15 @@ describe('the drain of the rings', () => {
     }
   });
 
+  it('gives all queues the same record, which no exporter can change', async () => {
+    const { first, second, drain, write } = setUp(1);
+    write(0, '/0/0');
+    await drain.end(0);
+    const record = first[0] as { path: string };
+    assert.throws(() => { record.path = ''; }, TypeError);
+    assert.deepEqual([first[0], pathsOf(second)], [second[0], ['/0/0']]);
+  });
+
   it('waits no longer than it is told for a writer that does not end, or is hurried, and has what is there', async () => {
     for (const isHurried of [false, true]) {
       const { first, drain, write } = setUp(1);

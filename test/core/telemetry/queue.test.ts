@@ -166,6 +166,22 @@ describe('log queue', () => {
     assert.equal(queue.dropped, 0);
   });
 
+  it('counts what it handed over, whatever the exporter does to its list', async () => {
+    let counted = 0;
+    const queue = new LogQueue({
+      export: (batch) => {
+        const list = batch as LogRecord[];
+        while (list.length > 0) list.pop();
+        throw new Error('refused');
+      },
+    }, { logger: { warn: () => {} }, timer: new FakeTimer(), batchCountMax: 10, countMax: 20, onDropped: (count) => { counted += count; } });
+    for (let round = 0; round < 5; round += 1) {
+      for (let index = 0; index < 20; index += 1) assert.ok(queue.push(sampleLogRecord()), `round ${round}`);
+      await queue.flush();
+      assert.deepEqual([queue.length, counted], [0, (round + 1) * 20]);
+    }
+  });
+
   it('gives up an export that takes too long, aborts its signal, and goes on', async () => {
     const { timer, exporter, push, queue } = setUp({ exportTimeoutMs: 5000 });
     exporter.isHeld = true;
