@@ -6,7 +6,6 @@ import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import { LogDrain } from './logs/log-drain.js';
 import { RingMemory } from './logs/ring.js';
 import type { ExporterSetting } from './settings/read.js';
-import { FaultReport } from './telemetry/fault-report.js';
 import { LogQueue } from './telemetry/queue.js';
 import type { ThreadServices } from './thread-services.js';
 
@@ -49,7 +48,7 @@ export class LogThread {
     }));
     const drain = new LogDrain(memory.rings.map((ring) => new RingMemory(ring)), {
       queues,
-      unread: new FaultReport({ log: (message, fields) => logger.error(message, fields), metrics, message: 'log records could not be read', metric: 'log.recordsDropped', subject: 'where' }),
+      unread: services.faultReport('error', { message: 'log records could not be read', metric: 'log.recordsDropped', subject: 'where' }),
       onLook: () => tellHeld(memory, queues),
     });
     drain.start();

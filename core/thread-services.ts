@@ -8,7 +8,7 @@ import { PackageVersions } from './registry/package-versions.js';
 import { Registry } from './registry/registry.js';
 import type { Settings } from './settings/read.js';
 import { SteadyStore } from './storage/steady-store.js';
-import { FaultReport } from './telemetry/fault-report.js';
+import { FaultReport, type FaultReportOptions } from './telemetry/fault-report.js';
 import { Logger } from './telemetry/logger.js';
 import { Metrics } from './telemetry/metrics.js';
 import { AddressPolicy } from './upstream/address-policy.js';
@@ -33,6 +33,7 @@ export class ThreadServices {
   readonly hosts: PluginHosts;
   readonly registry: Registry;
   readonly #versions: PackageVersions | undefined;
+  readonly #reports: FaultReport[] = [];
   /** Writes that the storage did not make: the log, caches and kept responses are the poorer, and no call fails. */
   readonly refusedWrites: FaultReport;
   /** Promises that rejected and that nobody held. */
@@ -56,8 +57,8 @@ export class ThreadServices {
       resolve: (name, caller) => egress.addresses(name, caller),
       openStore: (name) => this.openStore(name),
     });
-    this.refusedWrites = new FaultReport({ log: (message, fields) => this.logger.warn(message, fields), metrics: this.metrics, message: 'storage refused writes', metric: 'storage.writesRefused', subject: 'store' });
-    this.lostPromises = new FaultReport({ log: (message, fields) => this.logger.error(message, fields), metrics: this.metrics, message: 'promises were rejected that nobody held', metric: 'promises.lost', subject: 'at' });
+    this.refusedWrites = this.faultReport('warn', { message: 'storage refused writes', metric: 'storage.writesRefused', subject: 'store' });
+    this.lostPromises = this.faultReport('error', { message: 'promises were rejected that nobody held', metric: 'promises.lost', subject: 'at' });
     this.#versions = settings.pluginsReload ? new PackageVersions() : undefined;
     this.registry = new Registry({
       packages: settings.plugins, fromFolder: process.cwd(), hostOf: (id) => this.hosts.hostOf(id), dropHost: (id) => this.hosts.drop(id),
@@ -104,8 +105,14 @@ export class ThreadServices {
     await this.closing('the workers', () => this.workers.close());
     await this.closing('the storage', () => this.storage?.close?.());
     await this.closing('the versions of packages', () => this.#versions?.close());
-    this.refusedWrites.close();
-    this.lostPromises.close();
+    for (const report of this.#reports) report.close();
+  }
+
+  /** Tells what is left to tell when the services close. */
+  faultReport(level: 'warn' | 'error', options: Pick<FaultReportOptions, 'message' | 'metric' | 'subject'>): FaultReport {
+    const report = new FaultReport({ log: (message, fields) => this.logger[level](message, fields), metrics: this.metrics, ...options });
+    this.#reports.push(report);
+    return report;
   }
 
   /** One that cannot be closed, or takes too long, keeps none of the others from it. */

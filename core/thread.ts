@@ -31,7 +31,6 @@ import { ResponseStore } from './storage/response-store.js';
 import { Repository } from './storage/repository.js';
 import { RevisionSignal, Snapshot } from './storage/snapshot.js';
 import { Admission } from './telemetry/admission.js';
-import { FaultReport } from './telemetry/fault-report.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 import { Breakers } from './upstream/breaker.js';
 import { PoolCheck } from './workers/check-runner.js';
@@ -103,11 +102,11 @@ export class DataThread {
       holdsKey: (text) => authenticator.holdsKey(text),
     });
     const log = await startLog(services);
-    const unrecorded = new FaultReport({ log: (message, fields) => services.logger.warn(message, fields), metrics: services.metrics, message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });
-    const dropped = new FaultReport({ log: (message, fields) => services.logger.warn(message, fields), metrics: services.metrics, message: 'log records dropped', metric: 'log.recordsDropped', subject: 'at' });
+    const unrecorded = services.faultReport('warn', { message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });
+    const dropped = services.faultReport('warn', { message: 'log records dropped', metric: 'log.recordsDropped', subject: 'at' });
     const ring = shared.log.rings[index];
     const writer = ring === undefined ? null : new RecordWriter(new RingMemory(ring), { admission: new Admission(unrecorded), dropped, name: `thread ${index}` });
-    const lost = new FaultReport({ log: (message, fields) => services.logger.error(message, fields), metrics: services.metrics, message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
+    const lost = services.faultReport('error', { message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
     const responses = new ResponseStore(await services.openStore(responseStore), settings.responsesDays * dayMs, (thrown) => lost.add(responseStore, reasonOf(thrown)));
     if (index === 0) services.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
     const pipeline = new Pipeline({
@@ -118,7 +117,7 @@ export class DataThread {
       timers: services.timers,
       logger: services.logger,
       metrics: services.metrics,
-      cacheFaults: new FaultReport({ log: (message, fields) => services.logger.warn(message, fields), metrics: services.metrics, message: 'caches failed', metric: 'cache.faults', subject: 'cache' }),
+      cacheFaults: services.faultReport('warn', { message: 'caches failed', metric: 'cache.faults', subject: 'cache' }),
       record: writer === null ? null : (exchange, usage) => { writer.write(exchange, usage); },
       hostOf: (id) => services.registry.host(id),
       inFlight: new InFlight(),

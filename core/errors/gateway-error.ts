@@ -28,8 +28,13 @@ export class GatewayError extends Error {
 }
 
 /** Known by its marker, not its class: two copies of the module agree. */
-export const isGatewayError = (value: unknown): value is GatewayError =>
-  typeof value === 'object' && value !== null && marker in value;
+export function isGatewayError(value: unknown): value is GatewayError {
+  try {
+    return typeof value === 'object' && value !== null && marker in value;
+  } catch {
+    return false;
+  }
+}
 
 export type Details = Readonly<Record<string, string | number>> & { readonly param?: string };
 
@@ -39,5 +44,11 @@ export function fail(code: ErrorCode, details: Details = {}, cause?: unknown): G
   return new GatewayError(code, message, details.param ?? null, cause);
 }
 
-/** The message of anything thrown. */
-export const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+/** The message of anything thrown. Never throws itself: plugins throw whatever they like, and whoever asks is cleaning up. */
+export function reasonOf(thrown: unknown): string {
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown);
+  } catch {
+    return 'what was thrown cannot be read';
+  }
+}

@@ -69,6 +69,7 @@ export class PluginHosts {
 
   close(): void {
     for (const pluginId of [...this.#timers.keys()]) this.drop(pluginId);
+    this.#periodicFaults.close();
   }
 
   #every(pluginId: string, periodMs: number, work: () => void | Promise<void>): void {

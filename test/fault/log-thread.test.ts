@@ -192,6 +192,23 @@ describe('the log thread', { concurrency: 2 }, () => {
     });
   }
 
+  it('lacks no call without a key that is not counted, when the gateway ends before the minute is over', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'log.jsonl');
+    writeFileSync(join(folder, 'gateway.json'), JSON.stringify({ exporters: [{ id: 'jsonl', params: { path } }] }));
+    const gateway = await startChildGateway({ GATEWAY_SETTINGS: join(folder, 'gateway.json'), GATEWAY_LOG_LEVEL: 'warn' });
+    const calls = 40;
+    await Promise.all(Array.from({ length: calls }, async () => {
+      const response = await fetch(`${gateway.url}/v1/models`);
+      assert.equal(response.status, 401);
+      await response.arrayBuffer();
+    }));
+    gateway.kill('SIGTERM');
+    await gateway.ended;
+    const counted = [...gateway.stderr().matchAll(/"message":"calls without a valid key were not recorded one by one".*?"count":(\d+)/g)].map((match) => Number(match[1]));
+    assert.equal(counted.reduce((sum, count) => sum + count, tracesIn(`${path}.refused`).length), calls, gateway.stderr());
+  });
+
   it('ends with a start that fails after it', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'gateway.json'), JSON.stringify({ exporters: [{ id: 'jsonl', params: { path: '/proc/version/log.jsonl' } }] }));

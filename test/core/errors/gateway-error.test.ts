@@ -43,5 +43,9 @@ describe('gateway errors', () => {
     assert.equal(reasonOf(new TypeError('x')), 'x');
     assert.equal(reasonOf('text'), 'text');
     assert.equal(reasonOf(undefined), 'undefined');
+    const refuse = (): never => { throw new Error('no'); };
+    const strange = [new Proxy({}, { getPrototypeOf: refuse, get: refuse, has: refuse }), Object.create(null), Object.defineProperty(new Error('x'), 'message', { get: refuse })];
+    for (const thrown of strange) assert.deepEqual([reasonOf(thrown), isGatewayError(thrown)], ['what was thrown cannot be read', false]);
+    assert.equal(reasonOf(Object.defineProperty(new Error('x'), 'message', { value: 5 })), '5');
   });
 });
