@@ -174,6 +174,11 @@ export class ResponseWriter implements Responder, TurnWork {
   /** A body of announced length: the library counts it and ends by itself with the last byte. */
   #writeSized(first: Uint8Array | null, more: Uint8Array[] | null): void {
     const chunk = first === null ? null : more === null ? first : Buffer.concat([first, ...more]);
+    if (chunk !== null && this.#written + chunk.length > this.#bodyBytes) {
+      // The client would take what stands behind the announced length for its next answer.
+      this.abort();
+      return;
+    }
     if (chunk !== null && !this.#trySized(chunk, false)) return;
     if (this.isOpen && this.#isEnded) {
       // Fewer bytes than announced: the client must see that the answer is not whole.
@@ -267,11 +272,11 @@ export class ResponseWriter implements Responder, TurnWork {
 
   #finish(body: Uint8Array | null): void {
     const { mustClose } = this.owner;
-    if (body !== null) {
+    if (body !== null && body.length > 0) {
       this.#written += body.length;
       this.response.end(body, mustClose);
     } else if (this.#status === 204 || this.#status === 304) {
-      // With any argument it would announce a length, which these statuses do not have.
+      // With any argument, or an empty body, it would announce a length, which these statuses do not have.
       this.response.endWithoutBody();
     } else {
       // Behind chunks the library would write its closing header among them. The head has told the client, or shutdown closes the connection.

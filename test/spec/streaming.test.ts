@@ -205,6 +205,24 @@ describe('a streamed answer', () => {
     wire.destroy();
   });
 
+  it('whose provider announced its length has an end that stays within its framing, whatever had to be added', async () => {
+    const piece = 'data: {"choices":[{"index":0,"delta":{"content":"Hel';
+    for (const announced of [piece.length, piece.length + 20]) {
+      upstream.answer = (_, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': String(announced) });
+        if (announced === piece.length) response.end(piece);
+        else response.write(piece, () => response.destroy());
+      };
+      const wire = await openWire(gateway.port);
+      post(wire, routed(upstream.url));
+      const text = await wire.until((all) => all.includes('"upstream_broke"}}\n\n'));
+      // What stood behind an announced length would be the beginning of the client's next answer.
+      assert.doesNotMatch(text, /content-length/i);
+      assert.match(dechunk(text), /^data: \{"choices".*"Hel\n\ndata: \{"error".*\n\n$/s);
+      wire.destroy();
+    }
+  });
+
   it('is cut, not ended, when a plain answer breaks off', async () => {
     upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });

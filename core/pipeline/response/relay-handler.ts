@@ -46,7 +46,8 @@ export class RelayHandler extends ClientStream implements StreamHandler {
 
   protected override start(): void {
     const { exchange, head } = this;
-    beginResponse(exchange, clientStatus(exchange, head.status), this.retryCount, head, '', head.contentLength);
+    // Behind an event stream an error may have to be told, which its provider's length does not count.
+    beginResponse(exchange, clientStatus(exchange, head.status), this.retryCount, head, '', this.isEventStream ? -1 : head.contentLength);
   }
 
   protected override isMidEvent(): boolean {

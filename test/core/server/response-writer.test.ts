@@ -233,6 +233,29 @@ describe('a client that reads slowly', () => {
 });
 
 describe('an answer of announced length', () => {
+  it('is cut when more comes than was announced: the client would take that for its next answer', async () => {
+    for (const chunks of [['abc', 'defg'], ['abcdefg']]) {
+      const { response, owner, writer } = bench();
+      writer.start(200, json, 5);
+      for (const chunk of chunks) {
+        writer.write(bytes(chunk));
+        await endOfTask();
+      }
+      writer.end();
+      await endOfTask();
+      assert.deepEqual([response.isClosed, writer.isOpen, owner.answered], [true, false, 0], chunks.join());
+      assert.ok(response.body.length <= 5);
+    }
+  });
+
+  it('has none where the status has no body', async () => {
+    for (const status of [204, 304]) {
+      const { response, writer } = bench();
+      writer.send(status, json, '');
+      assert.deepEqual(response.calls, ['endWithoutBody'], String(status));
+    }
+  });
+
   const whole = Buffer.from(Array.from({ length: 60 }, (_, index) => 65 + index));
 
   it('arrives whole for every place where the socket is full, and every way it was cut into chunks', async () => {
