@@ -77,13 +77,14 @@ export class LogWorker {
     return Atomics.exchange(this.data.memory.held, 0, 0);
   }
 
-  #start(): Promise<void> {
+  /** Rejects, too, when there is no thread to be had: then it is tried again like after a death. */
+  async #start(): Promise<void> {
+    this.#startedAtMs = performance.now();
     const worker = new Worker(new URL('./log-thread-entry.js', import.meta.url), { workerData: this.data, resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMb } });
     this.#worker = worker;
-    this.#startedAtMs = performance.now();
     let isReady = false;
     let reason = 'it ended by itself';
-    return new Promise((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
       worker.on('message', (message: LogThreadMessage) => {
         if (message.kind === 'ready') {
           isReady = true;

@@ -5,6 +5,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fakeHost } from '@gateway/plugin-sdk/testing';
+import type { LogMemory } from '../../core/log-thread.js';
+import { LogWorker } from '../../core/log-worker.js';
+import { RingMemory } from '../../core/logs/ring.js';
+import { readSettings } from '../../core/settings/read.js';
+import { Metrics } from '../../core/telemetry/metrics.js';
 import { readLogBatch } from '../../plugins/exporters/store/log-batch.js';
 import lmdb from '../../plugins/storage/lmdb/plugin.js';
 import { writePackage, type PackageParts } from '../core/registry/plugin-package.js';
@@ -35,6 +40,8 @@ const files = {
       } }) };`,
   'hang.js': `export default { kind: 'exporter', contract: 1, title: 'Hang', describe: 'Never ends', params: { type: 'object', properties: {} },
       batch: { countMax: 10, waitMsMax: 20 }, create: () => ({ export: () => new Promise(() => undefined) }) };`,
+  'leave.js': `export default { kind: 'exporter', contract: 1, title: 'Leave', describe: 'Ends its thread', params: { type: 'object', properties: {} },
+      create: () => { setTimeout(() => process.exit(), 50); return { export: () => undefined }; } };`,
   'throw.js': `export default { kind: 'exporter', contract: 1, title: 'Throw', describe: 'Throws', params: { type: 'object', properties: {} },
       batch: { countMax: 10, waitMsMax: 20 }, create: () => ({ export: () => { throw new Error('refused'); } }) };`,
 };
@@ -207,6 +214,23 @@ describe('the log thread', { concurrency: 2 }, () => {
     await gateway.ended;
     const counted = [...gateway.stderr().matchAll(/"message":"calls without a valid key were not recorded one by one".*?"count":(\d+)/g)].map((match) => Number(match[1]));
     assert.equal(counted.reduce((sum, count) => sum + count, tracesIn(`${path}.refused`).length), calls, gateway.stderr());
+  });
+
+  it('is tried again when it dies and no new one can be made', async () => {
+    const folder = temporaryFolder();
+    const settings = readSettings({
+      GATEWAY_DATA_DIR: folder, GATEWAY_LOG_LEVEL: 'error', GATEWAY_EXPORTERS: 'acme.leave', GATEWAY_THREADS: '1',
+      GATEWAY_PLUGINS: writePackage(join(folder, 'package'), packageOf(['leave'])),
+    }, folder);
+    const memory: LogMemory = { rings: [RingMemory.allocate(1024)], held: new Int32Array(new SharedArrayBuffer(4)) };
+    const reasons: unknown[] = [];
+    const log = (message: string, fields?: Readonly<Record<string, unknown>>): void => { if (message.startsWith('the log thread died')) reasons.push(fields?.reason); };
+    const worker = await LogWorker.start({ settings, memory }, { logger: { error: log, warn: log }, metrics: new Metrics() });
+    // Like a process that may have no more threads: the constructor throws.
+    Object.assign(memory, { notForThreads: () => undefined });
+    await until('the second try', () => reasons.length === 2);
+    await worker.stop(0, true, Promise.resolve());
+    assert.deepEqual([reasons[0], /could not be cloned/.test(String(reasons[1]))], ['it ended by itself', true]);
   });
 
   it('ends with a start that fails after it', async () => {
