@@ -136,7 +136,7 @@ const layers: readonly (readonly [layer: string, files: RegExp])[] = [
   ['answer: headers, usage, stages', /^core\/(?:stream|dialect)\/|^core\/body\/usage|^core\/pipeline\/(?:.*\/)?(?:answer|respond|response|plain-answer|first-event|relay|collect|transform)/],
   ['body: parse, validate', /^core\/(?:body|endpoints)\//],
   ['request to the provider', /^providers\/|^core\/pipeline\/(?:.*\/)?(?:prepare|outgoing|draft|upstream-body|credentials|choose-endpoint)/],
-  [logLayer, /^core\/telemetry\/|^plugins\/(?:exporters|storage)\/|^msgpackr|^lmdb\//],
+  [logLayer, /^core\/(?:telemetry|logs)\/|^core\/log-|^plugins\/(?:exporters|storage)\/|^msgpackr|^lmdb\//],
   ['checks and hooks', /^core\/(?:workers|pipeline\/(?:.*\/)?(?:hook|check|before|after|judged))|^plugins\/(?:guardrails|hooks)\//],
   ['caches', /^plugins\/caches\/|^core\/pipeline\/(?:.*\/)?(?:cache|kept)/],
   ['steps: run, attempts, targets', /^core\/(?:pipeline|upstream\/breaker)/],
