@@ -106,6 +106,7 @@ export class ThreadServices {
     await this.closing('the storage', () => this.storage?.close?.());
     await this.closing('the versions of packages', () => this.#versions?.close());
     for (const report of this.#reports) report.close();
+    this.timers.close();
   }
 
   /** Tells what is left to tell when the services close. */

@@ -8,8 +8,15 @@ import { FirstEvent } from './first-event.js';
 import type { ResponseHandler, StreamHandler } from './response-handler.js';
 import type { ResponseOwner } from './response-owner.js';
 
+/**
+ * Comments may come for minutes while a model thinks. After so long they go to the client, and what comes then is told inside the stream. Looked at
+ * with each chunk: where nothing comes, the idle time-out counts.
+ */
+export const waitMsMax = 5_000;
+
 export class FirstEventHandler implements ResponseHandler {
   readonly #first = new FirstEvent();
+  readonly #since = performance.now();
 
   constructor(readonly owner: ResponseOwner, readonly selected: StreamHandler) {}
 
@@ -20,7 +27,11 @@ export class FirstEventHandler implements ResponseHandler {
   onChunk(chunk: Uint8Array): void {
     const first = this.#first;
     first.push(chunk);
-    if (first.status === 0 || (first.status > 0 && !this.owner.triesAgainFor(first.status, true))) this.#handOver();
+    if (first.status === -1) {
+      if (performance.now() - this.#since > waitMsMax) this.#handOver();
+      return;
+    }
+    if (first.status === 0 || !this.owner.triesAgainFor(first.status, true)) this.#handOver();
   }
 
   onEnd(): void {

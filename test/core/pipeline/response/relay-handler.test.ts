@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fail } from '../../../../core/errors/gateway-error.js';
-import { FirstEventHandler } from '../../../../core/pipeline/response/first-event-handler.js';
+import { FirstEventHandler, waitMsMax } from '../../../../core/pipeline/response/first-event-handler.js';
 import { RelayHandler } from '../../../../core/pipeline/response/relay-handler.js';
 import { chat } from '../../../../core/dialect/chat/dialect.js';
 import { ResponseHead } from '../../../../core/pipeline/response/response-head.js';
@@ -101,6 +101,22 @@ describe('a stream whose first event is waited for', () => {
     told(owner, handler, '\n\ndata: x');
     assert.equal(owner.handler, handler.selected);
     assert.equal(owner.responder.text, ': ping\n\ndata: {"choices":[]}\n\ndata: x');
+  });
+
+  it('is waited for no longer than its limit: comments go to the client then', (context) => {
+    const clock = context.mock.method(performance, 'now');
+    const startedAt = performance.now();
+    const owner = new FakeOwner();
+    owner.triesAgain = true;
+    const handler = waiting(owner);
+    told(owner, handler, ': thinking\n\n');
+    clock.mock.mockImplementation(() => startedAt + waitMsMax - 1);
+    told(owner, handler, ': thinking\n\n');
+    assert.deepEqual([owner.asked, owner.responder.isStarted], [[], false]);
+    clock.mock.mockImplementation(() => startedAt + waitMsMax + 1_000);
+    told(owner, handler, ': thinking\n\n');
+    assert.deepEqual(owner.asked, ['hand over']);
+    assert.equal(owner.responder.text, ': thinking\n\n'.repeat(3));
   });
 
   it('that begins with an error is thrown away for another try, with nothing sent', () => {
