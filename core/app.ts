@@ -17,7 +17,7 @@ import { loadUws } from './server/uws.js';
 import { checkMasterKey, loadMasterKey } from './settings/master-key.js';
 import type { Settings } from './settings/read.js';
 import type { SettingKey } from './settings/schema.js';
-import { RevisionSignal } from './storage/snapshot.js';
+import { RevisionSignal } from './snapshot/snapshot.js';
 import { Breakers } from './upstream/breaker.js';
 import { DataThread, gatewayVersion, type SharedMemory } from './thread.js';
 import type { ThreadServices } from './thread-services.js';

@@ -1,12 +1,15 @@
 // The first organisation, workspace and keys. Runs at each start, before any thread: makes what is not there yet, all at once, and gives
 // the two keys the values that the settings name. Several processes may start at the same time; one of them wins and the others find its rows.
 
-import type { Write } from '@gateway/plugin-sdk';
-import { randomUUID } from 'node:crypto';
 import { fail } from '../errors/gateway-error.js';
-import { putRow, type Repository, type Stored } from '../storage/repository.js';
-import { apiKeys, bootstraps, organisations, workspaces, type ApiKeyRow, type BootstrapRow, type KeyType } from '../storage/rows.js';
-import { givenKeyCharsMin, hashKey, keyCharsMax, makeKey, prefixOf } from './key.js';
+import { Change, CommitConflict } from '../storage/change.js';
+import { newId } from '../storage/new-id.js';
+import type { Repository } from '../storage/repository.js';
+import { apiKeys, type ApiKeyRow, type KeyType } from '../storage/tables/api-keys.js';
+import { bootstraps, type BootstrapRow } from '../storage/tables/bootstraps.js';
+import { organisations } from '../storage/tables/organisations.js';
+import { workspaces } from '../storage/tables/workspaces.js';
+import { givenKeyCharsMin, hashKey, keyCharsMax, makeKey, maskedKey, prefixOf } from './key.js';
 import { scopesOfType } from './scopes.js';
 
 /** From the settings; undefined leaves the stored key as it is, or makes one. */
@@ -33,12 +36,13 @@ export async function bootstrap(repository: Repository, given: GivenKeys, now: (
   }
   for (let tries = 0; tries < triesMax; tries += 1) {
     const first = await repository.get(bootstraps, firstId);
-    if (first === undefined) {
-      const made = makeFirst(given, now());
-      if (await repository.write(made.batch)) return made.generated;
-    } else {
-      const batch = await changesOf(repository, first.row, given, now());
-      if (batch.length === 0 || await repository.write(batch)) return {};
+    const made = first === undefined ? makeFirst(given, now()) : { change: await changesOf(repository, first.row, given, now()), generated: {} };
+    if (made.change.isEmpty) return made.generated;
+    try {
+      await repository.commit(made.change);
+      return made.generated;
+    } catch (thrown) {
+      if (!(thrown instanceof CommitConflict)) throw thrown;
     }
   }
   throw fail('SETTINGS_INVALID', { reason: `the first keys could not be written: other processes changed them ${triesMax} times; start again` });
@@ -53,18 +57,25 @@ function check(name: string, key: string | undefined): void {
   if (!/^[\x21-\x7e]+$/.test(key)) throw fail('SETTINGS_INVALID', { reason: `${name} may hold only printable ASCII characters without spaces` });
 }
 
-function makeFirst(given: GivenKeys, createdAtMs: number): { readonly batch: readonly Write[]; readonly generated: GeneratedKeys } {
-  const ids: BootstrapRow = { id: firstId, organisationId: randomUUID(), workspaceId: randomUUID(), adminKeyId: randomUUID(), apiKeyId: randomUUID() };
+function makeFirst(given: GivenKeys, nowMs: number): { readonly change: Change; readonly generated: GeneratedKeys } {
+  const ids: BootstrapRow = { id: firstId, organisationId: newId(nowMs), workspaceId: newId(nowMs), adminKeyId: newId(nowMs), apiKeyId: newId(nowMs) };
   const adminKey = given.adminKey ?? makeKey();
   const apiKey = given.apiKey ?? makeKey();
+  const change = new Change();
+  const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
+  change.insert(bootstraps, ids);
+  change.insert(organisations, {
+    id: ids.organisationId, name: 'First organisation', ...times, settings: {},
+    defaults: { metadata: {}, input_guardrails: [], output_guardrails: [] }, exclusions: { input_guardrails: [], output_guardrails: [] },
+  });
+  change.insert(workspaces, {
+    id: ids.workspaceId, organisationId: ids.organisationId, slug: 'first-workspace', name: 'First workspace', description: null, icon: null, status: 'active', isDefault: true, ...times,
+    defaults: { metadata: {}, input_guardrails: [], output_guardrails: [], user_api_key_config: null }, usageLimits: [], rateLimits: [],
+  });
+  change.insert(apiKeys, keyRow(ids, 'organisation-service', adminKey, nowMs));
+  change.insert(apiKeys, keyRow(ids, 'workspace-service', apiKey, nowMs));
   return {
-    batch: [
-      putRow(bootstraps, ids, 0),
-      putRow(organisations, { id: ids.organisationId, name: 'First organisation', createdAtMs }, 0),
-      putRow(workspaces, { id: ids.workspaceId, organisationId: ids.organisationId, slug: 'first-workspace', name: 'First workspace', createdAtMs }, 0),
-      putRow(apiKeys, keyRow(ids, 'organisation-service', adminKey, createdAtMs), 0),
-      putRow(apiKeys, keyRow(ids, 'workspace-service', apiKey, createdAtMs), 0),
-    ],
+    change,
     generated: {
       ...(given.adminKey === undefined ? { adminKey } : {}),
       ...(given.apiKey === undefined ? { apiKey } : {}),
@@ -72,39 +83,48 @@ function makeFirst(given: GivenKeys, createdAtMs: number): { readonly batch: rea
   };
 }
 
-function keyRow(ids: BootstrapRow, type: KeyType, key: string, createdAtMs: number): ApiKeyRow {
+function keyRow(ids: BootstrapRow, type: KeyType, key: string, nowMs: number): ApiKeyRow {
   const isAdmin = type === 'organisation-service';
   return {
     id: isAdmin ? ids.adminKeyId : ids.apiKeyId,
     name: isAdmin ? 'First admin key' : 'First API key',
+    description: null,
     type,
     organisationId: ids.organisationId,
     workspaceId: isAdmin ? null : ids.workspaceId,
+    userId: null,
     scopes: scopesOfType[type],
-    keyHash: hashKey(key),
-    keyPrefix: prefixOf(key),
+    ...keyMembers(key),
+    previous: null,
     status: 'active',
-    createdAtMs,
+    creationMode: 'auto',
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    lastResetAtMs: null,
     expiresAtMs: null,
+    defaults: { metadata: {}, config_id: null, provider: null, allow_config_override: true },
+    usageLimits: null,
+    rateLimits: [],
+    alertEmails: [],
+    rotationPolicy: null,
   };
 }
 
+const keyMembers = (key: string): Pick<ApiKeyRow, 'keyHash' | 'keyPrefix' | 'keyMasked'> => ({ keyHash: hashKey(key), keyPrefix: prefixOf(key), keyMasked: maskedKey(key) });
+
 /** What it takes to make the given keys valid. A key that was removed comes back only when a value is given for it. */
-async function changesOf(repository: Repository, ids: BootstrapRow, given: GivenKeys, nowMs: number): Promise<Write[]> {
+async function changesOf(repository: Repository, ids: BootstrapRow, given: GivenKeys, nowMs: number): Promise<Change> {
+  const change = new Change();
   const wanted: { readonly name: string; readonly type: KeyType; readonly id: string; readonly key: string }[] = [];
   if (given.adminKey !== undefined) wanted.push({ name: 'GATEWAY_ADMIN_KEY', type: 'organisation-service', id: ids.adminKeyId, key: given.adminKey });
   if (given.apiKey !== undefined) wanted.push({ name: 'GATEWAY_API_KEY', type: 'workspace-service', id: ids.apiKeyId, key: given.apiKey });
-  if (wanted.length === 0) return [];
-  const hashes = new Map<string, string>();
-  for await (const { row } of repository.all(apiKeys)) hashes.set(row.keyHash, row.id);
-  const batch: Write[] = [];
   for (const { name, type, id, key } of wanted) {
-    const holder = hashes.get(hashKey(key));
+    const holder = (await repository.find(apiKeys, 'hash', [hashKey(key)]))?.row.id;
     if (holder === id) continue;
     if (holder !== undefined) throw fail('SETTINGS_INVALID', { reason: `${name} is the value of another API key (${holder}); give one of its own` });
-    const stored: Stored<ApiKeyRow> | undefined = await repository.get(apiKeys, id);
-    const row = stored === undefined ? keyRow(ids, type, key, nowMs) : { ...stored.row, keyHash: hashKey(key), keyPrefix: prefixOf(key) };
-    batch.push(putRow(apiKeys, row, stored?.version ?? 0));
+    const stored = await repository.get(apiKeys, id);
+    if (stored === undefined) change.insert(apiKeys, keyRow(ids, type, key, nowMs));
+    else change.update(stored, { ...stored.row, ...keyMembers(key), previous: null, updatedAtMs: nowMs });
   }
-  return batch;
+  return change;
 }

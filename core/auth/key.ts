@@ -23,3 +23,6 @@ export const hashKey: (key: string) => string = typeof crypto.hash === 'function
 
 /** The part of a key that may be stored and shown; at least as long as the snapshot's filter needs. */
 export const prefixOf = (key: string): string => key.slice(0, looksLikeKey(key) ? shownChars : shownCharsGiven);
+
+/** As replies show a key: its first characters and its last four, when there are enough between them. */
+export const maskedKey = (key: string): string => `${prefixOf(key)}****${key.length >= shownChars + 16 ? key.slice(-shownCharsGiven) : ''}`;

@@ -1,8 +1,8 @@
 // Who a call is made for, and where that is looked up. The rows behind it are storage's business.
 
-import type { Principal } from '../storage/principal.js';
+import type { Principal } from '../snapshot/principal.js';
 
-export type { Principal } from '../storage/principal.js';
+export type { Principal } from '../snapshot/principal.js';
 
 /** The part of the snapshot that authentication needs; both are read synchronously, on each call. */
 export interface KeyLookup {

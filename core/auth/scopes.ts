@@ -1,7 +1,7 @@
 // What each type of key may be allowed to do, as data, and the check of one scope. A key's own scopes are a subset of its type's.
 
 import { fail } from '../errors/gateway-error.js';
-import type { KeyType } from '../storage/rows.js';
+import type { KeyType } from '../storage/tables/api-keys.js';
 import type { Principal } from './principal.js';
 
 type Verbs = readonly string[];

@@ -1,77 +1,279 @@
-// Typed rows over a store: `<table>/<id>` -> MessagePack of the row and its format. Used by the control plane, at the start, and by the
-// snapshot; never on the path of a call. A row that a newer version wrote is refused, because what it means is not known here.
+// Typed rows over a store, with their indexes, the change log and the audit chain. Used by the control plane, at the start, and by the snapshot;
+// never on the path of a call. A commit is one batch: rows, index rows, change entry, audit entries, and the head that orders all of them.
+//
+//   <table>/<id>                             { format, row }
+//   index/<table>/<index>/<parts>            id, of a unique index
+//   index/<table>/<index>/<parts>/<id>       of others
+//   change/<sequence>                        [table, id], ... of one commit; the last `changesMax` are kept
+//   audit/<sequence>/<number>                { record, hash }, where the hash is over the record and the hash before it
+//   head                                     { sequence, auditHash }
 
-import type { Store, Write } from '@gateway/plugin-sdk';
+import type { Row as StoreRow, Store, Write } from '@gateway/plugin-sdk';
+import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import { fail } from '../errors/gateway-error.js';
-import type { Table } from './rows.js';
+import { CommitConflict, type Change, type RowChange, type Stored } from './change.js';
+import type { Row, Table } from './define-table.js';
 
-export interface Stored<R> {
-  readonly row: R;
-  /** For `ifVersion`. */
+export type { Stored } from './change.js';
+
+const rowsOfPage = 1000;
+/** Commits that a reader may be behind before it reads every row anew. */
+export const changesMax = 100_000;
+/** A commit that loses against others this often is not losing races. */
+const triesMax = 100;
+/** Longer parts of an index stand in its keys as their hashes: a key of the store has at most 1,024 bytes. */
+const partCharsMax = 128;
+const headKey = 'head';
+export const emptyAuditHash = '';
+
+const packr = new Packr({ useRecords: false });
+
+interface Head {
+  readonly sequence: number;
+  readonly auditHash: string;
+  /** Of the row in the store. */
   readonly version: number;
 }
 
-const rowsOfPage = 1000;
-const packr = new Packr({ useRecords: false });
+export interface AuditEntry {
+  readonly sequence: number;
+  readonly number: number;
+  readonly record: Readonly<Record<string, unknown>>;
+  /** SHA-256 in lower-case hex over the entry before and the packed record. */
+  readonly hash: string;
+  readonly packed: Uint8Array;
+}
+
+/** What was committed after a sequence; `touched` null: too long ago to tell, or never read. */
+export interface Changes {
+  readonly sequence: number;
+  readonly touched: ReadonlyMap<string, ReadonlySet<string>> | null;
+}
+
+export interface ListOptions {
+  /** Rows of this index with these parts; without, the whole table. */
+  readonly index?: string;
+  readonly parts?: readonly string[];
+  readonly limit: number;
+  /** Rows to leave out first. */
+  readonly offset?: number;
+  /** From the highest id down: ids made by `newId` grow with time. */
+  readonly reverse?: boolean;
+}
 
 export class Repository {
+  /** As it will be when all commits under way are written; undefined: to be read. */
+  #head: Head | undefined = undefined;
+  #reading: Promise<Head> | undefined = undefined;
+  /** Grows when #head turned out wrong. */
+  #epoch = 0;
+
   /** `onCommit` is told after each write that changed something: it bumps the revision signal of the threads. */
   constructor(readonly store: Store, readonly onCommit: () => void = () => {}) {}
 
-  async get<R extends { readonly id: string }>(table: Table<R>, id: string): Promise<Stored<R> | undefined> {
+  async get<R extends Row>(table: Table<R>, id: string): Promise<Stored<R> | undefined> {
     const stored = await this.store.get(`${table.name}/${id}`);
-    return stored === undefined ? undefined : { row: decodeRow(table, id, stored.value), version: stored.version };
+    return stored === undefined ? undefined : decode(table, stored);
   }
 
-  /** Rows in the order of their ids, from the first id above `after`. */
-  async list<R extends { readonly id: string }>(table: Table<R>, limit: number, after = ''): Promise<Stored<R>[]> {
-    const from = `${table.name}/${after}${after === '' ? '' : '\u0000'}`;
+  /** The one row with these parts of a unique index. */
+  async find<R extends Row>(table: Table<R>, index: string, parts: readonly string[]): Promise<Stored<R> | undefined> {
+    const entry = await this.store.get(indexKey(table, index, parts));
+    return entry === undefined ? undefined : this.get(table, Buffer.from(entry.value).toString());
+  }
+
+  async list<R extends Row>(table: Table<R>, options: ListOptions): Promise<Stored<R>[]> {
+    const { index, parts = [], limit, offset = 0, reverse = false } = options;
+    const base = index === undefined ? table.name : indexKey(table, index, parts);
     const list: Stored<R>[] = [];
+    let left = offset;
     // '0' follows '/'.
-    for await (const { key, value, version } of this.store.range({ from, to: `${table.name}0`, limit })) {
-      list.push({ row: decodeRow(table, key.slice(table.name.length + 1), value), version });
+    for await (const entry of this.store.range({ from: `${base}/`, to: `${base}0`, limit: offset + limit, reverse })) {
+      if (left > 0) {
+        left -= 1;
+        continue;
+      }
+      const stored = index === undefined ? decode(table, entry) : await this.get(table, entry.key.slice(base.length + 1));
+      if (stored !== undefined) list.push(stored);
     }
     return list;
   }
 
+  async count(table: Table, index?: string, parts: readonly string[] = []): Promise<number> {
+    const base = index === undefined ? table.name : indexKey(table, index, parts);
+    let rows = 0;
+    for await (const entry of this.store.range({ from: `${base}/`, to: `${base}0`, limit: Number.MAX_SAFE_INTEGER })) rows += entry.version > 0 ? 1 : 0;
+    return rows;
+  }
+
   /** Every row of a table, page by page; not one snapshot. */
-  async *all<R extends { readonly id: string }>(table: Table<R>): AsyncGenerator<Stored<R>> {
-    for (let after = ''; ;) {
-      const page = await this.list(table, rowsOfPage, after);
-      yield* page;
-      const last = page.at(-1);
-      if (last === undefined || page.length < rowsOfPage) return;
-      after = last.row.id;
+  async *all<R extends Row>(table: Table<R>): AsyncGenerator<Stored<R>> {
+    for (let from = `${table.name}/`; ;) {
+      let rows = 0;
+      for await (const entry of this.store.range({ from, to: `${table.name}0`, limit: rowsOfPage })) {
+        rows += 1;
+        from = `${entry.key}\u0000`;
+        yield decode(table, entry);
+      }
+      if (rows < rowsOfPage) return;
     }
   }
 
-  /** All or nothing; false when an `ifVersion` did not hold. Make the batch with `putRow` and `removeRow`. */
-  async write(batch: readonly Write[]): Promise<boolean> {
-    const isWritten = await this.store.write(batch);
-    if (isWritten && batch.length > 0) this.onCommit();
-    return isWritten;
+  /**
+   * All or nothing, durable when it resolves. Rejects with CommitConflict when a row is not as it was read or a unique index has another one in its
+   * place, and with what the storage says when it refuses. Commits of others in between are no conflict. Resolves with the commit's sequence.
+   */
+  async commit(change: Change): Promise<number> {
+    if (change.isEmpty) return this.sequence();
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const head = await this.#headNow();
+      // From here to the call of write() nothing waits: commits under way at once are chained in the order in which they are written.
+      const { batch, next } = batchOf(change, head);
+      this.#head = next;
+      const epoch = this.#epoch;
+      let isWritten = false;
+      try {
+        isWritten = await this.store.write(batch);
+      } finally {
+        if (!isWritten && epoch === this.#epoch) {
+          this.#epoch += 1;
+          this.#head = undefined;
+        }
+      }
+      if (isWritten) {
+        this.onCommit();
+        return next.sequence;
+      }
+      const conflict = await this.#conflictOf(change);
+      if (conflict !== undefined) throw conflict;
+    }
+    throw fail('SETTINGS_INVALID', { reason: `a change could not be written: others came first ${triesMax} times` });
   }
 
-  async revision(): Promise<number> {
-    return this.store.revision();
+  /** What was committed after `since`. Rows read afterwards are at least as new. */
+  async changes(since: number): Promise<Changes> {
+    const { sequence } = await this.#readHead();
+    if (since < 0 || since < sequence - changesMax) return { sequence, touched: null };
+    const touched = new Map<string, Set<string>>();
+    if (since < sequence) {
+      for await (const { value } of this.store.range({ from: changeKey(since + 1), to: changeKey(sequence + 1), limit: changesMax })) {
+        for (const [table, id] of packr.unpack(value) as [string, string][]) {
+          const ids = touched.get(table) ?? new Set();
+          touched.set(table, ids.add(id));
+        }
+      }
+    }
+    return { sequence, touched };
+  }
+
+  /** The sequence of the last commit, by whatever process. */
+  async sequence(): Promise<number> {
+    return (await this.#readHead()).sequence;
+  }
+
+  /** Entries of the audit log in the order of their making, or backwards. */
+  async *audit({ from = 0, to = Number.MAX_SAFE_INTEGER, reverse = false }: { readonly from?: number; readonly to?: number; readonly reverse?: boolean } = {}): AsyncGenerator<AuditEntry> {
+    for await (const { key, value } of this.store.range({ from: auditKey(from), to: auditKey(to), limit: Number.MAX_SAFE_INTEGER, reverse })) {
+      const [, sequence, number] = key.split('/');
+      const { packed, hash } = packr.unpack(value) as { packed: Uint8Array; hash: string };
+      yield { sequence: Number(sequence), number: Number(number), record: packr.unpack(packed) as AuditEntry['record'], hash, packed };
+    }
+  }
+
+  async #headNow(): Promise<Head> {
+    if (this.#head === undefined) {
+      this.#reading ??= this.#readHead().finally(() => { this.#reading = undefined; });
+      const read = await this.#reading;
+      this.#head ??= read;
+    }
+    return this.#head;
+  }
+
+  async #readHead(): Promise<Head> {
+    const stored = await this.store.get(headKey);
+    if (stored === undefined) return { sequence: 0, auditHash: emptyAuditHash, version: 0 };
+    const { sequence, auditHash } = packr.unpack(stored.value) as Head;
+    return { sequence, auditHash, version: stored.version };
+  }
+
+  /** Why a batch was refused; undefined: because of the head alone. */
+  async #conflictOf(change: Change): Promise<CommitConflict | undefined> {
+    for (const { table, id, before, after } of change.rows) {
+      const stored = await this.store.get(`${table.name}/${id}`);
+      if ((stored?.version ?? 0) !== (before?.version ?? 0)) return new CommitConflict('stale', table.name, id);
+      if (after === null) continue;
+      for (const [name, index] of Object.entries(table.indexes)) {
+        const parts = index.isUnique ? index.of(after) : null;
+        if (parts === null) continue;
+        const holder = await this.store.get(indexKey(table, name, parts));
+        const held = holder === undefined ? id : Buffer.from(holder.value).toString();
+        if (held !== id) return new CommitConflict('duplicate', table.name, id, name, held);
+      }
+    }
+    return undefined;
   }
 }
 
-/** `ifVersion` 0: the row must not exist. */
-export function putRow<R extends { readonly id: string }>(table: Table<R>, row: R, ifVersion?: number): Write {
-  const value = packr.pack({ format: table.format, row });
-  const key = `${table.name}/${row.id}`;
-  return ifVersion === undefined ? { op: 'put', key, value } : { op: 'put', key, value, ifVersion };
+function batchOf(change: Change, head: Head): { readonly batch: Write[]; readonly next: Head } {
+  const sequence = head.sequence + 1;
+  let { auditHash } = head;
+  const batch: Write[] = [];
+  for (const each of change.rows) writeRow(each, batch);
+  if (change.rows.length > 0) batch.push({ op: 'put', key: changeKey(sequence), value: packr.pack(change.rows.map(({ table, id }) => [table.name, id])) });
+  if (sequence > changesMax) batch.push({ op: 'remove', key: changeKey(sequence - changesMax) });
+  for (const [number, record] of change.audit.entries()) {
+    const packed = packr.pack(record);
+    auditHash = auditHashOf(auditHash, packed);
+    batch.push({ op: 'put', key: `${auditKey(sequence)}/${number}`, value: packr.pack({ packed, hash: auditHash }), ifVersion: 0 });
+  }
+  batch.push({ op: 'put', key: headKey, value: packr.pack({ sequence, auditHash }), ifVersion: head.version });
+  return { batch, next: { sequence, auditHash, version: head.version + 1 } };
 }
 
-export function removeRow<R extends { readonly id: string }>(table: Table<R>, id: string, ifVersion?: number): Write {
+/** One link of the chain. */
+export const auditHashOf = (before: string, packed: Uint8Array): string => createHash('sha256').update(before).update(packed).digest('hex');
+
+function writeRow({ table, id, before, after }: RowChange, batch: Write[]): void {
   const key = `${table.name}/${id}`;
-  return ifVersion === undefined ? { op: 'remove', key } : { op: 'remove', key, ifVersion };
+  const version = before?.version ?? 0;
+  if (after === null) {
+    batch.push({ op: 'remove', key, ifVersion: version });
+  } else {
+    const fault = after.id === id ? table.fault(after) : 'its id changed';
+    if (fault !== undefined) throw new TypeError(`${table.name} ${id} is not to be written: ${fault}`);
+    batch.push({ op: 'put', key, value: packr.pack({ format: table.format, row: after }), ifVersion: version });
+  }
+  for (const [name, index] of Object.entries(table.indexes)) {
+    const had = before === null ? null : index.of(before.row);
+    const has = after === null ? null : index.of(after);
+    const from = had === null ? undefined : indexRowKey(table, name, had, id);
+    const to = has === null ? undefined : indexRowKey(table, name, has, id);
+    if (from === to) continue;
+    if (from !== undefined) batch.push({ op: 'remove', key: from });
+    if (to !== undefined) batch.push({ op: 'put', key: to, value: Buffer.from(id), ifVersion: 0 });
+  }
 }
 
-function decodeRow<R extends { readonly id: string }>(table: Table<R>, id: string, value: Uint8Array): R {
-  const where = `the stored ${table.name} ${id}`;
+function indexKey(table: Table, index: string, parts: readonly string[]): string {
+  return `index/${table.name}/${index}${parts.map((part) => `/${partOf(part)}`).join('')}`;
+}
+
+export const indexRowKey = (table: Table, name: string, parts: readonly string[], id: string): string =>
+  table.indexes[name]?.isUnique ? indexKey(table, name, parts) : `${indexKey(table, name, parts)}/${id}`;
+
+function partOf(text: string): string {
+  // Half a surrogate pair has no UTF-8.
+  const escaped = text.length > partCharsMax || /\p{Surrogate}/u.test(text) ? undefined : encodeURIComponent(text);
+  return escaped === undefined || escaped.length > partCharsMax ? `#${createHash('sha256').update(text, 'utf16le').digest('hex')}` : escaped;
+}
+
+const digits = (sequence: number): string => String(sequence).padStart(16, '0');
+const changeKey = (sequence: number): string => `change/${digits(sequence)}`;
+const auditKey = (sequence: number): string => `audit/${digits(sequence)}`;
+
+function decode<R extends Row>(table: Table<R>, { key, value, version }: StoreRow): Stored<R> {
+  const where = `the stored ${table.name} ${key.slice(table.name.length + 1)}`;
   let packed: unknown;
   try {
     packed = packr.unpack(value);
@@ -79,16 +281,20 @@ function decodeRow<R extends { readonly id: string }>(table: Table<R>, id: strin
     throw fail('SETTINGS_INVALID', { reason: `${where} is damaged; restore the data directory from a backup` }, thrown);
   }
   const { format, row }: { format?: unknown; row?: unknown } = Object(packed);
-  if (typeof format === 'number' && Number.isInteger(format) && format > table.format) {
+  if (typeof format !== 'number' || !Number.isInteger(format) || format < 1 || typeof row !== 'object' || row === null) throw damaged(where, 'it has no format');
+  if (format > table.format) {
     throw fail('SETTINGS_INVALID', { reason: `${where} has format ${format}, newer than the ${table.format} that this version reads; start the newer version of the gateway` });
   }
-  if (format !== table.format || typeof row !== 'object' || row === null) throw damaged(where, 'it has no format');
-  const entries = new Map<string, unknown>(Object.entries(row));
-  for (const name of Object.keys(table.fields) as (keyof R & string)[]) {
-    if (!table.fields[name](entries.get(name))) throw damaged(where, `its ${name} is not valid`);
+  let current: Readonly<Record<string, unknown>> = { ...row };
+  for (let from = format; from < table.format; from += 1) {
+    const upgrade = table.upgrades[from];
+    if (upgrade === undefined) throw damaged(where, `there is no way up from its format ${from}`);
+    current = upgrade(current);
   }
-  // Each field of the table was checked above.
-  return Object.freeze(row as R);
+  const fault = table.fault(current);
+  if (fault !== undefined) throw damaged(where, fault);
+  // Checked against the schema that the type was made of.
+  return { table, row: Object.freeze(current) as unknown as R, version };
 }
 
 const damaged = (where: string, reason: string): Error => fail('SETTINGS_INVALID', { reason: `${where} is damaged (${reason}); restore the data directory from a backup` });

@@ -7,9 +7,13 @@ import { bootstrap } from '../../../core/auth/bootstrap.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
 import { looksLikeKey } from '../../../core/auth/key.js';
 import type { Principal } from '../../../core/auth/principal.js';
-import { removeRow, Repository } from '../../../core/storage/repository.js';
-import { apiKeys, bootstraps, organisations, workspaces } from '../../../core/storage/rows.js';
-import { RevisionSignal, Snapshot } from '../../../core/storage/snapshot.js';
+import { Change } from '../../../core/storage/change.js';
+import { Repository } from '../../../core/storage/repository.js';
+import { apiKeys } from '../../../core/storage/tables/api-keys.js';
+import { bootstraps } from '../../../core/storage/tables/bootstraps.js';
+import { organisations } from '../../../core/storage/tables/organisations.js';
+import { workspaces } from '../../../core/storage/tables/workspaces.js';
+import { RevisionSignal, Snapshot } from '../../../core/snapshot/snapshot.js';
 
 const none = { adminKey: undefined, apiKey: undefined };
 const adminGiven = 'admin-key-given-1';
@@ -29,7 +33,7 @@ async function principalOf(repository: Repository, key: string): Promise<Princip
 }
 
 async function countsOf(repository: Repository): Promise<number[]> {
-  return Promise.all([repository.list(organisations, 100), repository.list(workspaces, 100), repository.list(apiKeys, 100)]).then((lists) => lists.map((list) => list.length));
+  return Promise.all([repository.count(organisations), repository.count(workspaces), repository.count(apiKeys)]);
 }
 
 describe('bootstrap', () => {
@@ -43,7 +47,7 @@ describe('bootstrap', () => {
     const api = await principalOf(repository, made.apiKey ?? '');
     assert.deepEqual([admin?.type, admin?.workspaceId, admin?.scopes.has('completions.write')], ['organisation-service', '', false]);
     assert.deepEqual([api?.type, api?.organisationId, api?.scopes.has('completions.write')], ['workspace-service', admin?.organisationId, true]);
-    assert.equal(api?.workspaceId, (await repository.list(workspaces, 1))[0]?.row.id);
+    assert.equal(api?.workspaceId, (await repository.list(workspaces, { limit: 1 }))[0]?.row.id);
     const revision = await store.revision();
     assert.deepEqual(await bootstrap(repository, none), {});
     assert.equal(await store.revision(), revision);
@@ -86,7 +90,10 @@ describe('bootstrap', () => {
     const repository = new Repository(await freshStore());
     await bootstrap(repository, none);
     const first = await repository.get(bootstraps, 'first');
-    await repository.write([removeRow(apiKeys, first?.row.adminKeyId ?? '')]);
+    const admin = await repository.get(apiKeys, first?.row.adminKeyId ?? '');
+    const change = new Change();
+    if (admin !== undefined) change.remove(admin);
+    await repository.commit(change);
     assert.deepEqual(await bootstrap(repository, none), {});
     assert.deepEqual(await countsOf(repository), [1, 1, 1]);
     await bootstrap(repository, { ...none, adminKey: adminGiven });

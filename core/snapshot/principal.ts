@@ -1,6 +1,6 @@
 // Who a key speaks for. Made by the snapshot, read on every call; frozen, and shared by all calls with the key.
 
-import type { KeyType } from './rows.js';
+import type { KeyType } from '../storage/tables/api-keys.js';
 
 export interface Principal {
   readonly keyId: string;

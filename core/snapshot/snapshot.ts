@@ -1,36 +1,34 @@
 // Hot: runs for each call.
-// What calls need of the control store, in memory. A call reads it synchronously and never waits for storage; when the signal moved, a
-// reload runs beside the calls and takes the place of the old view whole.
+// Keeps the view that calls read in step with the store: a call reads it synchronously and never waits for storage. When the signal moved, what
+// changed is read beside the calls and put into the view at once; only the first reading, and one that is too far behind, goes over all rows.
 
+import type { Row } from '../storage/define-table.js';
+import type { Repository } from '../storage/repository.js';
+import type { Stored } from '../storage/change.js';
+import { apiKeys, type ApiKeyRow } from '../storage/tables/api-keys.js';
 import type { Principal } from './principal.js';
-import type { Repository } from './repository.js';
 import type { RevisionSignal } from './revision-signal.js';
-import { apiKeys, type ApiKeyRow } from './rows.js';
+import { filterChars, View } from './view.js';
 
 export { RevisionSignal } from './revision-signal.js';
 
-/** Keys held in memory; about 500 bytes each. */
-const keysMax = 1_000_000;
 /** A reload that failed is not tried again by calls before this has passed. */
 const retryDelayMs = 1000;
-/** Characters of a key that tell whether it may be one of ours; a stored `keyPrefix` has at least as many. */
-export const filterChars = 4;
-/** Generated keys begin so (auth/key.ts). */
-const generatedPrefix = 'gw_';
 
-interface View {
-  readonly principals: ReadonlyMap<string, Principal>;
-  readonly prefixes: ReadonlySet<string>;
-  readonly beginnings: readonly string[];
+/** A row that changed: what it is now, or null. */
+interface Touched {
+  readonly table: string;
+  readonly id: string;
+  readonly stored: Stored | null;
 }
 
 export class Snapshot {
   readonly #repository: Repository;
   readonly #signal: RevisionSignal;
   readonly #onFault: (thrown: unknown) => void;
-  #view: View = { principals: new Map(), prefixes: new Set(), beginnings: [] };
-  /** Revision of the store that the view was read at. */
-  #revision = -1;
+  #view = new View();
+  /** Sequence of the last commit in the view; -1: none was read. */
+  #sequence = -1;
   #signalSeen = 0;
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
@@ -46,13 +44,13 @@ export class Snapshot {
   /** Expired keys are found as well: the caller looks at `expiresAtMs`. */
   principalByKeyHash(hash: string): Principal | undefined {
     if (this.#signal.current() !== this.#signalSeen) this.#reloadSoon();
-    return this.#view.principals.get(hash);
+    return this.#view.principal(hash);
   }
 
   /** False: no key begins like this, and `text` need not be hashed to know that it is none. */
   mayBeKey(text: string): boolean {
     if (this.#signal.current() !== this.#signalSeen) this.#reloadSoon();
-    return this.#view.prefixes.has(text.slice(0, filterChars));
+    return this.#view.hasPrefix(text.slice(0, filterChars));
   }
 
   /** Every key begins with one of these: what all generated keys begin with, and what each of the operator's own begins with. */
@@ -89,42 +87,43 @@ export class Snapshot {
   async #reload(): Promise<void> {
     // Both before the rows: a commit during the reading moves them again.
     const signal = this.#signal.current();
-    const revision = await this.#repository.revision();
-    if (revision !== this.#revision) {
+    const { sequence, touched } = await this.#repository.changes(this.#sequence);
+    if (touched === null) {
       this.#view = await readView(this.#repository);
-      this.#revision = revision;
+    } else {
+      const rows: Touched[] = [];
+      for (const [table, ids] of touched) for (const id of ids) rows.push(await this.#read(table, id));
+      // Nothing waits from here on: all of a commit, or nothing of it.
+      for (const row of rows) apply(this.#view, row);
     }
+    this.#sequence = sequence;
     this.#signalSeen = signal;
   }
+
+  async #read(table: string, id: string): Promise<Touched> {
+    const projected = projectedTables.get(table);
+    return { table, id, stored: projected === undefined ? null : await this.#repository.get(projected, id) ?? null };
+  }
 }
+
+const projectedTables: ReadonlyMap<string, typeof apiKeys> = new Map([[apiKeys.name, apiKeys]]);
 
 async function readView(repository: Repository): Promise<View> {
-  const principals = new Map<string, Principal>();
-  const prefixes = new Set<string>();
-  // Most keys have the scopes of their type: one set serves them all.
-  const scopeSets = new Map<string, ReadonlySet<string>>();
-  for await (const { row } of repository.all(apiKeys)) {
-    if (principals.size >= keysMax) throw new Error(`more than ${keysMax} API keys; remove some`);
-    principals.set(row.keyHash, principalOf(row, scopeSets));
-    prefixes.add(row.keyPrefix.slice(0, filterChars));
-  }
-  const beginnings = new Set([...prefixes].map((prefix) => (prefix.startsWith(generatedPrefix) ? generatedPrefix : prefix)));
-  return { principals, prefixes, beginnings: [...beginnings] };
+  const view = new View();
+  for await (const { row } of repository.all(apiKeys)) view.putKey(row);
+  return view;
 }
 
-function principalOf(row: ApiKeyRow, scopeSets: Map<string, ReadonlySet<string>>): Principal {
-  const joined = row.scopes.join(' ');
-  let scopes = scopeSets.get(joined);
-  if (scopes === undefined) scopeSets.set(joined, scopes = new Set(row.scopes));
-  return Object.freeze({
-    keyId: row.id,
-    organisationId: row.organisationId,
-    workspaceId: row.workspaceId ?? '',
-    scopes,
-    type: row.type,
-    expiresAtMs: row.expiresAtMs ?? Infinity,
-  });
+function apply(view: View, { table, id, stored }: Touched): void {
+  if (table !== apiKeys.name) return;
+  if (stored === null) view.removeKey(id);
+  else view.putKey(rowOf(apiKeys, stored));
 }
+
+const rowOf = (table: typeof apiKeys, stored: Stored): ApiKeyRow => {
+  if (stored.table.name !== table.name) throw new TypeError(`not a row of ${table.name}`);
+  return stored.row as Row as ApiKeyRow;
+};
 
 const warn = (thrown: unknown): void => {
   process.emitWarning(`stored keys could not be read again, the earlier ones stay in use: ${thrown instanceof Error ? thrown.message : String(thrown)}`);

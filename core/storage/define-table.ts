@@ -1,0 +1,61 @@
+// One definition for each kind of row in the control store: its schema, its format with the way up from every older one, its indexes. Reading,
+// writing, migration and backup are folds over these definitions. Raise `format` when a member is added, removed or changes its meaning, and add the
+// upgrade from the format before.
+
+import { Ajv, type ValidateFunction } from 'ajv';
+import type { Static, TObject } from 'typebox';
+
+export interface Row {
+  readonly id: string;
+}
+
+export interface Index<R> {
+  /** At most one row may have these parts; a second one is refused as a duplicate. */
+  readonly isUnique?: true;
+  /** What the row is found by; null: the row is not in the index. Pure. */
+  of(row: R): readonly string[] | null;
+}
+
+export interface Table<R extends Row = Row> {
+  readonly name: string;
+  /** Format of the rows that this version writes. */
+  readonly format: number;
+  readonly indexes: Readonly<Record<string, Index<R>>>;
+  /** Members that hold sealed values; nothing else in a row may be a secret. */
+  readonly secrets: readonly string[];
+  /** From format n to n + 1, under n. Gets a row of that format and may trust it. */
+  readonly upgrades: Readonly<Record<number, (row: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>>>;
+  /** The first fault of a row of this format: its place and what is wrong; undefined when it is well. */
+  fault(row: unknown): string | undefined;
+}
+
+/** The type of a table's rows. */
+export type RowOf<T> = T extends Table<infer R> ? R : never;
+
+type ReadonlyDeep<T> = T extends readonly (infer I)[] ? readonly ReadonlyDeep<I>[] : T extends object ? { readonly [K in keyof T]: ReadonlyDeep<T[K]> } : T;
+
+const ajv = new Ajv({ allowUnionTypes: true });
+
+export interface TableDefinition<S extends TObject, R> {
+  readonly name: string;
+  readonly schema: S;
+  readonly format: number;
+  readonly indexes?: Readonly<Record<string, Index<R>>>;
+  readonly secrets?: readonly (keyof R & string)[];
+  readonly upgrades?: Table['upgrades'];
+}
+
+/** Lower-case names of letters and dashes: they begin the keys of the rows. */
+export function defineTable<S extends TObject, R extends Row = ReadonlyDeep<Static<S>> & Row>({ name, schema, format, indexes = {}, secrets = [], upgrades = {} }: TableDefinition<S, R>): Table<R> {
+  let validate: ValidateFunction | undefined = undefined;
+  return Object.freeze({
+    name, format, indexes, secrets, upgrades,
+    fault: (row: unknown) => {
+      validate ??= ajv.compile(schema);
+      if (validate(row)) return undefined;
+      const [first] = validate.errors ?? [];
+      const place = (first?.instancePath ?? '').slice(1).replaceAll('/', '.');
+      return `${place === '' ? 'it' : `its ${place}`} ${first?.message ?? 'is not valid'}`;
+    },
+  });
+}

@@ -1,0 +1,9 @@
+// Every table of the control store, for what goes over all of them: migration, backup, the snapshot.
+
+import type { Table } from '../define-table.js';
+import { apiKeys } from './api-keys.js';
+import { bootstraps } from './bootstraps.js';
+import { organisations } from './organisations.js';
+import { workspaces } from './workspaces.js';
+
+export const tables: readonly Table[] = [organisations, workspaces, apiKeys, bootstraps];
