@@ -1,0 +1,100 @@
+// What a handler gets: who calls, the rows, the clock, and the change that dispatch commits when the handler has returned. A handler runs again from
+// the beginning, with a new context, when a row that it read was changed before its own change was written.
+
+import { fail } from '../errors/gateway-error.js';
+import { Change, type Stored } from '../storage/change.js';
+import type { Row, Table } from '../storage/define-table.js';
+import { newId } from '../storage/new-id.js';
+import type { Repository } from '../storage/repository.js';
+import type { Sealer } from '../storage/sealer.js';
+import type { KeyType } from '../storage/tables/api-keys.js';
+import { workspaces, type WorkspaceRow } from '../storage/tables/workspaces.js';
+import type { ControlServices } from './services.js';
+
+/** Who calls: what the key says, by value, since it comes from another thread. */
+export interface Caller {
+  readonly keyId: string;
+  readonly keyType: KeyType;
+  readonly organisationId: string;
+  /** Empty for a key of the organisation. */
+  readonly workspaceId: string;
+  readonly scopes: readonly string[];
+}
+
+export class ControlContext {
+  /** What is to become of rows; committed, with the audit entry, when the handler has returned. */
+  readonly change = new Change();
+  /** Beside what the request says, in the audit entry. Never a secret. */
+  readonly auditDetails: Record<string, unknown> = {};
+  /** Version of the row that a conditional request is about and that its reply shows; null: the operation has none. */
+  subject: Stored | null = null;
+
+  constructor(
+    readonly caller: Caller,
+    /** `workspace_id` of query or body. */
+    readonly workspaceId: string | undefined,
+    readonly repository: Repository,
+    readonly services: ControlServices,
+    /** Milliseconds since the Unix epoch, the same for the whole call. */
+    readonly nowMs: number,
+  ) {}
+
+  get sealer(): Sealer {
+    return this.services.sealer;
+  }
+
+  newId(): string {
+    return newId(this.nowMs);
+  }
+
+  get isOrganisationKey(): boolean {
+    return this.caller.workspaceId === '';
+  }
+
+  has(scope: string): boolean {
+    return this.caller.scopes.includes(scope);
+  }
+
+  /** Throws SCOPE_MISSING. */
+  require(scope: string): void {
+    if (!this.has(scope)) throw fail('SCOPE_MISSING', { scope });
+  }
+
+  /**
+   * The workspace that an operation is about: the key's own, or the one that an organisation key names by id or slug. Throws WORKSPACE_MISSING,
+   * WORKSPACE_FOREIGN for one that a workspace key is not locked to, REFERENCE_UNKNOWN.
+   */
+  async workspace(given: string | null | undefined = this.workspaceId): Promise<WorkspaceRow> {
+    const { caller } = this;
+    if (given === undefined || given === null || given === '') {
+      if (this.isOrganisationKey) throw fail('WORKSPACE_MISSING', { param: 'workspace_id' });
+      return (await this.ownWorkspace()).row;
+    }
+    const stored = await this.byIdOrSlug(workspaces, given, [caller.organisationId]);
+    const isVisible = stored !== undefined && stored.row.organisationId === caller.organisationId;
+    if (!this.isOrganisationKey) {
+      // Whether it exists is nothing that a locked key learns.
+      if (!isVisible || stored.row.id !== caller.workspaceId) throw fail('WORKSPACE_FOREIGN', { kind: 'workspace', id: given.slice(0, 64), param: 'workspace_id' });
+      return stored.row;
+    }
+    if (!isVisible || stored.row.status === 'archived') throw fail('REFERENCE_UNKNOWN', { kind: 'workspace', id: given.slice(0, 64), param: 'workspace_id' });
+    return stored.row;
+  }
+
+  /** As `workspace`; undefined when an organisation key names none. */
+  async workspaceIfNamed(given: string | null | undefined = this.workspaceId): Promise<WorkspaceRow | undefined> {
+    return this.isOrganisationKey && (given === undefined || given === null || given === '') ? undefined : this.workspace(given);
+  }
+
+  /** A row by its id, else by the `slug` index with `scope` before the slug. */
+  async byIdOrSlug<R extends Row>(table: Table<R>, idOrSlug: string, scope: readonly string[]): Promise<Stored<R> | undefined> {
+    const byId = /^[0-9a-f-]{36}$/.test(idOrSlug) ? await this.repository.get(table, idOrSlug) : undefined;
+    return byId ?? this.repository.find(table, 'slug', [...scope, idOrSlug]);
+  }
+
+  async ownWorkspace(): Promise<Stored<WorkspaceRow>> {
+    const stored = await this.repository.get(workspaces, this.caller.workspaceId);
+    if (stored === undefined) throw fail('ROW_UNKNOWN', { kind: 'workspace', id: this.caller.workspaceId });
+    return stored;
+  }
+}

@@ -1,0 +1,66 @@
+// One definition for each resource of the control plane. Router, validation, scope check, audit entry and the tables of docs and tests are folds over
+// these definitions: nothing is said twice. A handler knows no HTTP; it reads rows, gathers what is to change, and returns what the client reads.
+
+import type { Static, TSchema } from 'typebox';
+import type { ControlContext } from './context.js';
+
+export type ControlMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+export interface Input<Q = unknown, B = unknown> {
+  /** Named parts of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Q;
+  readonly body: B;
+}
+
+/** The body of the answer; its status is 200. A string is not wrapped: replies are objects. */
+export type Reply = Readonly<Record<string, unknown>>;
+
+export interface Operation {
+  readonly method: ControlMethod;
+  /** Without a version prefix; it is served below `/v1`, `/v2` and `/`. `{name}` stands for one segment. */
+  readonly path: string;
+  readonly aliases: readonly string[];
+  /** Any one of these; null: the handler asks for what the row says with `context.require`. */
+  readonly scope: readonly string[] | null;
+  readonly query: TSchema | null;
+  /** Null: a body is refused, unless it is empty or an empty object. */
+  readonly body: TSchema | null;
+  /** In the audit log: `created`, `updated`, `deleted`, `rotated`; null: it changes nothing. */
+  readonly action: string | null;
+  /** What its answer looks like, for the docs. */
+  readonly reply: TSchema | null;
+  handle(context: ControlContext, input: Input): Promise<Reply> | Reply;
+}
+
+export interface OperationDefinition<Q extends TSchema, B extends TSchema> {
+  readonly method: ControlMethod;
+  readonly path: string;
+  readonly aliases?: readonly string[];
+  readonly scope: string | readonly string[] | null;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly action?: string;
+  readonly reply?: TSchema;
+  readonly handle: (context: ControlContext, input: Input<Static<Q>, Static<B>>) => Promise<Reply> | Reply;
+}
+
+export interface Resource {
+  /** In the plural, as in paths: `api-keys`. */
+  readonly name: string;
+  /** In messages and in the audit log, in the singular: `api-key`. */
+  readonly kind: string;
+  readonly operations: Readonly<Record<string, Operation>>;
+}
+
+/** One operation; the types of `query` and `body` reach its handler. */
+export function operation<Q extends TSchema = TSchema, B extends TSchema = TSchema>(definition: OperationDefinition<Q, B>): Operation {
+  const { method, path, aliases = [], scope, query = null, body = null, action = null, reply = null } = definition;
+  return Object.freeze({
+    method, path, aliases, scope: typeof scope === 'string' ? [scope] : scope, query, body, action, reply,
+    // Dispatch has checked both against the schemas that the types were made of.
+    handle: (context: ControlContext, input: Input) => definition.handle(context, input as Input<Static<Q>, Static<B>>),
+  });
+}
+
+export const defineResource = (resource: Resource): Resource => Object.freeze(resource);

@@ -1,0 +1,52 @@
+// Pages of lists: `current_page` from 0 and `page_size`, newest first.
+
+import Type from 'typebox';
+import { listReply } from './envelope.js';
+import type { ControlContext } from './context.js';
+import type { Stored } from '../storage/change.js';
+import type { Row, Table } from '../storage/define-table.js';
+
+export const pageSizeMax = 1000;
+export const pageSizeDefault = 100;
+
+/** Members of a list's query; spread them into its schema. Texts, as all of a query is. */
+export const pageQuery = (defaultSize: number = pageSizeDefault, maximum: number = pageSizeMax) => ({
+  current_page: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+  page_size: Type.Optional(Type.Integer({ minimum: 1, maximum, default: defaultSize })),
+});
+
+export interface Page {
+  readonly current_page?: number;
+  readonly page_size?: number;
+}
+
+/** One page of the rows of an index, newest first, and how many there are. */
+export async function pageOf<R extends Row>(
+  context: ControlContext, table: Table<R>, at: { readonly index?: string; readonly parts?: readonly string[] }, page: Page, view: (stored: Stored<R>) => unknown,
+): Promise<Readonly<Record<string, unknown>>> {
+  const size = page.page_size ?? pageSizeDefault;
+  const rows = await context.repository.list(table, { ...at, limit: size, offset: (page.current_page ?? 0) * size, reverse: true });
+  return listReply(await context.repository.count(table, at.index, at.parts), rows.map(view));
+}
+
+/** The same of rows that a filter has to look at one by one; newest first. */
+export async function filteredPage<R extends Row>(
+  context: ControlContext, table: Table<R>, at: { readonly index?: string; readonly parts?: readonly string[] }, page: Page,
+  isWanted: (row: R) => boolean, view: (stored: Stored<R>) => unknown,
+): Promise<Readonly<Record<string, unknown>>> {
+  const size = page.page_size ?? pageSizeDefault;
+  const first = (page.current_page ?? 0) * size;
+  const found: Stored<R>[] = [];
+  let total = 0;
+  for (let offset = 0; ; offset += scanRows) {
+    const rows = await context.repository.list(table, { ...at, limit: scanRows, offset, reverse: true });
+    for (const stored of rows) {
+      if (!isWanted(stored.row)) continue;
+      if (total >= first && found.length < size) found.push(stored);
+      total += 1;
+    }
+    if (rows.length < scanRows) return listReply(total, found.map(view));
+  }
+}
+
+const scanRows = 1000;

@@ -1,0 +1,6 @@
+// Every resource of the control plane.
+
+import type { Resource } from '../define-resource.js';
+import { workspacesResource } from './workspaces/resource.js';
+
+export const resources: readonly Resource[] = [workspacesResource];

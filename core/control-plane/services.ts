@@ -1,0 +1,14 @@
+// What handlers need of the rest of the gateway.
+
+import type { Registry } from '../registry/registry.js';
+import type { Repository } from '../storage/repository.js';
+import type { Sealer } from '../storage/sealer.js';
+
+export interface ControlServices {
+  readonly repository: Repository;
+  readonly sealer: Sealer;
+  readonly registry: Registry;
+  now(): number;
+  /** Something that nobody expected was thrown; `callId` names the call in the log. */
+  onFault(callId: string, thrown: unknown): void;
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { firstApiKey, startControl } from '../../support/control.js';
+
+describe('a control call', () => {
+  it('lists, reads and updates rows, in every path form', async () => {
+    const control = await startControl();
+    const list = await control.call('GET', '/v1/workspaces?page_size=5');
+    assert.deepEqual([list.status, list.body.object, list.body.total], [200, 'list', 1]);
+    for (const path of ['/workspaces/first-workspace', '/v2/workspaces/first-workspace', '/v1/admin/workspaces/first-workspace']) {
+      const read = await control.call('GET', path);
+      assert.deepEqual([read.status, read.body.slug, read.body.name], [200, 'first-workspace', 'First workspace'], path);
+    }
+    const read = await control.call('GET', '/workspaces/first-workspace');
+    assert.deepEqual(read.headers, ['etag', '"1"']);
+    const update = await control.call('PUT', '/v1/workspaces/first-workspace', { name: 'Renamed' }, { ifMatch: '"1"' });
+    assert.deepEqual([update.status, update.body, update.headers], [200, {}, ['etag', '"2"']]);
+    assert.equal((await control.call('GET', '/workspaces/first-workspace')).body.name, 'Renamed');
+    assert.equal((await control.call('PUT', '/v1/workspaces/first-workspace', { name: 'Late' }, { ifMatch: '"1"' })).status, 412);
+    assert.deepEqual(control.faults, []);
+  });
+
+  it('is refused in the envelope that every client understands', async () => {
+    const control = await startControl();
+    const refusals: readonly [string, string, unknown, number, string, string | null][] = [
+      ['GET', '/v1/workspaces/unknown', undefined, 404, 'AB08', null],
+      ['GET', '/v1/nowhere', undefined, 404, 'AB08', null],
+      ['POST', '/v1/workspaces/first-workspace', {}, 405, 'AB01', null],
+      ['PUT', '/v1/workspaces/first-workspace', { nmae: 'x' }, 400, 'AB01', 'nmae'],
+      ['PUT', '/v1/workspaces/first-workspace', { name: 5 }, 400, 'AB01', 'name'],
+      ['PUT', '/v1/workspaces/first-workspace', { id: 'another' }, 400, 'AB01', 'id'],
+      ['GET', '/v1/workspaces?page_size=0', undefined, 400, 'AB01', 'page_size'],
+      ['GET', '/v1/workspaces?page_size=1&page_size=2', undefined, 400, 'AB01', 'page_size'],
+      ['GET', '/v1/workspaces?organisation_id=other', undefined, 403, 'AB03', 'organisation_id'],
+    ];
+    for (const [method, path, body, status, code, param] of refusals) {
+      const reply = await control.call(method, path, body);
+      const error = Object(reply.body.error);
+      assert.deepEqual([reply.status, reply.body.success, Object(reply.body.data).errorCode, error.code, error.param, Object(reply.body.data).message], [status, false, code, code, param, error.message], path);
+    }
+    assert.deepEqual((await control.call('GET', '/v1/workspaces/first-workspace', undefined, { as: firstApiKey })).status, 200);
+    assert.deepEqual(control.faults, []);
+  });
+
+  it('leaves an entry in the audit log when it changes something', async () => {
+    const control = await startControl();
+    await control.call('PUT', '/v1/workspaces/first-workspace', { name: 'Renamed' });
+    const entries = [];
+    for await (const { record } of control.repository.audit()) entries.push(record);
+    assert.deepEqual(entries.map(({ method, uri, request_body, resource_type, action }) => [method, uri, request_body, resource_type, action]), [
+      ['PUT', '/v1/workspaces/first-workspace', '{"name":"Renamed"}', 'workspace', 'updated'],
+    ]);
+  });
+});

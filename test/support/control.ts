@@ -1,0 +1,63 @@
+// A control plane in this process, without a server: rows in memory, a clock that stands still, calls as the serving threads hand them over.
+
+import { fakeHost } from '@gateway/plugin-sdk/testing';
+import { bootstrap } from '../../core/auth/bootstrap.js';
+import { hashKey } from '../../core/auth/key.js';
+import type { Caller } from '../../core/control-plane/context.js';
+import { ControlPlane } from '../../core/control-plane/dispatch.js';
+import { resources } from '../../core/control-plane/resources/index.js';
+import { Registry } from '../../core/registry/registry.js';
+import { prepareStore } from '../../core/storage/prepare-store.js';
+import { Repository } from '../../core/storage/repository.js';
+import { Sealer } from '../../core/storage/sealer.js';
+import { apiKeys } from '../../core/storage/tables/api-keys.js';
+import { tables } from '../../core/storage/tables/index.js';
+
+export const firstAdminKey = 'control-test-admin-key';
+export const firstApiKey = 'control-test-api-key-1';
+
+export interface TestReply {
+  readonly status: number;
+  readonly headers: readonly string[];
+  // The shapes are what the tests are about.
+  readonly body: Record<string, unknown>;
+}
+
+export interface TestControl {
+  readonly plane: ControlPlane;
+  readonly repository: Repository;
+  readonly faults: unknown[];
+  /** Milliseconds since the Unix epoch; set it to let time pass. */
+  clock: { nowMs: number };
+  callerOf(key: string): Promise<Caller>;
+  /** With the admin key of the organisation, unless `as` gives another. */
+  call(method: string, path: string, body?: unknown, options?: { readonly as?: string; readonly ifMatch?: string; readonly idempotencyKey?: string }): Promise<TestReply>;
+}
+
+export async function startControl(): Promise<TestControl> {
+  const repository = new Repository(await fakeHost().store('control'));
+  await prepareStore(repository, tables);
+  const clock = { nowMs: Date.UTC(2030, 0, 15, 12) };
+  await bootstrap(repository, { adminKey: firstAdminKey, apiKey: firstApiKey }, () => clock.nowMs - 1000);
+  const faults: unknown[] = [];
+  const registry = new Registry({ packages: [], fromFolder: process.cwd(), hostOf: () => fakeHost() });
+  const plane = new ControlPlane({ repository, sealer: new Sealer(Buffer.alloc(32, 7)), registry, now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
+  const callerOf = async (key: string): Promise<Caller> => {
+    const row = (await repository.find(apiKeys, 'hash', [hashKey(key)]))?.row;
+    if (row === undefined) throw new Error('no such key');
+    return { keyId: row.id, keyType: row.type, organisationId: row.organisationId, workspaceId: row.workspaceId ?? '', scopes: row.scopes };
+  };
+  let calls = 0;
+  return {
+    plane, repository, faults, clock, callerOf,
+    call: async (method, path, body, { as = firstAdminKey, ifMatch, idempotencyKey } = {}) => {
+      const [route = '', query = ''] = path.split('?');
+      calls += 1;
+      const reply = await plane.handle({
+        id: `call-${calls}`, method, path: route, query, body: body === undefined ? new Uint8Array(0) : Buffer.from(JSON.stringify(body)), ifMatch, idempotencyKey,
+        userAgent: 'test', address: '127.0.0.1', caller: await callerOf(as),
+      });
+      return { ...reply, body: JSON.parse(reply.body) };
+    },
+  };
+}
