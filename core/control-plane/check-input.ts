@@ -3,7 +3,7 @@
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
-import type { TSchema } from 'typebox';
+import type { TSchema } from '../storage/type.js';
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import { didYouMean } from '../settings/nearest-name.js';
 

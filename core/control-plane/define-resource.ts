@@ -1,7 +1,7 @@
 // One definition for each resource of the control plane. Router, validation, scope check, audit entry and the tables of docs and tests are folds over
 // these definitions: nothing is said twice. A handler knows no HTTP; it reads rows, gathers what is to change, and returns what the client reads.
 
-import type { Static, TSchema } from 'typebox';
+import type { Static, TSchema } from '../storage/type.js';
 import type { ControlContext } from './context.js';
 
 export type ControlMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';

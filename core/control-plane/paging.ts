@@ -1,6 +1,6 @@
 // Pages of lists: `current_page` from 0 and `page_size`, newest first.
 
-import Type from 'typebox';
+import { Type } from '../storage/type.js';
 import { listReply } from './envelope.js';
 import type { ControlContext } from './context.js';
 import type { Stored } from '../storage/change.js';

@@ -3,7 +3,7 @@
 // upgrade from the format before.
 
 import { Ajv, type ValidateFunction } from 'ajv';
-import type { Static, TObject } from 'typebox';
+import type { Static, TObject } from './type.js';
 
 export interface Row {
   readonly id: string;
@@ -32,8 +32,6 @@ export interface Table<R extends Row = Row> {
 /** The type of a table's rows. */
 export type RowOf<T> = T extends Table<infer R> ? R : never;
 
-type ReadonlyDeep<T> = T extends readonly (infer I)[] ? readonly ReadonlyDeep<I>[] : T extends object ? { readonly [K in keyof T]: ReadonlyDeep<T[K]> } : T;
-
 const ajv = new Ajv({ allowUnionTypes: true });
 
 export interface TableDefinition<S extends TObject, R> {
@@ -46,7 +44,7 @@ export interface TableDefinition<S extends TObject, R> {
 }
 
 /** Lower-case names of letters and dashes: they begin the keys of the rows. */
-export function defineTable<S extends TObject, R extends Row = ReadonlyDeep<Static<S>> & Row>({ name, schema, format, indexes = {}, secrets = [], upgrades = {} }: TableDefinition<S, R>): Table<R> {
+export function defineTable<S extends TObject, R extends Row = Static<S> & Row>({ name, schema, format, indexes = {}, secrets = [], upgrades = {} }: TableDefinition<S, R>): Table<R> {
   let validate: ValidateFunction | undefined = undefined;
   return Object.freeze({
     name, format, indexes, secrets, upgrades,

@@ -1,19 +1,17 @@
 // Parts of schemas that tables and control operations are written with: JSON Schema that says in one sentence what is wrong.
 
-import Type, { type Static, type TSchema } from 'typebox';
+import { Type, type Properties, type TSchema } from './type.js';
 
 /** One of these texts. */
 export const choice = <const T extends readonly string[]>(values: T, options: { readonly default?: T[number]; readonly description?: string } = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 
 /** The same, or null. For schemas with one `type`. */
-export function orNull<S extends TSchema>(schema: S) {
-  const plain: { readonly type?: unknown; readonly enum?: unknown } = { ...schema };
-  return Type.Unsafe<Static<S> | null>({ ...plain, type: [String(plain.type), 'null'], ...(Array.isArray(plain.enum) ? { enum: [...plain.enum, null] } : {}) });
-}
+export const orNull = <T>(schema: TSchema<T>): TSchema<T | null> =>
+  Type.Unsafe<T | null>({ ...schema, type: [String(schema.type), 'null'], ...(Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {}) });
 
 /** An object that takes these members and no others. */
-export const object = <P extends Record<string, TSchema>>(properties: P) => Type.Object(properties, { additionalProperties: false });
+export const object = <P extends Properties>(properties: P) => Type.Object(properties, { additionalProperties: false });
 
 /** An object whose members the gateway does not name. */
 export const anyObject = () => Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' });

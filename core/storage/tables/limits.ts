@@ -1,6 +1,6 @@
 // Limits as rows keep them: in the words of the wire, since nothing reads single members before they are resolved.
 
-import Type from 'typebox';
+import { Type } from '../type.js';
 import { choice, object, orNull } from '../schema-parts.js';
 
 export const usageLimits = object({

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { fakeHost } from '@gateway/plugin-sdk/testing';
 import type { Store, Write } from '@gateway/plugin-sdk';
 import { pack, unpack } from 'msgpackr';
-import Type from 'typebox';
+import { Type } from '../../../core/storage/type.js';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import { Change, CommitConflict } from '../../../core/storage/change.js';
 import { defineTable } from '../../../core/storage/define-table.js';

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import { Type } from '../../../storage/type.js';
 import { fail } from '../../../errors/gateway-error.js';
 import type { Stored } from '../../../storage/change.js';
 import { workspaces, type WorkspaceRow } from '../../../storage/tables/workspaces.js';
