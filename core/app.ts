@@ -38,13 +38,13 @@ export interface RunningGateway {
 export async function startGateway(settings: Settings, { hasLogThread = true }: { readonly hasLogThread?: boolean } = {}): Promise<RunningGateway> {
   const uws = loadUws(settings.headerBytesMax);
   prepareDataDir(settings.dataDir);
-  loadMasterKey(settings);
+  const masterKey = shareBytes(loadMasterKey(settings));
   const port = await reservePort(uws, settings.host, settings.port);
   const log: LogMemory = {
     rings: settings.exporters.length === 0 ? [] : Array.from({ length: settings.threads }, () => RingMemory.allocate()),
     held: new Int32Array(new SharedArrayBuffer(4)),
   };
-  const shared: SharedMemory = { breakers: Breakers.allocate(), revision: RevisionSignal.allocate(), heldBodies: HeldBytes.allocate(), log };
+  const shared: SharedMemory = { masterKey, breakers: Breakers.allocate(), revision: RevisionSignal.allocate(), heldBodies: HeldBytes.allocate(), log };
   let logWorker: LogWorker | null = null;
   const stopLog = async (deadlineMs: number, isHasty: boolean, writersEnded: Promise<unknown>): Promise<void> => logWorker?.stop(deadlineMs, isHasty, writersEnded);
   const startLog = async (services: ThreadServices): Promise<LogThread | null> => {
@@ -90,6 +90,12 @@ export async function startGateway(settings: Settings, { hasLogThread = true }: 
     },
     stop,
   };
+}
+
+function shareBytes(bytes: Uint8Array): Uint8Array {
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+  shared.set(bytes);
+  return shared;
 }
 
 /** Everything that `start` would find wrong, and every plugin loaded; for `gateway check`. */

@@ -39,6 +39,8 @@ import { PoolCheck } from './workers/check-runner.js';
 
 /** Memory that all threads share. */
 export interface SharedMemory {
+  /** Each thread that seals or opens secrets makes itself a `new Sealer(shared.masterKey)`. Handed over nowhere else, never logged. */
+  readonly masterKey: Uint8Array;
   readonly log: LogMemory;
   readonly breakers: SharedArrayBuffer;
   readonly revision: SharedArrayBuffer;
