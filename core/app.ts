@@ -17,6 +17,7 @@ import { loadUws } from './server/uws.js';
 import { checkMasterKey, loadMasterKey } from './settings/master-key.js';
 import type { Settings } from './settings/read.js';
 import type { SettingKey } from './settings/schema.js';
+import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal } from './snapshot/snapshot.js';
 import { Breakers } from './upstream/breaker.js';
 import { DataThread, gatewayVersion, type SharedMemory } from './thread.js';
@@ -44,7 +45,7 @@ export async function startGateway(settings: Settings, { hasLogThread = true }: 
     rings: settings.exporters.length === 0 ? [] : Array.from({ length: settings.threads }, () => RingMemory.allocate()),
     held: new Int32Array(new SharedArrayBuffer(4)),
   };
-  const shared: SharedMemory = { masterKey, breakers: Breakers.allocate(), revision: RevisionSignal.allocate(), heldBodies: HeldBytes.allocate(), log };
+  const shared: SharedMemory = { masterKey, breakers: Breakers.allocate(), revision: RevisionSignal.allocate(), applied: AppliedSequences.allocate(settings.threads), heldBodies: HeldBytes.allocate(), log };
   let logWorker: LogWorker | null = null;
   const stopLog = async (deadlineMs: number, isHasty: boolean, writersEnded: Promise<unknown>): Promise<void> => logWorker?.stop(deadlineMs, isHasty, writersEnded);
   const startLog = async (services: ThreadServices): Promise<LogThread | null> => {

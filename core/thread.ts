@@ -31,6 +31,7 @@ import { ResponseStore } from './storage/response-store.js';
 import { prepareStore } from './storage/prepare-store.js';
 import { Repository } from './storage/repository.js';
 import { tables } from './storage/tables/index.js';
+import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal, Snapshot } from './snapshot/snapshot.js';
 import { Admission } from './telemetry/admission.js';
 import { controlStore, ThreadServices } from './thread-services.js';
@@ -44,6 +45,7 @@ export interface SharedMemory {
   readonly log: LogMemory;
   readonly breakers: SharedArrayBuffer;
   readonly revision: SharedArrayBuffer;
+  readonly applied: SharedArrayBuffer;
   readonly heldBodies: SharedArrayBuffer;
 }
 
@@ -82,6 +84,8 @@ export class DataThread {
     readonly log: LogThread | null,
     readonly reloader: PluginReloader,
     listener: Listener,
+    /** No rows are looked at any more, and nobody waits for this thread to see them. */
+    readonly leaveRows: () => void,
   ) {
     this.#listener = listener;
   }
@@ -94,7 +98,13 @@ export class DataThread {
     const repository = new Repository(await storage.open(controlStore), () => signal.bump());
     if (index === 0) await prepareStore(repository, tables);
     const generatedKeys = index === 0 ? await bootstrap(repository, { adminKey: settings.adminKey, apiKey: settings.apiKey }) : {};
-    const snapshot = new Snapshot(repository, signal, (thrown) => services.logger.error('stored rows could not be read', { reason: reasonOf(thrown) }));
+    const applied = new AppliedSequences(shared.applied);
+    const snapshot = new Snapshot(repository, signal, {
+      onFault: (thrown) => services.logger.error('stored rows could not be read', { reason: reasonOf(thrown) }),
+      onUnusable: (table, id, thrown) => services.logger.error('a stored row cannot be used, calls do without it', { table, id, reason: reasonOf(thrown) }),
+      onApplied: (sequence) => applied.publish(index, sequence),
+    });
+    const unwatch = snapshot.watch();
     await snapshot.refreshIfMoved();
     // The signal reaches the threads of this process; another process can only be noticed by looking.
     services.hosts.hostOf('gateway').every(refreshMs, () => snapshot.refreshIfMoved());
@@ -167,7 +177,10 @@ export class DataThread {
     services.hosts.hostOf('gateway').every(lookEveryMs, () => idle.look());
     await listener.listen(settings.host, port);
     if (index === 0) reportFaults(services).catch((thrown: unknown) => services.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));
-    return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, listener);
+    return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, listener, () => {
+      unwatch();
+      applied.leave(index);
+    });
   }
 
   /** Opens the storage and loads every plugin that is installed, built-in or listed. */
@@ -216,6 +229,7 @@ export class DataThread {
     // The last bytes of ended answers may still be in the library's hands.
     await new Promise((resolve) => { setTimeout(resolve, Math.min(lingerMs, deadlineMs)); });
     this.#listener.close();
+    this.leaveRows();
     await this.#untilSettled(byMs - performance.now());
     this.pipeline.settleAll();
     this.writer?.close();

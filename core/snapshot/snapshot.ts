@@ -1,19 +1,27 @@
-// Hot: runs for each call.
-// Keeps the view that calls read in step with the store: a call reads it synchronously and never waits for storage. When the signal moved, what
+// Hot: read for each call.
+// Keeps the view that calls read in step with the store: a call reads it synchronously and never waits for storage. When the signal moves, what
 // changed is read beside the calls and put into the view at once; only the first reading, and one that is too far behind, goes over all rows.
 
-import type { Row } from '../storage/define-table.js';
-import type { Repository } from '../storage/repository.js';
+import { isGatewayError } from '../errors/gateway-error.js';
 import type { Stored } from '../storage/change.js';
-import { apiKeys, type ApiKeyRow } from '../storage/tables/api-keys.js';
+import type { Repository } from '../storage/repository.js';
 import type { Principal } from './principal.js';
 import type { RevisionSignal } from './revision-signal.js';
-import { filterChars, View } from './view.js';
+import { filterChars, projectedTables, View } from './view.js';
 
 export { RevisionSignal } from './revision-signal.js';
 
-/** A reload that failed is not tried again by calls before this has passed. */
-const retryDelayMs = 1000;
+/** How often commits that come in while rows are read may have theirs read as well, before what there is is shown. */
+const roundsMax = 100;
+
+export interface SnapshotOptions {
+  /** Told of a reload in the background that failed: the earlier view stays in use. */
+  onFault?(thrown: unknown): void;
+  /** Told of each row that cannot be used: it counts as none, all others are as they should be. */
+  onUnusable?(table: string, id: string, thrown: unknown): void;
+  /** Told after calls see every commit up to this one. */
+  onApplied?(sequence: number): void;
+}
 
 /** A row that changed: what it is now, or null. */
 interface Touched {
@@ -25,37 +33,40 @@ interface Touched {
 export class Snapshot {
   readonly #repository: Repository;
   readonly #signal: RevisionSignal;
-  readonly #onFault: (thrown: unknown) => void;
+  readonly #options: SnapshotOptions;
   #view = new View();
-  /** Sequence of the last commit in the view; -1: none was read. */
+  /** Of the last commit in the view; -1: none was read. */
   #sequence = -1;
-  #signalSeen = 0;
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
-  #retryAtMs = 0;
 
-  /** `onFault` is told of a reload in the background that failed; the old view stays in use. */
-  constructor(repository: Repository, signal: RevisionSignal, onFault: (thrown: unknown) => void = warn) {
+  constructor(repository: Repository, signal: RevisionSignal, options: SnapshotOptions = {}) {
     this.#repository = repository;
     this.#signal = signal;
-    this.#onFault = onFault;
+    this.#options = options;
   }
 
   /** Expired keys are found as well: the caller looks at `expiresAtMs`. */
   principalByKeyHash(hash: string): Principal | undefined {
-    if (this.#signal.current() !== this.#signalSeen) this.#reloadSoon();
     return this.#view.principal(hash);
   }
 
   /** False: no key begins like this, and `text` need not be hashed to know that it is none. */
   mayBeKey(text: string): boolean {
-    if (this.#signal.current() !== this.#signalSeen) this.#reloadSoon();
     return this.#view.hasPrefix(text.slice(0, filterChars));
   }
 
   /** Every key begins with one of these: what all generated keys begin with, and what each of the operator's own begins with. */
   keyBeginnings(): readonly string[] {
     return this.#view.beginnings;
+  }
+
+  /** From now on commits of this process are taken over as they are made, until the function that is returned is called. */
+  watch(): () => void {
+    return this.#signal.watch(() => {
+      // A reload that failed is tried again by the next commit, and by whoever looks for commits of other processes.
+      this.refreshIfMoved().catch((thrown: unknown) => (this.#options.onFault ?? warn)(thrown));
+    });
   }
 
   /** Resolves when the view holds every commit made before the call, by any thread or process. */
@@ -70,14 +81,6 @@ export class Snapshot {
     return this.#next;
   }
 
-  #reloadSoon(): void {
-    if (this.#running !== null || Date.now() < this.#retryAtMs) return;
-    this.#start().catch((thrown: unknown) => {
-      this.#retryAtMs = Date.now() + retryDelayMs;
-      this.#onFault(thrown);
-    });
-  }
-
   #start(): Promise<void> {
     const running = this.#reload().finally(() => { this.#running = null; });
     this.#running = running;
@@ -85,46 +88,70 @@ export class Snapshot {
   }
 
   async #reload(): Promise<void> {
-    // Both before the rows: a commit during the reading moves them again.
-    const signal = this.#signal.current();
-    const { sequence, touched } = await this.#repository.changes(this.#sequence);
-    if (touched === null) {
-      this.#view = await readView(this.#repository);
-    } else {
-      const rows: Touched[] = [];
-      for (const [table, ids] of touched) for (const id of ids) rows.push(await this.#read(table, id));
-      // Nothing waits from here on: all of a commit, or nothing of it.
-      for (const row of rows) apply(this.#view, row);
+    let fresh: View | null = null;
+    let sequence = this.#sequence;
+    const rows = new Map<string, Touched>();
+    // A row is read as it is now, which may be newer than the commit that named it: then the other rows of that newer commit are needed, too.
+    for (let round = 0; round < roundsMax; round += 1) {
+      const changes = await this.#repository.changes(sequence);
+      if (changes.touched === null) {
+        rows.clear();
+        fresh = await this.#readAll();
+      } else if (changes.sequence === sequence) {
+        break;
+      } else {
+        for (const [table, ids] of changes.touched) for (const id of ids) rows.set(`${table}/${id}`, await this.#read(table, id));
+      }
+      ({ sequence } = changes);
     }
+    if (sequence === this.#sequence) return;
+    // Nothing waits from here on: all of a commit, or nothing of it.
+    const view = fresh ?? this.#view;
+    for (const row of rows.values()) this.#apply(view, row);
+    this.#view = view;
     this.#sequence = sequence;
-    this.#signalSeen = signal;
+    this.#options.onApplied?.(sequence);
   }
 
-  async #read(table: string, id: string): Promise<Touched> {
-    const projected = projectedTables.get(table);
-    return { table, id, stored: projected === undefined ? null : await this.#repository.get(projected, id) ?? null };
+  async #readAll(): Promise<View> {
+    const view = new View();
+    for (const table of projectedTables) {
+      const unusable = (id: string, thrown: unknown): void => this.#unusable(table.name, id, thrown);
+      for await (const stored of this.#repository.all(table, unusable)) this.#apply(view, { table: table.name, id: stored.row.id, stored });
+    }
+    return view;
+  }
+
+  async #read(name: string, id: string): Promise<Touched> {
+    const table = projectedTables.find((each) => each.name === name);
+    if (table === undefined) return { table: name, id, stored: null };
+    try {
+      return { table: name, id, stored: await this.#repository.get(table, id) ?? null };
+    } catch (thrown) {
+      // The storage itself at fault: nothing is known about the row.
+      if (!isGatewayError(thrown)) throw thrown;
+      this.#unusable(name, id, thrown);
+      return { table: name, id, stored: null };
+    }
+  }
+
+  #apply(view: View, { table, id, stored }: Touched): void {
+    if (stored !== null) {
+      try {
+        view.put(table, stored.row);
+        return;
+      } catch (thrown) {
+        this.#unusable(table, id, thrown);
+      }
+    }
+    view.remove(table, id);
+  }
+
+  #unusable(table: string, id: string, thrown: unknown): void {
+    (this.#options.onUnusable ?? ((_table, _id, fault) => warn(fault)))(table, id, thrown);
   }
 }
-
-const projectedTables: ReadonlyMap<string, typeof apiKeys> = new Map([[apiKeys.name, apiKeys]]);
-
-async function readView(repository: Repository): Promise<View> {
-  const view = new View();
-  for await (const { row } of repository.all(apiKeys)) view.putKey(row);
-  return view;
-}
-
-function apply(view: View, { table, id, stored }: Touched): void {
-  if (table !== apiKeys.name) return;
-  if (stored === null) view.removeKey(id);
-  else view.putKey(rowOf(apiKeys, stored));
-}
-
-const rowOf = (table: typeof apiKeys, stored: Stored): ApiKeyRow => {
-  if (stored.table.name !== table.name) throw new TypeError(`not a row of ${table.name}`);
-  return stored.row as Row as ApiKeyRow;
-};
 
 const warn = (thrown: unknown): void => {
-  process.emitWarning(`stored keys could not be read again, the earlier ones stay in use: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  process.emitWarning(`stored rows could not be read again, the earlier ones stay in use: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
 };

@@ -2,7 +2,8 @@
 // What calls need of the control store, as frozen projections of rows, found synchronously. Rows are put in and taken out between calls, all of a
 // commit at once, so a call never sees half of a change. A call takes what it needs in one go, at its beginning, and keeps it to its end.
 
-import type { ApiKeyRow } from '../storage/tables/api-keys.js';
+import type { Row, Table } from '../storage/define-table.js';
+import { apiKeys, type ApiKeyRow } from '../storage/tables/api-keys.js';
 import type { Principal } from './principal.js';
 
 /** Keys held in memory; about 500 bytes each. */
@@ -11,6 +12,9 @@ const keysMax = 1_000_000;
 export const filterChars = 4;
 /** Generated keys begin so (auth/key.ts). */
 const generatedPrefix = 'gw_';
+
+/** The tables whose rows calls read. */
+export const projectedTables: readonly Table[] = [apiKeys];
 
 export class View {
   readonly #principals = new Map<string, Principal>();
@@ -32,6 +36,15 @@ export class View {
 
   get beginnings(): readonly string[] {
     return this.#beginnings;
+  }
+
+  /** `row` is one of `table`. Throws when it cannot be used. */
+  put(table: string, row: Row): void {
+    if (table === apiKeys.name) this.putKey(row as ApiKeyRow);
+  }
+
+  remove(table: string, id: string): void {
+    if (table === apiKeys.name) this.removeKey(id);
   }
 
   putKey(row: ApiKeyRow): void {

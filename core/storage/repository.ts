@@ -107,14 +107,25 @@ export class Repository {
     return rows;
   }
 
-  /** Every row of a table, page by page; not one snapshot. */
-  async *all<R extends Row>(table: Table<R>): AsyncGenerator<Stored<R>> {
+  /** Every row of a table, page by page; not one snapshot. A row that is damaged is told to `onDamaged` and left out; without, it ends the reading. */
+  async *all<R extends Row>(table: Table<R>, onDamaged?: (id: string, thrown: unknown) => void): AsyncGenerator<Stored<R>> {
     for (let from = `${table.name}/`; ;) {
       let rows = 0;
       for await (const entry of this.store.range({ from, to: `${table.name}0`, limit: rowsOfPage })) {
         rows += 1;
         from = `${entry.key}\u0000`;
-        yield decode(table, entry);
+        if (onDamaged === undefined) {
+          yield decode(table, entry);
+          continue;
+        }
+        let stored: Stored<R>;
+        try {
+          stored = decode(table, entry);
+        } catch (thrown) {
+          onDamaged(entry.key.slice(table.name.length + 1), thrown);
+          continue;
+        }
+        yield stored;
       }
       if (rows < rowsOfPage) return;
     }

@@ -39,7 +39,7 @@ const coldFunctions: ReadonlyMap<string, string> = new Map([
   ['core/server/listener.ts reservePort', 'at the start'],
   ['core/snapshot/snapshot.ts #reload', 'when the stored revision moved'],
   ['core/snapshot/snapshot.ts #read', 'when the stored revision moved'],
-  ['core/snapshot/snapshot.ts readView', 'when the stored revision moved'],
+  ['core/snapshot/snapshot.ts #readAll', 'when the stored revision moved'],
   ['core/telemetry/queue.ts flush', 'at the end'],
   ['core/telemetry/queue.ts close', 'at the end'],
   ['core/telemetry/queue.ts #exportAll', 'for each batch'],
