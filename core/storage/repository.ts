@@ -52,7 +52,7 @@ export interface Changes {
 }
 
 export interface ListOptions {
-  /** Rows of this index with these parts; without, the whole table. */
+  /** Rows of this index whose parts begin with these, in the order of the parts; without, the whole table. */
   readonly index?: string;
   readonly parts?: readonly string[];
   readonly limit: number;
@@ -94,7 +94,7 @@ export class Repository {
         left -= 1;
         continue;
       }
-      const stored = index === undefined ? decode(table, entry) : await this.get(table, entry.key.slice(base.length + 1));
+      const stored = index === undefined ? decode(table, entry) : await this.get(table, Buffer.from(entry.value).toString());
       if (stored !== undefined) list.push(stored);
     }
     return list;

@@ -81,6 +81,8 @@ describe('repository', () => {
     if (two !== undefined) change.update(two, thing('2', 'b', 'second'));
     await repository.commit(change);
     assert.deepEqual(idsOf(await repository.list(things, { index: 'group', parts: ['b'], limit: 10 })), ['2', '3']);
+    // Fewer parts than the index has: all that begin so, in the order of the parts.
+    assert.deepEqual(idsOf(await repository.list(things, { index: 'group', limit: 2 })), ['1', '2']);
     assert.equal(await repository.find(things, 'slug', ['two/ü']), undefined);
     await removeRows(repository, things, '1', '2', '3');
     assert.deepEqual(await keysOf(store, 'index'), []);
