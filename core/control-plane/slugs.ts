@@ -1,0 +1,14 @@
+// Slugs: what a row is called in paths, headers and models. Made from its name, with random digits behind so that two of one name differ, or the
+// client's own.
+
+import { randomBytes } from 'node:crypto';
+import Type from 'typebox';
+
+/** A slug of the client's own choice. */
+export const slugField = () => Type.String({ pattern: '^[a-zA-Z0-9_-]+$', minLength: 1, maxLength: 255 });
+
+/** `<prefix>-<name>-<6 hex digits>`; the name in kebab case, cut; without the parts that are empty. */
+export function slugFrom(name: string, { prefix = '', nameCharsMax = 40 }: { readonly prefix?: string; readonly nameCharsMax?: number } = {}): string {
+  const kebab = name.normalize('NFKD').replace(/\p{Mark}/gu, '').toLowerCase().replace(/[^a-z0-9]+/g, '-').slice(0, nameCharsMax).replace(/^-+|-+$/g, '');
+  return [prefix, kebab, randomBytes(3).toString('hex')].filter((part) => part !== '').join('-');
+}
