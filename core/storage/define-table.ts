@@ -39,7 +39,7 @@ export interface TableDefinition<S extends TObject, R> {
   readonly schema: S;
   readonly format: number;
   readonly indexes?: Readonly<Record<string, Index<R>>>;
-  readonly secrets?: readonly (keyof R & string)[];
+  readonly secrets?: readonly NoInfer<keyof R & string>[];
   readonly upgrades?: Table['upgrades'];
 }
 

@@ -3,7 +3,11 @@
 import type { Table } from '../define-table.js';
 import { apiKeys } from './api-keys.js';
 import { bootstraps } from './bootstraps.js';
+import { configVersions } from './config-versions.js';
+import { configs } from './configs.js';
+import { integrations } from './integrations.js';
 import { organisations } from './organisations.js';
+import { providers } from './providers.js';
 import { workspaces } from './workspaces.js';
 
-export const tables: readonly Table[] = [organisations, workspaces, apiKeys, bootstraps];
+export const tables: readonly Table[] = [organisations, workspaces, apiKeys, bootstraps, integrations, providers, configs, configVersions];

@@ -1,0 +1,37 @@
+import Type from 'typebox';
+import { defineTable, type RowOf } from '../define-table.js';
+import { choice, filledText, object, orNull, timeMs } from '../schema-parts.js';
+
+/** A config that calls name by its slug, as it is now. What it was before is in the versions. */
+export const configs = defineTable({
+  name: 'config',
+  format: 1,
+  schema: object({
+    id: filledText(),
+    organisationId: filledText(),
+    workspaceId: filledText(),
+    slug: filledText(),
+    name: Type.String(),
+    isDefault: Type.Boolean(),
+    /** Deleted ones are removed; an archived one is kept, and no call may use it. */
+    status: choice(['active', 'archived']),
+    /** Id and number of the row of versions with the same config. */
+    versionId: filledText(),
+    version: Type.Integer({ minimum: 1 }),
+    /** Its text, JSON: it may hold keys. Opened by openConfig. */
+    sealedConfig: filledText(),
+    /** Keys that made it and changed it last. */
+    ownerId: filledText(),
+    updatedBy: orNull(filledText()),
+    createdAtMs: timeMs(),
+    updatedAtMs: timeMs(),
+  }),
+  indexes: {
+    workspace: { of: (row) => [row.workspaceId] },
+    organisation: { of: (row) => [row.organisationId] },
+    slug: { isUnique: true, of: (row) => [row.workspaceId, row.slug] },
+    'organisation-slug': { of: (row) => [row.organisationId, row.slug] },
+  },
+  secrets: ['sealedConfig'],
+});
+export type ConfigRow = RowOf<typeof configs>;
