@@ -7,7 +7,7 @@ import { fail } from '../../errors/gateway-error.js';
 import type { Connect, Connecting, ConnectTarget, OnReadOpts, Socket } from '../egress.js';
 import { WheelTimeout, type TimeoutOwner, type TimerWheel } from '../timer-wheel.js';
 import { beginTurn, endTurn } from '../turn.js';
-import { onLent, readBuffer } from './read-buffer.js';
+import { lend, onLent, readBuffer } from './read-buffer.js';
 import type { RequestHead } from './request-head.js';
 import { ResponseParser } from './response-parser.js';
 import { sendWhole } from './send.js';
@@ -53,6 +53,12 @@ export interface ConnectionOwner {
 const noBytes = Buffer.alloc(0);
 /** The server may close earlier than it says, by the time that its word and our request are on their way. */
 const keepMarginMs = 2_000;
+/**
+ * While an answer comes, a read only notes that it was there; the clock is read by a look now and then, in no more than this part of the idle
+ * time-out and so many milliseconds. So much later than due the time-out may come, never earlier.
+ */
+const looksPerTimeout = 16;
+const lookMsMax = 1_000;
 
 export class Connection implements TimeoutOwner {
   /** Answers received: above 0, a failure may be the server's idle close crossing our request. */
@@ -69,6 +75,12 @@ export class Connection implements TimeoutOwner {
   readonly #parser = new ResponseParser();
   readonly #timeout: WheelTimeout;
   #isHeadSeen = false;
+  /** The idle time-out has been begun for this answer. */
+  #isWatched = false;
+  /** Something has come since the last look. */
+  #hasHeard = false;
+  /** When the idle time-out is due, as long as nothing has come since the last look. */
+  #quietAt = 0;
   /** Somebody up the stack is taking steps of the parser. */
   #isStepping = false;
   /** Read, and not looked at yet: the call was paused. */
@@ -99,7 +111,7 @@ export class Connection implements TimeoutOwner {
   /** Of the present call, which is not paused any more. */
   resume(): void {
     if (this.#isStepping || this.isDropped) return;
-    if (this.#isHeadSeen) this.#timeout.start(this.owner.idleTimeoutMs);
+    if (this.#isHeadSeen) this.#watch(performance.now());
     if (this.#isHalted) {
       this.#isHalted = false;
       const held = this.#held;
@@ -123,8 +135,27 @@ export class Connection implements TimeoutOwner {
   onTimeout(): void {
     const call = this.#call;
     if (call === null) return;
-    if (call.isPaused) this.#timeout.start(this.#isHeadSeen ? this.owner.idleTimeoutMs : this.owner.firstByteTimeoutMs);
-    else this.#fail(new ConnectionFault(this.#isHeadSeen ? 'bodyTimeout' : 'headTimeout', 'timeout'));
+    if (!this.#isHeadSeen) {
+      if (call.isPaused) this.#timeout.start(this.owner.firstByteTimeoutMs);
+      else this.#fail(new ConnectionFault('headTimeout', 'timeout'));
+      return;
+    }
+    const now = performance.now();
+    if (call.isPaused || this.#hasHeard) this.#watch(now);
+    else if (now < this.#quietAt) this.#lookAgain(now);
+    else this.#fail(new ConnectionFault('bodyTimeout', 'timeout'));
+  }
+
+  /** The idle time-out begins, or begins anew. */
+  #watch(now: number): void {
+    this.#isWatched = true;
+    this.#hasHeard = false;
+    this.#quietAt = now + this.owner.idleTimeoutMs;
+    this.#lookAgain(now);
+  }
+
+  #lookAgain(now: number): void {
+    this.#timeout.start(Math.min(this.#quietAt - now, this.owner.idleTimeoutMs / looksPerTimeout, lookMsMax), now);
   }
 
   /** The call's upload is on its way: the server is not expected to answer before its end. */
@@ -149,6 +180,7 @@ export class Connection implements TimeoutOwner {
   #write(socket: Socket, call: ServedCall): void {
     this.#parser.begin(call.head.method === 'HEAD');
     this.#isHeadSeen = false;
+    this.#isWatched = false;
     this.hasReceived = false;
     this.#timeout.start(this.owner.firstByteTimeoutMs);
     if (call.upload === null) sendWhole(socket, call.head, call.body, this.#isPlain);
@@ -196,7 +228,8 @@ export class Connection implements TimeoutOwner {
     for (;;) {
       const step = parser.step(bytes, to);
       if (step === 'more') {
-        if (this.#isHeadSeen) this.#timeout.start(this.owner.idleTimeoutMs);
+        if (this.#isWatched) this.#hasHeard = true;
+        else if (this.#isHeadSeen) this.#watch(performance.now());
         break;
       }
       if (step === 'end') {
@@ -213,7 +246,7 @@ export class Connection implements TimeoutOwner {
         this.#isHeadSeen = true;
         call.onHead(parser.status, parser.headers);
       } else {
-        call.onBytes(bytes.subarray(parser.bodyFrom, parser.bodyTo));
+        call.onBytes(bytes === readBuffer ? lend(parser.bodyFrom, parser.bodyTo) : bytes.subarray(parser.bodyFrom, parser.bodyTo));
       }
       // It may be another call's by now, or closed.
       if (this.#call !== call) break;
