@@ -1,6 +1,6 @@
 // Limits as clients write them, on keys, workspaces and providers: the schemas of the members, and the rules that span several.
 
-import Type from 'typebox';
+import { Type } from '../storage/type.js';
 import { fail } from '../errors/gateway-error.js';
 import { choice, object, orNull } from '../storage/schema-parts.js';
 

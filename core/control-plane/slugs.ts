@@ -2,7 +2,7 @@
 // client's own.
 
 import { randomBytes } from 'node:crypto';
-import Type from 'typebox';
+import { Type } from '../storage/type.js';
 
 /** A slug of the client's own choice. */
 export const slugField = () => Type.String({ pattern: '^[a-zA-Z0-9_-]+$', minLength: 1, maxLength: 255 });

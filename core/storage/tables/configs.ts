@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import { Type } from '../type.js';
 import { defineTable, type RowOf } from '../define-table.js';
 import { choice, filledText, object, orNull, timeMs } from '../schema-parts.js';
 
