@@ -7,9 +7,10 @@ import { didYouMean, nearestName } from '../settings/nearest-name.js';
 import { environmentName, fileVariable, settingKeys } from '../settings/schema.js';
 import type { Surroundings } from './app-contract.js';
 import { check } from './check.js';
-import type { Command } from './command.js';
+import type { Command, CommandWords } from './command.js';
 import { commandHelp, help } from './help.js';
 import { plugins } from './plugins.js';
+import { resourceCommands, runResource } from './resources.js';
 import { start } from './start.js';
 
 const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
@@ -19,6 +20,9 @@ const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     describe: 'list every plugin that is installed, or show one with its parameters', takesSettings: true, argument: '[kind or id]',
     flags: { '--json': 'everything there is to say, as JSON' }, run: plugins,
   }],
+  ...Object.entries(resourceCommands).map(([name, { describe }]): [string, Command] => [name, {
+    describe, takesSettings: false, argument: '<list|get|create|update|rotate|remove> [id] [options]', takesAnyWords: true, run: (around, { words }) => runResource(name, words, around),
+  }]),
   ['version', { describe: 'print the version', takesSettings: false, run: printVersion }],
 ]);
 
@@ -43,6 +47,7 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
     around.error(`gateway: unknown ${name.startsWith('-') ? 'option' : 'command'} ${name}${didYouMean(name, names) || `; the commands are ${names.join(', ')}`}`);
     return 1;
   }
+  if (command.takesAnyWords === true) return run(command, around, { argument: undefined, flags: new Set(), words: rest });
   if (rest.includes('--help') || rest.includes('-h')) {
     around.out(commandHelp(name, command));
     return 0;
@@ -55,8 +60,12 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
   }
   const { settings: file, ...flags } = parsed.values;
   const surroundings = typeof file === 'string' ? { ...around, environment: { ...around.environment, [fileVariable]: file } } : around;
+  return run(command, surroundings, { argument: parsed.positionals[0], flags: new Set(Object.keys(flags).map((flag) => `--${flag}`)), words: rest });
+}
+
+async function run(command: Command, around: Surroundings, given: CommandWords): Promise<number> {
   try {
-    return await command.run(surroundings, { argument: parsed.positionals[0], flags: new Set(Object.keys(flags).map((flag) => `--${flag}`)) });
+    return await command.run(around, given);
   } catch (thrown) {
     if (!isGatewayError(thrown)) throw thrown;
     around.error(`gateway: ${thrown.message}`);

@@ -10,6 +10,8 @@ export interface Command {
   readonly argument?: string;
   /** Options without a value, and what each is for. */
   readonly flags?: Readonly<Record<string, string>>;
+  /** Reads its words itself, --help among them. */
+  readonly takesAnyWords?: true;
   run(around: Surroundings, given: CommandWords): Promise<number>;
 }
 
@@ -17,4 +19,6 @@ export interface Command {
 export interface CommandWords {
   readonly argument: string | undefined;
   readonly flags: ReadonlySet<string>;
+  /** All of them, as they were given. */
+  readonly words: readonly string[];
 }

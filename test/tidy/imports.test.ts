@@ -23,7 +23,8 @@ const rings: readonly (readonly string[])[] = [
 const neighbours = ['server > router', ' > cli', 'cli > '];
 
 const edgeFile = 'core/server/uws.ts';
-const socketFiles = ['core/upstream/egress.ts', 'core/upstream/system-names.ts'];
+/** Of the gateway; and the command line, which calls the gateway that its user names. */
+const socketFiles = ['core/upstream/egress.ts', 'core/upstream/system-names.ts', 'core/cli/control-client.ts'];
 /** May start a process: the one that ends this one. */
 const processFile = 'core/process-end.ts';
 /** May load modules whose names only the run knows: plugins by id, worker modules by URL, the edge library by platform, models where they are installed. */

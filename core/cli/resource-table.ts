@@ -1,0 +1,28 @@
+// Rows of a reply as columns of text, for eyes; scripts take --json.
+
+const cellCharsMax = 60;
+
+/** Columns that are empty in every row are left out. */
+export function tableOf(rows: readonly unknown[], columns: readonly string[]): string {
+  const cells = rows.map((row) => columns.map((column) => cellOf(Object(row)[column])));
+  const shown = columns.map((_, index) => index).filter((index) => index === 0 || cells.some((row) => row[index] !== ''));
+  const lines = [columns, ...cells].map((row) => shown.map((index) => row[index] ?? ''));
+  const widths = shown.map((_, index) => Math.max(...lines.map((line) => [...line[index] ?? ''].length)));
+  return lines.map((line) => line.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ').trimEnd()).join('\n');
+}
+
+/** One reply, a line for each member. */
+export function membersOf(reply: unknown): string {
+  const entries = Object.entries(Object(reply)).filter(([, value]) => value !== null && value !== undefined);
+  const width = Math.max(0, ...entries.map(([name]) => name.length));
+  return entries.map(([name, value]) => `${name.padEnd(width)}  ${plain(typeof value === 'object' ? JSON.stringify(value) : String(value))}`).join('\n');
+}
+
+function cellOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  const text = plain(Array.isArray(value) && value.every((each) => typeof each === 'string') ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value));
+  return text.length > cellCharsMax ? `${text.slice(0, cellCharsMax - 1)}…` : text;
+}
+
+/** Names are others' texts: none of them may steer a terminal. */
+const plain = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');

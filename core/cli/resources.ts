@@ -1,0 +1,162 @@
+// `gateway keys`, `providers`, `integrations`, `configs`, `workspaces`: the control plane of a running gateway from the command line. Options, their
+// types and their help come from the definitions of the operations; nothing about a resource is written here but its columns.
+
+import { readFileSync } from 'node:fs';
+import type { Operation } from '../control-plane/define-resource.js';
+import { didYouMean } from '../settings/nearest-name.js';
+import type { Surroundings } from './app-contract.js';
+import { controlClient, refusalOf, type ControlAnswer } from './control-client.js';
+import { fieldHelp, fieldsOf, refused, type Option } from './resource-fields.js';
+import { membersOf, tableOf } from './resource-table.js';
+
+export interface ResourceCommand {
+  readonly describe: string;
+  /** Below `/v1/`. */
+  readonly path: string;
+  readonly columns: readonly string[];
+  /** Members of the path behind the resource on create, and what they are when nobody says. */
+  readonly createPath?: { readonly option: string; readonly fallback: string; readonly values: Readonly<Record<string, string>> };
+  /** Members of a new row when nobody says. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
+}
+
+export const resourceCommands: Readonly<Record<string, ResourceCommand>> = {
+  keys: {
+    describe: 'API keys of the gateway', path: 'api-keys', columns: ['id', 'name', 'type', 'workspace_id', 'status', 'key', 'expires_at'],
+    createPath: { option: '--type', fallback: 'workspace-service', values: { 'workspace-service': 'workspace/service', 'workspace-user': 'workspace/user', 'organisation-service': 'organisation/service' } },
+    defaults: { scopes: ['completions.write'] },
+  },
+  workspaces: { describe: 'workspaces', path: 'workspaces', columns: ['id', 'slug', 'name', 'description', 'created_at'] },
+  integrations: { describe: 'stored credentials of model providers', path: 'integrations', columns: ['id', 'slug', 'name', 'ai_provider_id', 'status'] },
+  providers: { describe: 'providers of a workspace, called as @slug', path: 'providers', columns: ['slug', 'name', 'integration_id', 'status', 'expires_at'] },
+  configs: { describe: 'stored configs, called by their slug', path: 'configs', columns: ['slug', 'name', 'status', 'is_default', 'last_updated_at', 'id'] },
+};
+
+const verbs = ['list', 'get', 'create', 'update', 'rotate', 'remove'] as const;
+type Verb = (typeof verbs)[number];
+const methodOf = { list: 'GET', get: 'GET', create: 'POST', update: 'PUT', rotate: 'POST', remove: 'DELETE' } as const;
+const takesId = (verb: Verb): boolean => verb !== 'list' && verb !== 'create';
+const describeVerb: Readonly<Record<Verb, string>> = {
+  list: 'list them', get: 'show one', create: 'make one', update: 'change one', rotate: 'give one a new secret; the old one stays valid for a while', remove: 'remove one',
+};
+
+/** Resolves with the exit code. `words` is what stands behind the name of the command. */
+export async function runResource(name: string, words: readonly string[], around: Surroundings): Promise<number> {
+  const command = resourceCommands[name];
+  if (command === undefined) throw refused(`there is no command ${name}`);
+  const { resources } = await import('../control-plane/resources/index.js');
+  const operations = resources.flatMap((resource) => Object.values(resource.operations));
+  const known = verbs.filter((each) => operationOf(operations, command, each) !== undefined);
+  const [first, ...rest] = words;
+  if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
+    around.out(help(name, command, operations, known));
+    return first === undefined ? 1 : 0;
+  }
+  const verb = known.find((each) => each === first);
+  if (verb === undefined) throw refused(`gateway ${name} does not know ${first}${didYouMean(first, known) || `; it knows ${known.join(', ')}`}`);
+  const operation = operationOf(operations, command, verb);
+  if (operation === undefined || rest.includes('--help') || rest.includes('-h')) {
+    around.out(help(name, command, operations, [verb]));
+    return 0;
+  }
+  const { options, positionals, isJson } = wordsOf(rest);
+  const id = takesId(verb) ? positionals[0] : undefined;
+  if (takesId(verb) && id === undefined) throw refused(`gateway ${name} ${verb} needs an id or slug`);
+  const [extra] = positionals.slice(takesId(verb) ? 1 : 0);
+  if (extra !== undefined) throw refused(`unexpected argument ${extra}`);
+  const answer = await call(command, verb, operation, id, options, around);
+  if (answer.status !== 200) {
+    around.error(isJson ? JSON.stringify(answer.body, null, 2) : `gateway: ${refusalOf(answer)}`);
+    return 1;
+  }
+  around.out(isJson ? JSON.stringify(answer.body, null, 2) : shown(command, verb, answer.body));
+  return 0;
+}
+
+async function call(command: ResourceCommand, verb: Verb, operation: Operation, id: string | undefined, options: readonly Option[], around: Surroundings): Promise<ControlAnswer> {
+  const { createPath, defaults = {} } = command;
+  let input: string | undefined;
+  // Read once, whoever asks.
+  const stdin = (): string => input ??= readFileSync(0, 'utf8');
+  let path = `/v1/${command.path}`;
+  let given = options;
+  if (verb === 'create' && createPath !== undefined) {
+    const type = options.find((option) => option.name === createPath.option)?.value ?? createPath.fallback;
+    const place = createPath.values[type];
+    if (place === undefined) throw refused(`${createPath.option} must be one of ${Object.keys(createPath.values).join(', ')}`);
+    path += `/${place}`;
+    given = options.filter((option) => option.name !== createPath.option);
+  }
+  if (id !== undefined) path += `/${encodeURIComponent(id)}`;
+  if (verb === 'rotate') path += '/rotate';
+  const isRead = operation.method === 'GET';
+  const fields = fieldsOf(given, isRead ? operation.query : operation.body ?? operation.query, around.environment, stdin);
+  const client = controlClient(around.environment);
+  if (!isRead) return client(operation.method, path, verb === 'create' ? { ...defaults, ...fields } : fields);
+  const query = new URLSearchParams(Object.entries(fields).map(([field, value]): [string, string] => [field, String(value)]));
+  return client(operation.method, query.size === 0 ? path : `${path}?${query.toString()}`);
+}
+
+/** By method and path: what operations are called is the resource's affair. */
+function operationOf(operations: readonly Operation[], { path, createPath }: ResourceCommand, verb: Verb): Operation | undefined {
+  const behind = verb === 'rotate' ? '/\\{[\\w-]+\\}/rotate' : takesId(verb) ? '/\\{[\\w-]+\\}' : verb === 'create' && createPath !== undefined ? '/\\{[\\w-]+\\}/\\{[\\w-]+\\}' : '';
+  const pattern = new RegExp(`^/${path}${behind}$`);
+  return operations.find((operation) => operation.method === methodOf[verb] && [operation.path, ...operation.aliases].some((each) => pattern.test(each)));
+}
+
+interface Words {
+  readonly options: readonly Option[];
+  readonly positionals: readonly string[];
+  readonly isJson: boolean;
+}
+
+function wordsOf(words: readonly string[]): Words {
+  const options: Option[] = [];
+  const positionals: string[] = [];
+  let isJson = false;
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? '';
+    if (word === '--json') {
+      isJson = true;
+    } else if (word.startsWith('--')) {
+      const equals = word.indexOf('=');
+      const name = equals === -1 ? word : word.slice(0, equals);
+      const value = equals === -1 ? words[index += 1] : word.slice(equals + 1);
+      if (value === undefined || (equals === -1 && value.startsWith('--'))) throw refused(`option ${name} needs a value`);
+      if (options.some((option) => option.name === name)) throw refused(`option ${name} is given twice`);
+      options.push({ name, value });
+    } else if (word.startsWith('-') && word !== '-') {
+      throw refused(`unknown option ${word}`);
+    } else {
+      positionals.push(word);
+    }
+  }
+  return { options, positionals, isJson };
+}
+
+function shown({ columns }: ResourceCommand, verb: Verb, body: unknown): string {
+  if (verb === 'list') {
+    const { data, total }: { readonly data?: unknown; readonly total?: unknown } = Object(body);
+    const rows: readonly unknown[] = Array.isArray(data) ? data : [];
+    const count = typeof total === 'number' && total > rows.length ? `\n${rows.length} of ${total}; --current-page 1 has the next` : '';
+    return rows.length === 0 ? 'none' : tableOf(rows, columns) + count;
+  }
+  const members = membersOf(body);
+  if (members === '') return verb === 'remove' ? 'removed' : 'changed';
+  const isSecretShown = (verb === 'create' || verb === 'rotate') && typeof Object(body).key === 'string';
+  return isSecretShown ? `${members}\n\nThe key is shown this once: keep it.` : members;
+}
+
+function help(name: string, command: ResourceCommand, operations: readonly Operation[], shownVerbs: readonly Verb[]): string {
+  const lines = [`gateway ${name}: ${command.describe}, of the gateway at GATEWAY_URL, with the key in GATEWAY_API_KEY`, ''];
+  for (const verb of shownVerbs) {
+    const operation = operationOf(operations, command, verb);
+    lines.push(`gateway ${name} ${verb}${takesId(verb) ? ' <id or slug>' : ''} [options]   ${describeVerb[verb]}`);
+    const fields = [...(verb === 'create' && command.createPath !== undefined ? [[`${command.createPath.option} <${Object.keys(command.createPath.values).join('|')}>`, command.createPath.fallback] as const] : []),
+      ['--workspace-id <id or slug>', 'with an organisation key'] as const,
+      ...fieldHelp(operation?.method === 'GET' ? operation.query : operation?.body ?? operation?.query)];
+    for (const [option, meaning] of shownVerbs.length > 1 && verb !== 'create' ? [] : fields) lines.push(`    ${option}${meaning === '' ? '' : `   ${meaning}`}`);
+  }
+  lines.push('', '--json prints the reply as it is. Values: text, JSON where the option says so, file:<path>, env:<variable>, or - for standard input.');
+  return lines.join('\n');
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { runCommandLine } from '../../../core/cli/command-line.js';
+import type { Surroundings } from '../../../core/cli/app-contract.js';
+import { fieldsOf } from '../../../core/cli/resource-fields.js';
+import { firstAdminKey, startControl } from '../../support/control.js';
+
+const control = await startControl();
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const [path = '', query = ''] = (request.url ?? '').split('?');
+    control.callerOf(String(request.headers['x-gateway-api-key'])).then((caller) => control.plane.handle({
+      id: 'id', method: request.method ?? '', path, query, body: Buffer.concat(chunks), ifMatch: undefined, idempotencyKey: undefined, userAgent: undefined, address: '127.0.0.1', caller,
+    })).then((reply) => { response.writeHead(reply.status, { 'content-type': 'application/json' }).end(reply.body); }, () => { response.writeHead(500).end('<p>not a gateway</p>'); });
+  });
+});
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+after(() => { server.close(); server.closeAllConnections(); });
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+async function gateway(words: readonly string[], environment: NodeJS.ProcessEnv = { GATEWAY_URL: url, GATEWAY_API_KEY: firstAdminKey }): Promise<Ran> {
+  const out: string[] = [];
+  const error: string[] = [];
+  const unexpected = (): never => assert.fail('not for this command');
+  const around: Surroundings = {
+    environment, cwd: process.cwd(), version: '0', out: (text) => { out.push(text); }, error: (text) => { error.push(text); },
+    loadApp: unexpected, onSignal: unexpected, exit: unexpected, endWithin: unexpected,
+  };
+  return { code: await runCommandLine(words, around), out: out.join('\n'), error: error.join('\n') };
+}
+
+describe('the command line against a running gateway', () => {
+  it('lists, shows and changes rows', async () => {
+    const list = await gateway(['workspaces', 'list']);
+    assert.deepEqual([list.code, list.error], [0, '']);
+    assert.match(list.out, /^id +slug +name +created_at\n[0-9a-f-]{36} +first-workspace +First workspace +\d{4}-/);
+    const update = await gateway(['workspaces', 'update', 'first-workspace', '--name=Second name']);
+    assert.deepEqual([update.code, update.out], [0, 'changed']);
+    const get = await gateway(['workspaces', 'get', 'first-workspace']);
+    assert.match(get.out, /^name +Second name$/m);
+    const json = await gateway(['workspaces', 'get', 'first-workspace', '--json']);
+    assert.equal(JSON.parse(json.out).name, 'Second name');
+    assert.equal(JSON.parse((await gateway(['workspaces', 'list', '--page-size', '1', '--json'])).out).total, 1);
+  });
+
+  it('says what the gateway says when it refuses, with exit code 1', async () => {
+    const refused = await gateway(['workspaces', 'get', 'nowhere']);
+    assert.deepEqual([refused.code, refused.out, refused.error], [1, '', 'gateway: there is no workspace nowhere']);
+    assert.equal(JSON.parse((await gateway(['workspaces', 'get', 'nowhere', '--json'])).error).data.errorCode, 'AB08');
+  });
+
+  it('says how to go on when the words are not right', async () => {
+    const cases: readonly [readonly string[], RegExp][] = [
+      [['workspaces', 'lst'], /does not know lst; did you mean list\?/],
+      [['workspaces', 'get'], /workspaces get needs an id or slug/],
+      [['workspaces', 'get', 'a', 'b'], /unexpected argument b/],
+      [['workspaces', 'update', 'a', '--nmae', 'x'], /unknown option --nmae; did you mean --name\?/],
+      [['workspaces', 'update', 'a', '--name'], /option --name needs a value/],
+      [['workspaces', 'update', 'a', '--name', 'x', '--name', 'y'], /option --name is given twice/],
+      [['workspaces', 'list', '--page-size', 'many'], /--page-size must be a whole number/],
+      [['workspaces', 'list', '-x'], /unknown option -x/],
+    ];
+    for (const [words, message] of cases) {
+      const { code, error } = await gateway(words);
+      assert.equal(code, 1);
+      assert.match(error, message);
+    }
+  });
+
+  it('says how to reach a gateway when it cannot', async () => {
+    const key = { GATEWAY_API_KEY: firstAdminKey };
+    assert.match((await gateway(['workspaces', 'list'], { GATEWAY_URL: url })).error, /set GATEWAY_API_KEY/);
+    assert.match((await gateway(['workspaces', 'list'], { ...key, GATEWAY_URL: 'ftp://x' })).error, /GATEWAY_URL must be the address/);
+    assert.match((await gateway(['workspaces', 'list'], { ...key, GATEWAY_URL: 'http://127.0.0.1:1' })).error, /cannot be reached \(.*\); start it, or set GATEWAY_URL/);
+    assert.match((await gateway(['workspaces', 'list'], { GATEWAY_URL: url, GATEWAY_API_KEY: 'unknown' })).error, /did not answer as a gateway does \(status 500, not JSON\)/);
+    assert.equal((await gateway(['workspaces', 'list'], { ...key, GATEWAY_URL: `${url}/v1/` })).code, 0);
+  });
+
+  it('makes its help of the definitions of the operations', async () => {
+    const { code, out } = await gateway(['workspaces', '--help']);
+    assert.equal(code, 0);
+    assert.match(out, /gateway workspaces update <id or slug> \[options\]/);
+    assert.match((await gateway(['workspaces', 'update', '--help'])).out, /--name <string>/);
+    assert.match((await gateway(['help'])).out, /^ +workspaces +workspaces$/m);
+  });
+});
+
+describe('options as members of a body', () => {
+  const schema = {
+    properties: {
+      name: { type: 'string' }, key: { type: 'string' }, scopes: { type: 'array', items: { type: 'string' } }, expires_at: { type: ['string', 'null'] },
+      defaults: { type: 'object', properties: { metadata: { type: 'object' }, provider: { type: 'string' } } }, limits: { type: 'array', items: { type: 'object' } }, count: { type: 'integer' },
+    },
+  };
+  const fields = (options: Readonly<Record<string, string>>, environment = {}, stdin = ''): Record<string, unknown> =>
+    fieldsOf(Object.entries(options).map(([name, value]) => ({ name, value })), schema, environment, () => stdin);
+
+  it('have the types of the schema', () => {
+    assert.deepEqual(
+      fields({ '--name': '5', '--scopes': 'a, b', '--expires-at': 'null', '--defaults.provider': '@openai', '--defaults.metadata': '{"a":"b"}', '--limits': '[{"value":1}]', '--count': '3', '--workspace-id': 'w' }),
+      { name: '5', scopes: ['a', 'b'], expires_at: null, defaults: { provider: '@openai', metadata: { a: 'b' } }, limits: [{ value: 1 }], count: 3, workspace_id: 'w' },
+    );
+    assert.throws(() => fields({ '--count': 'x' }), /--count must be a whole number/);
+    assert.throws(() => fields({ '--defaults.__proto__': '1' }), /names no member/);
+  });
+
+  it('come from files, variables and standard input, and secrets only from there', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-cli-'));
+    const file = join(folder, 'key');
+    writeFileSync(file, 'sk-from-file\n');
+    try {
+      assert.deepEqual(fields({ '--key': `file:${file}` }), { key: 'sk-from-file' });
+      assert.deepEqual(fields({ '--key': 'env:PROVIDER_KEY' }, { PROVIDER_KEY: 'sk-from-variable' }), { key: 'sk-from-variable' });
+      assert.deepEqual(fields({ '--key': '-' }, {}, 'sk-from-input\n'), { key: 'sk-from-input' });
+      assert.throws(() => fields({ '--key': 'sk-written-out' }), (thrown: Error) => /holds a secret/.test(thrown.message) && !thrown.message.includes('sk-written-out'));
+      assert.throws(() => fields({ '--key': 'env:MISSING' }), /there is no variable MISSING/);
+      assert.throws(() => fields({ '--key': `file:${file}.not` }), /cannot be read/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
