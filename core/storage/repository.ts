@@ -24,6 +24,8 @@ export const changesMax = 100_000;
 const triesMax = 100;
 /** Longer parts of an index stand in its keys as their hashes: a key of the store has at most 1,024 bytes. */
 const partCharsMax = 128;
+/** Entries of one commit are in order up to this many digits; a batch of the storage holds fewer rows. */
+const auditDigits = 6;
 const headKey = 'head';
 export const emptyAuditHash = '';
 
@@ -183,12 +185,16 @@ export class Repository {
     return (await this.#readHead()).sequence;
   }
 
+  /** What the last commit left: its sequence, and the hash of the last audit entry. */
+  async head(): Promise<{ readonly sequence: number; readonly auditHash: string }> {
+    const { sequence, auditHash } = await this.#readHead();
+    return { sequence, auditHash };
+  }
+
   /** Entries of the audit log in the order of their making, or backwards. */
   async *audit({ from = 0, to = Number.MAX_SAFE_INTEGER, reverse = false }: { readonly from?: number; readonly to?: number; readonly reverse?: boolean } = {}): AsyncGenerator<AuditEntry> {
     for await (const { key, value } of this.store.range({ from: auditKey(from), to: auditKey(to), limit: Number.MAX_SAFE_INTEGER, reverse })) {
-      const [, sequence, number] = key.split('/');
-      const { packed, hash } = packr.unpack(value) as { packed: Uint8Array; hash: string };
-      yield { sequence: Number(sequence), number: Number(number), record: packr.unpack(packed) as AuditEntry['record'], hash, packed };
+      yield auditEntryOf(key, value);
     }
   }
 
@@ -236,10 +242,22 @@ function batchOf(change: Change, head: Head): { readonly batch: Write[]; readonl
   for (const [number, record] of change.audit.entries()) {
     const packed = packr.pack(record);
     auditHash = auditHashOf(auditHash, packed);
-    batch.push({ op: 'put', key: `${auditKey(sequence)}/${number}`, value: packr.pack({ packed, hash: auditHash }), ifVersion: 0 });
+    batch.push({ op: 'put', key: `${auditKey(sequence)}/${String(number).padStart(auditDigits, '0')}`, value: packr.pack({ packed, hash: auditHash }), ifVersion: 0 });
   }
   batch.push({ op: 'put', key: headKey, value: packr.pack({ sequence, auditHash }), ifVersion: head.version });
   return { batch, next: { sequence, auditHash, version: head.version + 1 } };
+}
+
+function auditEntryOf(key: string, value: Uint8Array): AuditEntry {
+  const [, sequence = '', number = ''] = key.split('/');
+  try {
+    const { packed, hash }: { readonly packed?: unknown; readonly hash?: unknown } = Object(packr.unpack(value));
+    if (!(packed instanceof Uint8Array) || typeof hash !== 'string') throw new TypeError('it is not an audit entry');
+    const record: unknown = packr.unpack(packed);
+    return { sequence: Number(sequence), number: Number(number), record: Object(record), hash, packed };
+  } catch (thrown) {
+    throw fail('SETTINGS_INVALID', { reason: `the stored audit entry ${Number(sequence)}/${Number(number)} is damaged` }, thrown);
+  }
 }
 
 /** One link of the chain. */
