@@ -115,8 +115,9 @@ export async function checkGateway(settings: Settings, faulty: ReadonlySet<Setti
   await attempt('uWebSockets.js', () => loadUws(settings.headerBytesMax));
   if (isMeant('host', 'port')) await attempt(`address ${settings.host}:${settings.port}`, () => reservePort(loadUws(settings.headerBytesMax), settings.host, settings.port));
   if (isMeant('data_dir')) await attempt(`data directory ${settings.dataDir}`, () => prepareDataDir(settings.dataDir));
-  if (isMeant('data_dir', 'master_key')) await attempt('master key', () => checkMasterKey(settings));
-  results.push(...await DataThread.checkPlugins(settings, isMeant));
+  let masterKey: Uint8Array | undefined | null = null;
+  if (isMeant('data_dir', 'master_key')) await attempt('master key', () => { masterKey = checkMasterKey(settings); });
+  results.push(...await DataThread.checkPlugins(settings, masterKey, isMeant));
   return results;
 }
 

@@ -27,9 +27,11 @@ import { Listener } from './server/listener.js';
 import { loadUws } from './server/uws.js';
 import type { Settings } from './settings/read.js';
 import type { SettingKey } from './settings/schema.js';
+import { faultOfMasterKey, recordMasterKey } from './storage/master-key-record.js';
 import { ResponseStore } from './storage/response-store.js';
 import { prepareStore } from './storage/prepare-store.js';
 import { Repository } from './storage/repository.js';
+import { Sealer } from './storage/sealer.js';
 import { tables } from './storage/tables/index.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal, Snapshot } from './snapshot/snapshot.js';
@@ -96,8 +98,14 @@ export class DataThread {
     const storage = await services.openStorage();
     const signal = new RevisionSignal(shared.revision);
     const repository = new Repository(await storage.open(controlStore), () => signal.bump());
-    if (index === 0) await prepareStore(repository, tables);
+    const sealer = new Sealer(shared.masterKey);
+    if (index === 0) {
+      const fault = await faultOfMasterKey(repository, tables, sealer);
+      if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: fault });
+      await prepareStore(repository, tables);
+    }
     const generatedKeys = index === 0 ? await bootstrap(repository, { adminKey: settings.adminKey, apiKey: settings.apiKey }) : {};
+    if (index === 0) await recordMasterKey(repository.store, sealer, (thrown) => services.logger.warn('which master key the store goes by could not be written; it is tried again at the next start', { reason: reasonOf(thrown) }));
     const applied = new AppliedSequences(shared.applied);
     const snapshot = new Snapshot(repository, signal, {
       onFault: (thrown) => services.logger.error('stored rows could not be read', { reason: reasonOf(thrown) }),
@@ -183,8 +191,8 @@ export class DataThread {
     });
   }
 
-  /** Opens the storage and loads every plugin that is installed, built-in or listed. */
-  static async checkPlugins(settings: Settings, isMeant: (...keys: readonly SettingKey[]) => boolean): Promise<{ subject: string; fault?: string }[]> {
+  /** Opens the storage and loads every plugin that is installed, built-in or listed. `masterKey` undefined: a start would make one; null: it is at fault. */
+  static async checkPlugins(settings: Settings, masterKey: Uint8Array | undefined | null, isMeant: (...keys: readonly SettingKey[]) => boolean): Promise<{ subject: string; fault?: string }[]> {
     const services = new ThreadServices(settings);
     const results: { subject: string; fault?: string }[] = services.registry.packages
       .map((entry) => ({ subject: `package ${entry.named}`, ...(entry.fault === undefined ? {} : { fault: entry.fault }) }));
@@ -194,6 +202,13 @@ export class DataThread {
     };
     if (isMeant('data_dir', 'storage', 'threads')) {
       await attempt(`storage ${settings.storage}`, async () => (await services.openStorage()).open(responseStore));
+      const { storage } = services;
+      if (results.at(-1)?.fault === undefined && storage !== undefined && masterKey !== null) {
+        await attempt('stored secrets', async () => {
+          const fault = await faultOfMasterKey(new Repository(await storage.open(controlStore)), tables, masterKey === undefined ? undefined : new Sealer(masterKey));
+          if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: fault });
+        });
+      }
     }
     if (isMeant('exporters', 'log_store_bytes_max', 'log_store_days')) {
       for (const entry of settings.exporters) await attempt(`exporter ${entry.id}`, () => checkExporter(services, entry));

@@ -21,10 +21,9 @@ export function loadMasterKey(settings: { readonly dataDir: string; readonly mas
   return readKeyFile(path) ?? makeKeyFile(path);
 }
 
-/** As loadMasterKey(), without making a key: throws what would stop a start. */
-export function checkMasterKey(settings: { readonly dataDir: string; readonly masterKey: string | undefined }): void {
-  if (settings.masterKey !== undefined) loadMasterKey(settings);
-  else readKeyFile(join(settings.dataDir, fileName));
+/** As loadMasterKey(), without making a key: throws what would stop a start; undefined when a start would make one. */
+export function checkMasterKey(settings: { readonly dataDir: string; readonly masterKey: string | undefined }): Buffer | undefined {
+  return settings.masterKey === undefined ? readKeyFile(join(settings.dataDir, fileName)) : loadMasterKey(settings);
 }
 
 function decode(text: string): Buffer | undefined {

@@ -2,6 +2,7 @@
 // writing, migration and backup are folds over these definitions. Raise `format` when a member is added, removed or changes its meaning, and add the
 // upgrade from the format before.
 
+import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { Static, TObject } from './type.js';
 
@@ -21,7 +22,7 @@ export interface Table<R extends Row = Row> {
   /** Format of the rows that this version writes. */
   readonly format: number;
   readonly indexes: Readonly<Record<string, Index<R>>>;
-  /** Members that hold sealed values; nothing else in a row may be a secret. */
+  /** Members that hold one sealed value each, or null; nothing else in a row may be a secret. Several secrets of a row are sealed as one JSON text. */
   readonly secrets: readonly string[];
   /** From format n to n + 1, under n. Gets a row of that format and may trust it. */
   readonly upgrades: Readonly<Record<number, (row: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>>>;
@@ -39,13 +40,18 @@ export interface TableDefinition<S extends TObject, R> {
   readonly schema: S;
   readonly format: number;
   readonly indexes?: Readonly<Record<string, Index<R>>>;
-  readonly secrets?: readonly NoInfer<keyof R & string>[];
+  readonly secrets?: readonly (keyof NoInfer<R> & string)[];
   readonly upgrades?: Table['upgrades'];
 }
 
 /** Lower-case names of letters and dashes: they begin the keys of the rows. */
 export function defineTable<S extends TObject, R extends Row = Static<S> & Row>({ name, schema, format, indexes = {}, secrets = [], upgrades = {} }: TableDefinition<S, R>): Table<R> {
   let validate: ValidateFunction | undefined = undefined;
+  for (const member of secrets) {
+    const { type, pattern } = Object(schema.properties[member]);
+    if (!isDeepStrictEqual(type, 'string') && !isDeepStrictEqual(type, ['string', 'null'])) throw new TypeError(`${name}.${member} is sealed: its schema must be a string, or that or null`);
+    if (pattern !== undefined) throw new TypeError(`${name}.${member} is sealed: its schema has no pattern`);
+  }
   return Object.freeze({
     name, format, indexes, secrets, upgrades,
     fault: (row: unknown) => {

@@ -1,0 +1,35 @@
+// The sealed members of rows, for what goes over all of them: a change of the master key, a backup, the check at the start.
+
+import type { Stored } from './change.js';
+import type { Row, Table } from './define-table.js';
+import type { Repository } from './repository.js';
+import { keyIdOf } from './sealer.js';
+
+export interface StoredSecret {
+  readonly member: string;
+  readonly sealed: string;
+  /** What it was sealed with, beside the key. */
+  readonly place: string;
+  /** Of the master key; undefined: it holds no secret (any more). */
+  readonly keyId: string | undefined;
+}
+
+/** Those that a row has. */
+export function secretsOf(table: Table, row: Row): StoredSecret[] {
+  const members: Readonly<Record<string, unknown>> = { ...row };
+  return table.secrets.flatMap((member) => {
+    const sealed = members[member];
+    return typeof sealed === 'string' ? [{ member, sealed, place: `${table.name}/${row.id}/${member}`, keyId: keyIdOf(sealed) }] : [];
+  });
+}
+
+/** Rows with secrets that were stored under a master key other than these. */
+export async function* rowsUnderOtherKeys(repository: Repository, tables: readonly Table[], keyIds: readonly string[]): AsyncGenerator<Stored & { readonly others: readonly StoredSecret[] }> {
+  for (const table of tables) {
+    if (table.secrets.length === 0) continue;
+    for await (const stored of repository.all(table)) {
+      const others = secretsOf(table, stored.row).filter(({ keyId }) => keyId !== undefined && !keyIds.includes(keyId));
+      if (others.length > 0) yield { ...stored, others };
+    }
+  }
+}
