@@ -3,8 +3,11 @@
 
 import { mkdirSync, accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { Worker, type MessagePort } from 'node:worker_threads';
 import { HeldBytes } from './body/held-bytes.js';
+import { LocalLink, PortLink, type ControlLink } from './control-plane/control-link.js';
+import { startControlPlane } from './control-thread.js';
+import { ControlWorker } from './control-worker.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import { beforeEnd, hearLostPromises } from './process-end.js';
 import { LogThread, type LogMemory } from './log-thread.js';
@@ -19,6 +22,7 @@ import type { Settings } from './settings/read.js';
 import type { SettingKey } from './settings/schema.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal } from './snapshot/snapshot.js';
+import type { Repository } from './storage/repository.js';
 import { Breakers } from './upstream/breaker.js';
 import { DataThread, gatewayVersion, type SharedMemory } from './thread.js';
 import type { ThreadServices } from './thread-services.js';
@@ -35,8 +39,14 @@ export interface RunningGateway {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** `hasLogThread`: false runs the exporters on the main thread, which is quick to start: for tests of other things. */
-export async function startGateway(settings: Settings, { hasLogThread = true }: { readonly hasLogThread?: boolean } = {}): Promise<RunningGateway> {
+export interface StartOptions {
+  /** False runs the exporters on the main thread, which is quick to start: for tests of other things. */
+  readonly hasLogThread?: boolean;
+  /** The same of control calls. */
+  readonly hasControlThread?: boolean;
+}
+
+export async function startGateway(settings: Settings, { hasLogThread = true, hasControlThread = true }: StartOptions = {}): Promise<RunningGateway> {
   const uws = loadUws(settings.headerBytesMax);
   prepareDataDir(settings.dataDir);
   const masterKey = shareBytes(loadMasterKey(settings));
@@ -55,18 +65,29 @@ export async function startGateway(settings: Settings, { hasLogThread = true }: 
     logWorker = await LogWorker.start({ settings, memory: log }, services);
     return null;
   };
-  const main = await DataThread.start(settings, shared, port, 0, startLog).catch(async (thrown: unknown) => {
-    await stopLog(0, true, Promise.resolve());
+  let controlLink: PortLink | null = null;
+  const workers: DataWorker[] = [];
+  const controlWorker = new ControlWorker({ settings, revision: shared.revision }, settings.threads, ([first, ...others]) => {
+    if (first !== undefined) controlLink?.attach(first);
+    for (const [index, port] of others.entries()) workers[index]?.attachControl(port);
+  });
+  const linkControl = (services: ThreadServices, repository: Repository): ControlLink => {
+    const [first] = controlWorker.ports;
+    if (first === undefined || !services.isStorageShared || (!hasControlThread && settings.threads === 1)) return new LocalLink(startControlPlane(services, repository));
+    controlWorker.start(services);
+    return controlLink = new PortLink(first);
+  };
+  const main = await DataThread.start(settings, shared, port, 0, { startLog, linkControl }).catch(async (thrown: unknown) => {
+    await Promise.all([stopLog(0, true, Promise.resolve()), controlWorker.stop(true, Promise.resolve())]);
     throw thrown;
   });
-  const workers: DataWorker[] = [];
   const ended = new Int32Array(new SharedArrayBuffer(4));
   const onExit = (): void => closeApps(workers, ended);
   if (settings.threads > 1) process.once('exit', onExit);
   const stopAll = async (deadlineMs: number, isHasty: boolean): Promise<void> => {
     const ended = Promise.all([main.stop(deadlineMs, isHasty), ...workers.map((worker) => worker.stop(deadlineMs, isHasty))]);
     // Told now: it follows each thread to its last record.
-    await Promise.all([ended, stopLog(deadlineMs, isHasty, ended)]);
+    await Promise.all([ended, stopLog(deadlineMs, isHasty, ended), controlWorker.stop(isHasty, ended)]);
   };
   const takeBack = [beforeEnd(() => stopAll(0, true)), hearLostPromises((thrown) => main.services.onLostPromise(thrown))];
   const stop = async (deadlineMs: number): Promise<void> => {
@@ -75,7 +96,15 @@ export async function startGateway(settings: Settings, { hasLogThread = true }: 
     for (const each of takeBack) each();
   };
   try {
-    for (let index = 1; index < settings.threads; index += 1) workers.push(await DataWorker.start({ settings, shared, port, index, ended }));
+    for (let index = 1; index < settings.threads; index += 1) {
+      const control = controlWorker.ports[index];
+      if (control === undefined) break;
+      const worker = await DataWorker.start({ settings, shared, port, index, control, ended });
+      workers.push(worker);
+      // The control thread died meanwhile.
+      const current = controlWorker.ports[index];
+      if (current !== undefined && current !== control) worker.attachControl(current);
+    }
   } catch (thrown) {
     await stop(0);
     throw thrown;
@@ -150,7 +179,7 @@ class DataWorker {
 
   /** Resolves when it accepts connections. */
   static start(data: ThreadData): Promise<DataWorker> {
-    const worker = new Worker(new URL('./thread-entry.js', import.meta.url), { workerData: data });
+    const worker = new Worker(new URL('./thread-entry.js', import.meta.url), { workerData: data, transferList: [data.control] });
     return new Promise((resolve, reject) => {
       worker.once('message', (message: ThreadMessage) => {
         worker.off('error', reject);
@@ -161,6 +190,11 @@ class DataWorker {
       // After `message` or `error` this comes too late to matter.
       worker.once('exit', () => reject(fail('INTERNAL', { id: 'thread' }, new Error('a thread ended before it had started'))));
     });
+  }
+
+  /** To the control thread that takes the place of one that died. */
+  attachControl(port: MessagePort): void {
+    this.worker.postMessage({ kind: 'control', port } satisfies ThreadMessage, [port]);
   }
 
   /** May be called again, with less patience. */

@@ -1,6 +1,7 @@
 // Entry of the threads beside the main one. Started by app.ts.
 
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { PortLink } from './control-plane/control-link.js';
 import { reasonOf } from './errors/gateway-error.js';
 import type { Settings } from './settings/read.js';
 import { DataThread, type SharedMemory } from './thread.js';
@@ -10,6 +11,8 @@ export interface ThreadData {
   readonly shared: SharedMemory;
   readonly port: number;
   readonly index: number;
+  /** To the control thread. */
+  readonly control: MessagePort;
   /** How many threads have ended. */
   readonly ended: Int32Array;
 }
@@ -18,14 +21,17 @@ export type ThreadMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'died'; readonly fault: Error }
+  /** To the control thread that takes the place of one that died. */
+  | { readonly kind: 'control'; readonly port: MessagePort }
   /** `isHasty`: the process ends, and what is not written at once is lost. */
   | { readonly kind: 'stop'; readonly deadlineMs: number; readonly isHasty: boolean };
 
 const port = parentPort;
 if (port === null) throw new Error('thread-entry.js runs in a worker thread only');
 const data: ThreadData = workerData;
+const link = new PortLink(data.control);
 try {
-  const thread = await DataThread.start(data.settings, data.shared, data.port, data.index, async () => null);
+  const thread = await DataThread.start(data.settings, data.shared, data.port, data.index, { startLog: async () => null, linkControl: () => link });
   // Not left to end the thread: with its app open that aborts the process before anybody has said why. The main thread ends all.
   const onFault = (thrown: unknown): void => {
     port.postMessage({ kind: 'died', fault: thrown instanceof Error ? thrown : new Error(reasonOf(thrown)) } satisfies ThreadMessage);
@@ -40,7 +46,8 @@ try {
     Atomics.notify(data.ended, 0);
   };
   port.on('message', (message: ThreadMessage) => {
-    if (message.kind === 'stop') thread.stop(message.deadlineMs, message.isHasty).then(onEnded, onFault);
+    if (message.kind === 'control') link.attach(message.port);
+    else if (message.kind === 'stop') thread.stop(message.deadlineMs, message.isHasty).then(onEnded, onFault);
   });
   process.on('uncaughtException', onFault);
   process.on('unhandledRejection', (thrown) => thread.services.onLostPromise(thrown));

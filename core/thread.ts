@@ -6,6 +6,7 @@ import { bootstrap, type GeneratedKeys } from './auth/bootstrap.js';
 import { parseJsonObject } from './body/parse.js';
 import { HeldBytes } from './body/held-bytes.js';
 import { field } from './body/scan.js';
+import type { ControlLink } from './control-plane/control-link.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
 import { checkExporter, type LogMemory, type LogThread } from './log-thread.js';
@@ -20,6 +21,7 @@ import { closeProviders, forgetProviders } from './plan/load-provider.js';
 import { PlanCache } from './plan/plan-cache.js';
 import { isPluginKind, places } from './registry/ids.js';
 import { PluginReloader } from './registry/reloader.js';
+import { ControlEdge } from './server/control-edge.js';
 import type { ConnectionLimits } from './server/client-connections.js';
 import { connectionsFor, descriptorLimit } from './server/descriptors.js';
 import { bytesUsed, collectAll, IdleCollector, lookEveryMs } from './server/idle-collector.js';
@@ -52,6 +54,13 @@ export interface SharedMemory {
 }
 
 const dayMs = 86_400_000;
+/** What is called when the storage is open. */
+export interface ThreadStart {
+  /** Returns the log when it runs on this thread. */
+  startLog(services: ThreadServices): Promise<LogThread | null>;
+  linkControl(services: ThreadServices, repository: Repository): ControlLink;
+}
+
 /** Name of the store of responses that providers do not keep. */
 const responseStore = 'responses';
 /** How often those are looked at that are too old. */
@@ -85,6 +94,7 @@ export class DataThread {
     /** The log of the process, when it runs on this thread. */
     readonly log: LogThread | null,
     readonly reloader: PluginReloader,
+    readonly control: ControlLink,
     listener: Listener,
     /** No rows are looked at any more, and nobody waits for this thread to see them. */
     readonly leaveRows: () => void,
@@ -92,8 +102,8 @@ export class DataThread {
     this.#listener = listener;
   }
 
-  /** Resolves when the thread accepts connections on `port`. `startLog` is called when the storage is open; it returns the log when it runs on this thread. */
-  static async start(settings: Settings, shared: SharedMemory, port: number, index: number, startLog: (services: ThreadServices) => Promise<LogThread | null>): Promise<DataThread> {
+  /** Resolves when the thread accepts connections on `port`. */
+  static async start(settings: Settings, shared: SharedMemory, port: number, index: number, { startLog, linkControl }: ThreadStart): Promise<DataThread> {
     const services = new ThreadServices(settings);
     const storage = await services.openStorage();
     const signal = new RevisionSignal(shared.revision);
@@ -125,6 +135,7 @@ export class DataThread {
       holdsKey: (text) => authenticator.holdsKey(text),
     });
     const log = await startLog(services);
+    const link = linkControl(services, repository);
     const unrecorded = services.faultReport('warn', { message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });
     const dropped = services.faultReport('warn', { message: 'log records dropped', metric: 'log.recordsDropped', subject: 'at' });
     const ring = shared.log.rings[index];
@@ -148,6 +159,7 @@ export class DataThread {
       builtBodies: new BuiltBodies(),
       responses,
     });
+    const control = new ControlEdge({ authenticator, link, onFault: (call, reason) => services.logger.error('a control call failed', { call, reason }) });
     const descriptorsMax = descriptorLimit();
     const listener = new Listener(loadUws(settings.headerBytesMax), {
       tls: settings.tls,
@@ -158,7 +170,7 @@ export class DataThread {
       connections: connectionLimits(settings, descriptorsMax),
       descriptorsMax,
       corsOrigins: settings.corsOrigins,
-    }, pipeline, bodyReader, {
+    }, pipeline, bodyReader, control, {
       refused: (reason, count) => {
         services.metrics.add('connections.refused', count);
         services.logger.warn('connections of clients were closed at once: too many', {
@@ -185,7 +197,7 @@ export class DataThread {
     services.hosts.hostOf('gateway').every(lookEveryMs, () => idle.look());
     await listener.listen(settings.host, port);
     if (index === 0) reportFaults(services).catch((thrown: unknown) => services.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));
-    return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, listener, () => {
+    return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, link, listener, () => {
       unwatch();
       applied.leave(index);
     });
@@ -245,6 +257,7 @@ export class DataThread {
     await new Promise((resolve) => { setTimeout(resolve, Math.min(lingerMs, deadlineMs)); });
     this.#listener.close();
     this.leaveRows();
+    this.control.close();
     await this.#untilSettled(byMs - performance.now());
     this.pipeline.settleAll();
     this.writer?.close();

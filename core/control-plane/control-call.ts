@@ -13,7 +13,8 @@ export interface ControlCall {
   readonly body: Uint8Array;
   readonly ifMatch: string | undefined;
   readonly idempotencyKey: string | undefined;
-  readonly userAgent: string | undefined;
+  /** All headers without those that hold a key of ours: name, value, ...; names in lower case. */
+  readonly headers: readonly string[];
   /** Of the client, as text. */
   readonly address: string;
   readonly caller: Caller;

@@ -30,8 +30,8 @@ export class ControlPlane {
       return { status: 200, headers: version === null ? [] : ['etag', etagOf(version)], body: JSON.stringify(reply) };
     } catch (thrown) {
       if (!isGatewayError(thrown)) this.services.onFault(call.id, thrown);
-      const { status, body } = errorReply(thrown);
-      return { status, headers: [], body };
+      const allowed = isGatewayError(thrown) && thrown.code === 'METHOD_NOT_ALLOWED' ? ['allow', this.router.methodsOf(call.path).join(', ')] : [];
+      return { headers: allowed, ...errorReply(thrown) };
     }
   }
 

@@ -4,24 +4,28 @@
 
 import { proxy } from '../endpoints/proxy.js';
 import type { EndpointDefinition } from '../exchange/endpoint.js';
-import { exactRoutes, familyRoutes, proxyMethods, reservedGets, reservedSegments, type FamilyRoute } from './routes.js';
+import { controlSegments, exactRoutes, familyRoutes, proxyMethods, reservedGets, type FamilyRoute } from './routes.js';
 
 export type RouteMatch =
   | { readonly kind: 'endpoint'; readonly endpoint: EndpointDefinition; /** The rest of the path, behind the endpoint's own. */ readonly suffix: string }
   /** `suffix` is the whole path that goes upstream. */
   | { readonly kind: 'proxy'; readonly endpoint: EndpointDefinition; readonly suffix: string }
+  | { readonly kind: 'control' }
   | { readonly kind: 'health' }
   | { readonly kind: 'ready' }
   | { readonly kind: 'methodNotAllowed'; readonly allowed: string }
   | { readonly kind: 'unknown' };
 
 const unknown: RouteMatch = Object.freeze({ kind: 'unknown' });
+const control: RouteMatch = Object.freeze({ kind: 'control' });
 const health: RouteMatch = Object.freeze({ kind: 'health' });
 const ready: RouteMatch = Object.freeze({ kind: 'ready' });
 const proxyOnly: RouteMatch = Object.freeze({ kind: 'methodNotAllowed', allowed: proxyMethods.join(', ') });
 const getOnly: RouteMatch = Object.freeze({ kind: 'methodNotAllowed', allowed: 'GET' });
 
 const prefix = '/v1/';
+/** Only the control plane is served below it, and below the root. */
+const otherPrefix = '/v2/';
 const proxySegment = 'proxy';
 const modelsSegment = 'models';
 const slash = 0x2f;
@@ -32,7 +36,7 @@ for (const path of reservedGets) addExact('GET', path, unknown);
 const models = exact.get('GET')?.get(prefix + modelsSegment);
 
 const edgePaths: ReadonlyMap<string, RouteMatch> = new Map<string, RouteMatch>([['/health', health], ['/v1/health', health], ['/ready', ready]]);
-const reserved: ReadonlySet<string> = new Set(reservedSegments);
+const ofControl: ReadonlySet<string> = new Set(controlSegments);
 
 /** By the first segment below /v1/. */
 const families = new Map<string, FamilyRoute[]>();
@@ -53,10 +57,11 @@ export function matchRoute(method: string, path: string): RouteMatch {
   if (found !== undefined) return found;
   const edge = edgePaths.get(path);
   if (edge !== undefined) return method === 'GET' ? edge : getOnly;
-  if (!path.startsWith(prefix) || path.length === prefix.length) return unknown;
+  if (!path.startsWith(prefix)) return matchElsewhere(path);
+  if (path.length === prefix.length) return unknown;
   const end = path.indexOf('/', prefix.length);
   const segment = path.slice(prefix.length, end === -1 ? path.length : end);
-  if (reserved.has(segment)) return unknown;
+  if (ofControl.has(segment)) return control;
   if (!proxyMethods.includes(method)) return proxyOnly;
   // Nothing, or a slash alone, is not a path to relay.
   if (segment === proxySegment) return end === -1 || end === path.length - 1 ? unknown : { kind: 'proxy', endpoint: proxy, suffix: path.slice(end) };
@@ -70,6 +75,13 @@ export function matchRoute(method: string, path: string): RouteMatch {
     if (member !== undefined) return member;
   }
   return { kind: 'proxy', endpoint: proxy, suffix: path.slice(prefix.length - 1) };
+}
+
+/** Inference is below /v1/ alone. */
+function matchElsewhere(path: string): RouteMatch {
+  const start = path.startsWith(otherPrefix) ? otherPrefix.length : 1;
+  const end = path.indexOf('/', start);
+  return ofControl.has(path.slice(start, end === -1 ? path.length : end)) ? control : unknown;
 }
 
 function matchFamily(routes: readonly FamilyRoute[], method: string, path: string): RouteMatch | undefined {

@@ -69,8 +69,12 @@ export const familyRoutes: readonly FamilyRoute[] = [
   { method: 'GET', path: '/v1/fine_tuning/jobs', action: 'events', endpoint: storedJob },
 ];
 
-/** First segments that belong to the control plane and to later releases: never the provider's business, so never relayed. */
-export const reservedSegments: readonly string[] = ['prompts', 'policies'];
+/** First segments that belong to the control plane, below `/v1/`, `/v2/` and `/`: never the provider's business, so never relayed. */
+export const controlSegments: readonly string[] = [
+  'admin', 'agent', 'agent-integrations', 'agent-servers', 'analytics', 'api-keys', 'audit-logs', 'collections', 'configs', 'feedback', 'guardrails', 'integrations', 'labels', 'logs',
+  'mcp-integrations', 'mcp-servers', 'model-configs', 'organisation', 'policies', 'prompt-partials', 'prompts', 'providers', 'scim', 'secret-references', 'users', 'virtual-keys',
+  'workspace-exclusions', 'workspaces',
+];
 
 /** The realtime route is a websocket, which comes later; a plain GET of it has no answer anywhere. */
 export const reservedGets: readonly string[] = ['/v1/realtime'];

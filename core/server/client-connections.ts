@@ -144,7 +144,7 @@ export function addressKey(address: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
 
-function addressText(address: Uint8Array): string {
+export function addressText(address: Uint8Array): string {
   if (address.length === 4) return address.join('.');
   if (isMapped(address)) return address.subarray(12).join('.');
   return Buffer.from(address).toString('hex').replace(/(.{4})(?=.)/g, '$1:');

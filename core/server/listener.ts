@@ -11,7 +11,8 @@ import { RequestHead } from '../exchange/request-head.js';
 import { checkPath, matchRoute } from '../router/match.js';
 import { BusyPoll } from './busy-poll.js';
 import { checkHead } from './check-head.js';
-import { ClientConnections, type ConnectionLimits, type ConnectionReport } from './client-connections.js';
+import { addressText, ClientConnections, type ConnectionLimits, type ConnectionReport } from './client-connections.js';
+import type { ControlEdge } from './control-edge.js';
 import { Cors } from './cors.js';
 import { isDescriptorFree } from './descriptors.js';
 import { RequestBody, type BodyLimits } from './request-body.js';
@@ -62,7 +63,7 @@ export class Listener {
   #place: { readonly host: string; readonly port: number } | null = null;
   #watch: NodeJS.Timeout | null = null;
 
-  constructor(readonly uws: Uws, readonly settings: ListenerSettings, readonly handler: ExchangeHandler, readonly reader: BodyReader, readonly report: ListenerReport) {
+  constructor(readonly uws: Uws, readonly settings: ListenerSettings, readonly handler: ExchangeHandler, readonly reader: BodyReader, readonly control: Pick<ControlEdge, 'serve'>, readonly report: ListenerReport) {
     const { tls } = settings;
     this.busyPoll = new BusyPoll(settings.spinMs);
     this.#app = tls === undefined ? uws.App() : uws.SSLApp({ key_file_name: tls.keyFile, cert_file_name: tls.certFile });
@@ -190,6 +191,7 @@ class ServedCall implements WriterOwner {
         listener.handler.handle(exchange);
         return;
       }
+      case 'control': listener.control.serve(head, this.body, this.writer, addressText(new Uint8Array(this.response.getRemoteAddress()))); return;
       case 'health': this.#answer(200, JSON.stringify({ status: 'success', message: 'Server is healthy', version: listener.settings.version })); return;
       case 'ready': this.#answer(listener.isDraining ? 503 : 200, JSON.stringify({ status: listener.isDraining ? 'draining' : 'ready' })); return;
       case 'methodNotAllowed': this.#refuse(fail('METHOD_NOT_ALLOWED', { method: head.method, allowed: route.allowed }), ['allow', route.allowed]); return;

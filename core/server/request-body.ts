@@ -58,13 +58,18 @@ export class RequestBody implements ClientBody {
   /** What was collected is the call's, and counts until it lets go. */
   #isTaken = false;
 
-  constructor(readonly response: UwsResponse, readonly limits: BodyLimits, readonly held: HeldBytes, hasBody: boolean, readonly contentLength: number) {
+  constructor(readonly response: UwsResponse, public limits: BodyLimits, readonly held: HeldBytes, hasBody: boolean, readonly contentLength: number) {
     this.#held = new BodyBuffer(held, contentLength);
     if (!hasBody) {
       this.isComplete = true;
       return;
     }
     response.onData((chunk, isLast) => this.#onData(chunk, isLast));
+  }
+
+  /** A route that takes less than others. Before anything has come. */
+  limitTo(bodyBytesMax: number): void {
+    if (bodyBytesMax < this.limits.bodyBytesMax) this.limits = { ...this.limits, bodyBytesMax };
   }
 
   collect(onWhole: (bytes: Uint8Array) => void, onFault: (fault: GatewayError) => void): void {

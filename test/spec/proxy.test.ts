@@ -72,7 +72,7 @@ describe('a proxied request', () => {
   it('keeps its path as it was written', async () => {
     upstream.answer = answerOk;
     const paths = [
-      '/collections', '/collections/a/points', '/collections/', '/a//b///c', '//double', '/a%20b%2Fc%3Fd', '/gr%C3%BC%c3%9fe', '/a+b', "/a;v=1,2/b:c@d!$&'()*", '/~user/._-', '/a...b/.hidden/..x', '/a%25', '/UPPER/lower',
+      '/indexes', '/indexes/a/points', '/indexes/', '/a//b///c', '//double', '/a%20b%2Fc%3Fd', '/gr%C3%BC%c3%9fe', '/a+b', "/a;v=1,2/b:c@d!$&'()*", '/~user/._-', '/a...b/.hidden/..x', '/a%25', '/UPPER/lower',
       `/${'long/'.repeat(400)}end`,
     ];
     for (const path of paths) {
@@ -213,7 +213,7 @@ describe('a proxied request', () => {
 
   it('has no route outside of /v1 or without a path', async () => {
     const before = upstream.received.length;
-    for (const path of ['/', '/v1', '/v1/', '/v1/proxy', '/v1/proxy/', '/v2/things', '/V1/things', '/proxy/things', '/v1/realtime', '/v1/policies/x', '/v1/prompts/p/completions']) {
+    for (const path of ['/', '/v1', '/v1/', '/v1/proxy', '/v1/proxy/', '/v2/things', '/V1/things', '/proxy/things', '/v1/realtime']) {
       const got = await call({ path });
       assert.equal(got.status, 404, path);
       assert.equal(JSON.parse(got.body.toString()).error.code, 'route_unknown');

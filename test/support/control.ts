@@ -55,7 +55,7 @@ export async function startControl(): Promise<TestControl> {
       calls += 1;
       const reply = await plane.handle({
         id: `call-${calls}`, method, path: route, query, body: body === undefined ? new Uint8Array(0) : Buffer.from(JSON.stringify(body)), ifMatch, idempotencyKey,
-        userAgent: 'test', address: '127.0.0.1', caller: await callerOf(as),
+        headers: ['user-agent', 'test'], address: '127.0.0.1', caller: await callerOf(as),
       });
       return { ...reply, body: JSON.parse(reply.body) };
     },

@@ -25,13 +25,15 @@ export interface TestGateway {
 export interface TestGatewayOptions {
   /** As users have it. Without, exporters run on the thread of the test: a thread takes a quarter of a second to start, and hundreds of tests start one. */
   readonly hasLogThread?: boolean;
+  /** The same of control calls. */
+  readonly hasControlThread?: boolean;
 }
 
 /**
  * Settings as environment variables over the test defaults; stopped and removed after the test file. Call it at the top level of the file:
  * inside a hook, `after` would belong to the hook.
  */
-export async function startTestGateway(environment: Readonly<Record<string, string>> = {}, { hasLogThread = false }: TestGatewayOptions = {}): Promise<TestGateway> {
+export async function startTestGateway(environment: Readonly<Record<string, string>> = {}, { hasLogThread = false, hasControlThread = false }: TestGatewayOptions = {}): Promise<TestGateway> {
   const dataDir = environment.GATEWAY_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'gateway-test-'));
   const settings = readSettings({
     GATEWAY_PORT: '0',
@@ -44,7 +46,7 @@ export async function startTestGateway(environment: Readonly<Record<string, stri
     GATEWAY_RETRY_DELAY_MS: '1',
     ...environment,
   }, dataDir);
-  const running = await startGateway(settings, { hasLogThread });
+  const running = await startGateway(settings, { hasLogThread, hasControlThread });
   let isStopped = false;
   const stop = async (deadlineMs = 0): Promise<void> => {
     if (isStopped) return;

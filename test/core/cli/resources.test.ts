@@ -18,7 +18,7 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     const [path = '', query = ''] = (request.url ?? '').split('?');
     control.callerOf(String(request.headers['x-gateway-api-key'])).then((caller) => control.plane.handle({
-      id: 'id', method: request.method ?? '', path, query, body: Buffer.concat(chunks), ifMatch: undefined, idempotencyKey: undefined, userAgent: undefined, address: '127.0.0.1', caller,
+      id: 'id', method: request.method ?? '', path, query, body: Buffer.concat(chunks), ifMatch: undefined, idempotencyKey: undefined, headers: [], address: '127.0.0.1', caller,
     })).then((reply) => { response.writeHead(reply.status, { 'content-type': 'application/json' }).end(reply.body); }, () => { response.writeHead(500).end('<p>not a gateway</p>'); });
   });
 });

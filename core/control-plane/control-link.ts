@@ -1,0 +1,120 @@
+// How the threads that serve calls reach the control plane: in a thread of its own, so that nothing it does holds up a call, or beside them where
+// the storage cannot be shared. Neither a thread that died nor one that hangs leaves a call without a reply.
+
+import type { MessagePort } from 'node:worker_threads';
+import { fail } from '../errors/gateway-error.js';
+import type { ControlCall, ControlReply } from './control-call.js';
+import { errorReply } from './envelope.js';
+
+/** A control call that takes longer is answered without its outcome. */
+const replyMsMax = 30_000;
+/** Longer replies are handed over instead of copied. */
+const copiedBytesMax = 16 * 1024;
+
+export interface ControlLink {
+  /** Never rejects. */
+  send(call: ControlCall): Promise<LinkedReply>;
+  close(): void;
+}
+
+/** A reply as it leaves: its text may be bytes already. */
+export interface LinkedReply extends Omit<ControlReply, 'body'> {
+  readonly body: string | Uint8Array;
+}
+
+interface LinkedCall {
+  readonly number: number;
+  readonly call: ControlCall;
+}
+
+interface Answer {
+  readonly number: number;
+  readonly reply: LinkedReply;
+}
+
+/** What takes control calls. */
+export interface CallHandler {
+  /** Never rejects. */
+  handle(call: ControlCall): Promise<ControlReply>;
+}
+
+/** To a control plane on the same thread. */
+export class LocalLink implements ControlLink {
+  constructor(readonly handler: CallHandler) {}
+
+  send(call: ControlCall): Promise<LinkedReply> {
+    return inTime((reply) => { this.handler.handle(call).then(reply, () => reply(unavailable('it failed'))); });
+  }
+
+  close(): void {}
+}
+
+/** To the control thread. */
+export class PortLink implements ControlLink {
+  #port: MessagePort | null = null;
+  #last = 0;
+  readonly #waiting = new Map<number, (reply: LinkedReply) => void>();
+
+  constructor(port: MessagePort) {
+    this.attach(port);
+  }
+
+  /** A new control thread stands in the place of the one before. */
+  attach(port: MessagePort): void {
+    this.close();
+    this.#port = port;
+    port.on('message', ({ number, reply }: Answer) => {
+      const answer = this.#waiting.get(number);
+      this.#waiting.delete(number);
+      if (answer !== undefined) answer(reply);
+    });
+    // The other end died, and all that it had taken with it.
+    port.on('close', () => { if (this.#port === port) this.close(); });
+    port.unref();
+  }
+
+  send(call: ControlCall): Promise<LinkedReply> {
+    const port = this.#port;
+    if (port === null) return Promise.resolve(unavailable('it is being started again'));
+    this.#last += 1;
+    const number = this.#last;
+    return inTime((reply) => {
+      this.#waiting.set(number, reply);
+      port.postMessage({ number, call } satisfies LinkedCall);
+    }, () => this.#waiting.delete(number));
+  }
+
+  close(): void {
+    const port = this.#port;
+    this.#port = null;
+    port?.close();
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const answer of waiting) answer(unavailable('it broke off; what the call was to change may have been changed, so read it again'));
+  }
+}
+
+function inTime(begin: (reply: (reply: LinkedReply) => void) => void, onTimeout: () => void = () => {}): Promise<LinkedReply> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      onTimeout();
+      resolve(unavailable(`it took longer than ${replyMsMax} ms; what the call was to change may still be changed, so read it again`));
+    }, replyMsMax).unref();
+    begin((reply) => {
+      clearTimeout(timer);
+      resolve(reply);
+    });
+  });
+}
+
+const unavailable = (reason: string): LinkedReply => ({ headers: [], ...errorReply(fail('CONTROL_UNAVAILABLE', { reason })) });
+
+/** The control thread's end. */
+export function answerCalls(port: MessagePort, handler: CallHandler): void {
+  port.on('message', ({ number, call }: LinkedCall) => {
+    handler.handle(call).then(({ status, headers, body }) => {
+      const bytes = new TextEncoder().encode(body);
+      port.postMessage({ number, reply: { status, headers, body: bytes } } satisfies Answer, bytes.length > copiedBytesMax ? [bytes.buffer] : []);
+    }, () => port.postMessage({ number, reply: unavailable('it failed') } satisfies Answer));
+  });
+}

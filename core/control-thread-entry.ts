@@ -1,0 +1,66 @@
+// Entry of the control thread. Started by control-worker.ts.
+
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { answerCalls } from './control-plane/control-link.js';
+import { startControlPlane } from './control-thread.js';
+import { reasonOf } from './errors/gateway-error.js';
+import type { Settings } from './settings/read.js';
+import { RevisionSignal } from './snapshot/snapshot.js';
+import { Repository } from './storage/repository.js';
+import { controlStore, ThreadServices } from './thread-services.js';
+
+export interface ControlThreadData {
+  readonly settings: Settings;
+  readonly revision: SharedArrayBuffer;
+}
+
+export interface ControlThreadStart extends ControlThreadData {
+  /** One for each thread that serves calls. */
+  readonly ports: readonly MessagePort[];
+}
+
+export type ControlThreadMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'died'; readonly reason: string }
+  | { readonly kind: 'stop' };
+
+/** Something of a plugin may keep the thread alive when all is closed. It gets this long; lines of the log are on their way meanwhile. */
+const lingerMs = 300;
+
+const port = parentPort;
+if (port === null) throw new Error('control-thread-entry.js runs in a worker thread only');
+const data: ControlThreadStart = workerData;
+const tell = (message: ControlThreadMessage): void => port.postMessage(message);
+const services = new ThreadServices({ ...data.settings, pluginsReload: false });
+
+let isLeaving = false;
+/** Calls under way end without an answer, which their threads tell the clients. */
+const leave = (): void => {
+  if (isLeaving) return;
+  isLeaving = true;
+  const close = (): void => {
+    for (const each of data.ports) each.close();
+    port.close();
+    setTimeout(() => process.exit(), lingerMs).unref();
+  };
+  services.close().then(close, close);
+};
+
+try {
+  const storage = await services.openStorage();
+  const signal = new RevisionSignal(data.revision);
+  const plane = startControlPlane(services, new Repository(await storage.open(controlStore), () => signal.bump()));
+  process.on('uncaughtException', (thrown) => {
+    if (isLeaving) return;
+    tell({ kind: 'died', reason: reasonOf(thrown) });
+    leave();
+  });
+  process.on('unhandledRejection', (thrown) => services.onLostPromise(thrown));
+  for (const each of data.ports) answerCalls(each, plane);
+  port.on('message', (message: ControlThreadMessage) => { if (message.kind === 'stop') leave(); });
+  tell({ kind: 'ready' });
+} catch (thrown) {
+  tell({ kind: 'failed', reason: reasonOf(thrown) });
+  leave();
+}

@@ -1,0 +1,96 @@
+// A control call on the thread that took it: who calls, the body, and the way to the control plane and back. All of its work is elsewhere
+// (control-plane/dispatch.ts), so that calls to models never wait for it. The client that leaves meanwhile gets no answer, and nothing is kept for it.
+
+import type { Authenticator } from '../auth/authenticate.js';
+import type { Principal } from '../auth/principal.js';
+import type { Caller } from '../control-plane/context.js';
+import type { ControlLink, LinkedReply } from '../control-plane/control-link.js';
+import { errorReply } from '../control-plane/envelope.js';
+import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
+import { noBytes } from '../exchange/exchange.js';
+import type { RequestHead } from '../exchange/request-head.js';
+import type { Responder } from '../exchange/responder.js';
+import { uuid } from '../exchange/trace.js';
+import { checkPath } from '../router/match.js';
+import type { RequestBody } from './request-body.js';
+
+/** Of a request body. */
+export const controlBodyBytesMax = 1024 * 1024;
+/** Of one thread, under way at once. */
+const callsMax = 256;
+const busySeconds = 1;
+
+export interface ControlEdgeServices {
+  readonly authenticator: Authenticator;
+  readonly link: ControlLink;
+  /** Told of what nobody expected. */
+  onFault(callId: string, reason: string): void;
+}
+
+export class ControlEdge {
+  #open = 0;
+  /** Most keys have the scopes of their type: one list serves them all. */
+  readonly #scopeLists = new WeakMap<ReadonlySet<string>, readonly string[]>();
+
+  constructor(readonly services: ControlEdgeServices) {}
+
+  /** `address` of the client, as text. */
+  serve(head: RequestHead, body: RequestBody, responder: Responder, address: string): void {
+    const id = uuid();
+    const answer = (reply: LinkedReply): void => {
+      if (!responder.isOpen || responder.isStarted) return;
+      body.discard();
+      // A client that asked with HEAD takes body bytes for the next answer.
+      responder.send(reply.status, headersOf(id, head, reply), head.method === 'HEAD' ? '' : reply.body);
+    };
+    const refuse = (thrown: unknown): void => {
+      if (!isGatewayError(thrown)) this.services.onFault(id, reasonOf(thrown));
+      const isBusy = isGatewayError(thrown) && thrown.code === 'CONTROL_BUSY';
+      answer({ headers: isBusy ? ['retry-after', String(busySeconds)] : [], ...errorReply(thrown) });
+    };
+    try {
+      // From here on no key of ours is left in the head.
+      const caller = this.#callerOf(this.services.authenticator.authenticate(head));
+      const reason = checkPath(head.path);
+      if (reason !== undefined) throw fail('PATH_INVALID', { reason, param: 'path' });
+      if (head.contentLength > controlBodyBytesMax) throw fail('BODY_TOO_LARGE', { maximum: controlBodyBytesMax });
+      body.limitTo(controlBodyBytesMax);
+      const send = (bytes: Uint8Array): void => {
+        try {
+          this.#send({ id, head, caller, address, bytes }).then(answer, refuse);
+        } catch (thrown) {
+          refuse(thrown);
+        } finally {
+          body.letGo();
+        }
+      };
+      if (head.hasBody) body.collect(send, refuse);
+      else send(noBytes);
+    } catch (thrown) {
+      refuse(thrown);
+    }
+  }
+
+  async #send({ id, head, caller, address, bytes }: { readonly id: string; readonly head: RequestHead; readonly caller: Caller; readonly address: string; readonly bytes: Uint8Array }): Promise<LinkedReply> {
+    if (this.#open >= callsMax) throw fail('CONTROL_BUSY', { maximum: callsMax, unit: 'at once', seconds: busySeconds });
+    this.#open += 1;
+    try {
+      return await this.services.link.send({
+        id, method: head.method, path: head.path, query: head.query, body: bytes, ifMatch: head.header('if-match'), idempotencyKey: head.header('idempotency-key'),
+        headers: [...head.headers, ...head.gatewayHeaders.map((text, index) => (index % 2 === 0 ? `x-gateway-${text}` : text))], address, caller,
+      });
+    } finally {
+      this.#open -= 1;
+    }
+  }
+
+  #callerOf({ keyId, type, organisationId, workspaceId, scopes }: Principal): Caller {
+    let list = this.#scopeLists.get(scopes);
+    if (list === undefined) this.#scopeLists.set(scopes, list = [...scopes]);
+    return { keyId, keyType: type, organisationId, workspaceId, scopes: list };
+  }
+}
+
+function headersOf(id: string, { traceId }: RequestHead, reply: LinkedReply): string[] {
+  return ['content-type', 'application/json', 'x-gateway-request-id', id, 'x-gateway-trace-id', traceId !== undefined && /^[\x21-\x7e]{1,256}$/.test(traceId) ? traceId : id, ...reply.headers];
+}
