@@ -41,6 +41,8 @@ export class ControlPlane {
     const input = inputOf(call, route);
     for (let tries = 0; tries < triesMax; tries += 1) {
       const context = new ControlContext(call.caller, input.workspaceId, this.services.repository, this.services, this.services.now());
+      // Named is looked at, whether the operation reads it or not: a locked key names its own.
+      if (input.workspaceId !== undefined) await context.workspace();
       const reply = await route.operation.handle(context, input);
       const { subject } = context;
       if (call.ifMatch !== undefined) checkMatch(call.ifMatch, route, context);

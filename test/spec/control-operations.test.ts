@@ -1,0 +1,115 @@
+// Every operation of the control plane over HTTP: its right call and those that must be refused. What each takes and answers stands in control/<resource>.cases.ts.
+
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { after, describe, it } from 'node:test';
+import type { Operation } from '../../core/control-plane/define-resource.js';
+import { resources } from '../../core/control-plane/resources/index.js';
+import type { OperationCase, ResourceCases, StageReply, Target, Variant } from './control/cases.js';
+import { startStage } from './control/stage.js';
+
+const folder = new URL('./control/', import.meta.url);
+const suffix = '.cases.js';
+const files = readdirSync(folder).filter((file) => file.endsWith(suffix));
+const cases: readonly ResourceCases[] = await Promise.all(files.map(async (file) => (await import(new URL(file, folder).href)).default));
+
+interface Entry {
+  readonly name: string;
+  readonly operation: Operation;
+  readonly entry: OperationCase;
+}
+
+const defined = resources.flatMap(({ name, operations }) => Object.entries(operations).map(([each, operation]) => ({ name: `${name}.${each}`, operation })));
+const written: ReadonlyMap<string, OperationCase> = new Map(cases.flatMap(({ resource, operations }) => Object.entries(operations).map(([each, entry]) => [`${resource}.${each}`, entry] as const)));
+const entries: readonly Entry[] = defined.flatMap(({ name, operation }) => {
+  const entry = written.get(name);
+  return entry === undefined ? [] : [{ name, operation, entry }];
+});
+const scopesOf = ({ operation, entry }: Entry): readonly string[] => operation.scope ?? entry.scopes ?? [];
+
+const stage = await startStage(entries.flatMap((each) => (scopesOf(each).length === 0 ? [] : [{ who: each.entry.as ?? 'admin', scopes: scopesOf(each) }])));
+
+const namesIn = (path: string): readonly string[] => [...path.matchAll(/\{([\w-]+)\}/g)].map(([, name = '']) => name);
+
+function urlOf(path: string, { params = {}, query }: Target): string {
+  const filled = path.replace(/\{([\w-]+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? assert.fail(`the target has no ${name}`)));
+  return `/v1${filled}${query === undefined ? '' : `?${query}`}`;
+}
+
+/** What the test found of each operation, printed when it is over. */
+const table: Record<string, string[]> = {};
+
+function isRefused(name: string, what: string, { status, body }: StageReply, wanted: number, code: string, param?: string | null): void {
+  assert.deepEqual(
+    [status, body.success, body.status, body.data?.errorCode, body.error?.code, typeof body.message, ...(param === undefined ? [] : [body.error?.param])],
+    [wanted, false, 'failure', code, code, 'string', ...(param === undefined ? [] : [param])], `${name} ${what}: ${JSON.stringify(body)}`,
+  );
+  (table[name] ??= []).push(`${what} ${status}`);
+}
+
+const withQuery = (target: Target, member: string): Target => ({ ...target, query: target.query === undefined || target.query === '' ? member : `${target.query}&${member}` });
+const isNone = (variant: Variant | undefined): variant is { readonly none: string } => typeof variant === 'object';
+
+describe('the operations of the control plane', () => {
+  it('all have their cases, and no case is without its operation', () => {
+    assert.deepEqual(defined.map(({ name }) => name).filter((name) => !written.has(name)), [], 'operations without a case');
+    assert.deepEqual([...written.keys()].filter((name) => !defined.some((each) => each.name === name)), [], 'cases without an operation');
+    for (const { name, operation, entry } of entries) {
+      if (operation.body !== null || operation.query !== null) assert.ok(entry.bad.length > 0, `${name} takes input and has no bad one`);
+      assert.ok(scopesOf({ name, operation, entry }).length > 0, `${name} leaves scopes to its handler; its case has to name them`);
+    }
+  });
+
+  for (const { name, operation, entry } of entries) {
+    const { method, path } = operation;
+    it(`${name}: ${method} ${path}`, async () => {
+      const who = entry.as ?? 'admin';
+      const key = stage.keys[who];
+      const target = await entry.target(stage);
+      const send = (to: Target, options: Parameters<typeof stage.call>[3] = {}): Promise<StageReply> => stage.call(method, urlOf(path, to), to.body, { key, ...options });
+
+      isRefused(name, 'no key', await send(target, { key: null }), 401, 'AB05');
+      isRefused(name, 'scope', await send(target, { key: stage.keyWithout(who, scopesOf({ name, operation, entry })) }), 403, 'AB03');
+
+      if (!isNone(entry.foreign)) {
+        const foreign = entry.foreign === undefined ? target : await entry.foreign(stage, target);
+        isRefused(name, 'workspace', await send(foreign, { key: stage.keys.other }), 403, 'AB03');
+      }
+
+      const names = namesIn(path);
+      const last = names.at(-1);
+      if (typeof entry.unknown === 'function') isRefused(name, 'unknown', await send(await entry.unknown(stage, target)), 404, 'AB08');
+      else if (last !== undefined && !isNone(entry.unknown)) {
+        for (const id of ['01890000-0000-7000-8000-000000000000', 'no-such-slug']) {
+          isRefused(name, 'unknown', await send({ ...target, params: { ...target.params, [last]: id } }), 404, 'AB08');
+        }
+      }
+
+      const field = 'no_such_field';
+      isRefused(name, 'field', await send(withQuery(target, `${field}=1`)), 400, 'AB01', field);
+      if (method !== 'GET') isRefused(name, 'field', await send({ ...target, body: { ...target.body, [field]: 1 } }), 400, 'AB01', field);
+      for (const { body, query, param } of entry.bad) {
+        const bad = await stage.call(method, urlOf(path, { ...target, ...(query === undefined ? {} : { query }) }), body === undefined ? target.body : body, { key });
+        isRefused(name, 'bad', bad, 400, 'AB01', param);
+      }
+
+      if (!isNone(entry.conflict)) isRefused(name, 'conflict', await send(await entry.conflict(stage, target)), 409, 'AB07');
+
+      const isConditional = entry.isConditional ?? names.length > 0;
+      const stale = await send(target, { headers: { 'if-match': '"0"' } });
+      if (isConditional) isRefused(name, 'stale', stale, 412, 'AB07');
+      else isRefused(name, 'if-match', stale, 400, 'AB01', 'if-match');
+
+      const right = await send(target);
+      assert.equal(right.status, 200, `${name}: ${JSON.stringify(right.body)}`);
+      if (isConditional) assert.match(right.headers.get('etag') ?? '', /^"\d+"$/, `${name} tells no version`);
+      await entry.check(right, stage, target);
+      table[name]?.push('right 200');
+    });
+  }
+
+  after(() => {
+    const width = Math.max(...Object.keys(table).map(({ length }) => length));
+    for (const [name, found] of Object.entries(table)) process.stdout.write(`${name.padEnd(width)}  ${[...new Set(found)].join(', ')}\n`);
+  });
+});
