@@ -1,6 +1,7 @@
 // Every resource of the control plane.
 
 import type { Resource } from '../define-resource.js';
+import { apiKeysResource } from './api-keys/resource.js';
 import { workspacesResource } from './workspaces/resource.js';
 
-export const resources: readonly Resource[] = [workspacesResource];
+export const resources: readonly Resource[] = [apiKeysResource, workspacesResource];

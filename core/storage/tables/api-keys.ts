@@ -1,6 +1,7 @@
 import { Type } from '../type.js';
 import { defineTable, type RowOf } from '../define-table.js';
 import { choice, filledText, object, orNull, textMap, timeMs } from '../schema-parts.js';
+import { duePart, nextDueMs } from './key-due.js';
 import { rateLimit, usageLimits } from './limits.js';
 
 export const keyTypes = ['organisation-service', 'workspace-service', 'workspace-user'] as const;
@@ -8,6 +9,8 @@ export type KeyType = (typeof keyTypes)[number];
 
 /** SHA-256 of the key in lower-case hex. The key itself is stored nowhere. */
 const keyHash = () => Type.String({ pattern: '^[0-9a-f]{64}$' });
+
+const told = () => orNull(object({ atMs: timeMs(), beforeMs: timeMs() }));
 
 export const apiKeys = defineTable({
   name: 'api-key',
@@ -36,6 +39,11 @@ export const apiKeys = defineTable({
     createdAtMs: timeMs(),
     updatedAtMs: timeMs(),
     lastResetAtMs: orNull(timeMs()),
+    lastRotatedAtMs: Type.Optional(orNull(timeMs())),
+    /** Its policy rotated it, and nobody has asked for the new secret yet. */
+    isUnclaimed: Type.Optional(Type.Boolean()),
+    /** Which notices about its times were given. */
+    told: Type.Optional(object({ expiry: told(), rotation: told() })),
     expiresAtMs: orNull(timeMs()),
     defaults: object({ metadata: textMap(), config_id: orNull(Type.String()), provider: orNull(Type.String()), allow_config_override: Type.Boolean() }),
     usageLimits: orNull(usageLimits),
@@ -50,9 +58,16 @@ export const apiKeys = defineTable({
   }),
   indexes: {
     organisation: { of: (row) => [row.organisationId] },
+    type: { of: (row) => [row.organisationId, row.type] },
     workspace: { of: (row) => (row.workspaceId === null ? null : [row.workspaceId]) },
     user: { of: (row) => (row.userId === null ? null : [row.userId]) },
     hash: { isUnique: true, of: (row) => [row.keyHash] },
+    due: {
+      of: (row) => {
+        const dueMs = nextDueMs(row);
+        return dueMs === null ? null : [duePart(dueMs)];
+      },
+    },
   },
   upgrades: {
     1: (row) => ({

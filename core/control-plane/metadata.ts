@@ -1,0 +1,89 @@
+// Metadata of keys and workspaces: short texts by name, and the JSON Schema (draft-07) that an organisation may set for them. Schemas come from
+// clients: their size is bounded, and their patterns match in linear time.
+
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import addFormatsModule from 'ajv-formats';
+import { RE2JS } from 're2js';
+import Type from 'typebox';
+import { isObject, patternSize } from '@gateway/plugin-sdk';
+import { fail, reasonOf } from '../errors/gateway-error.js';
+
+export type Metadata = Readonly<Record<string, string>>;
+
+const valueCharsMax = 128;
+const membersMax = 64;
+const schemaCharsMax = 32_768;
+const patternSizeMax = 2_000;
+/** Compiled schemas that are kept; an organisation has two. */
+const compiledMax = 16;
+
+export const metadataField = () => Type.Unsafe<Metadata>({
+  type: 'object', maxProperties: membersMax, propertyNames: { type: 'string', minLength: 1, maxLength: valueCharsMax }, additionalProperties: { type: 'string', maxLength: valueCharsMax },
+});
+
+// A CommonJS module: its default export is the function in one view of it and a member in the other.
+const addFormats = 'default' in addFormatsModule ? addFormatsModule.default : addFormatsModule;
+
+function linearPattern(pattern: string): { test(text: string): boolean; toString(): string } {
+  if (patternSize(pattern) > patternSizeMax) throw new Error('a pattern repeats too much');
+  const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+  return { test: (text) => compiled.matcher(text).find(), toString: () => pattern };
+}
+linearPattern.code = 'linearPattern';
+
+const compiled = new Map<string, ValidateFunction>();
+
+function compile(schema: Readonly<Record<string, unknown>>): ValidateFunction {
+  const text = JSON.stringify(schema);
+  let validate = compiled.get(text);
+  if (validate !== undefined) return validate;
+  const ajv = new Ajv({ strict: true, strictTypes: false, useDefaults: true, logger: false, code: { regExp: linearPattern } });
+  addFormats(ajv);
+  validate = ajv.compile(schema);
+  if (compiled.size >= compiledMax) compiled.clear();
+  compiled.set(text, validate);
+  return validate;
+}
+
+/** Throws FIELD_INVALID unless metadata can be judged by `schema`. */
+export function checkMetadataSchema(schema: Readonly<Record<string, unknown>>, param: string): void {
+  const refuse = (reason: string, place = ''): never => { throw fail('FIELD_INVALID', { param: `${param}${place}`, reason }); };
+  if (JSON.stringify(schema).length > schemaCharsMax) refuse(`has more than ${schemaCharsMax} characters`);
+  if (schema.type !== 'object') refuse('must be "object": metadata is one', '.type');
+  const { properties = {} } = schema;
+  if (isObject(properties)) {
+    for (const [name, each] of Object.entries(properties)) {
+      const type = isObject(each) ? each.type : 'string';
+      if (type !== undefined && type !== 'string') refuse('must be "string": all metadata are texts', `.properties.${name.slice(0, 64)}.type`);
+    }
+  }
+  try {
+    compile(schema);
+  } catch (thrown) {
+    refuse(`is not a JSON Schema of draft-07: ${reasonOf(thrown).slice(0, 300)}`);
+  }
+}
+
+/** The metadata with the defaults of the schema filled in. Throws FIELD_INVALID with a place below `param`. */
+export function conformingMetadata(given: Metadata, schema: unknown, param: string): Metadata {
+  if (!isObject(schema)) return given;
+  const value: Record<string, unknown> = { ...given };
+  const validate = compile(schema);
+  if (validate(value)) {
+    const metadata: Record<string, string> = {};
+    for (const [name, each] of Object.entries(value)) {
+      if (typeof each !== 'string') throw fail('FIELD_INVALID', { param: `${param}.${name}`, reason: 'has a default in the metadata schema that is not a text; change the schema' });
+      metadata[name] = each;
+    }
+    return metadata;
+  }
+  const [error] = validate.errors ?? [];
+  throw fail('FIELD_INVALID', { param: placeOf(error, param), reason: `${error?.keyword === 'required' ? 'is required' : error?.message ?? 'is not valid'}, by the metadata schema of the organisation` });
+}
+
+function placeOf(error: ErrorObject | undefined, param: string): string {
+  const place = (error?.instancePath ?? '').split('/').filter((step) => step !== '').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const { missingProperty, additionalProperty }: { readonly missingProperty?: unknown; readonly additionalProperty?: unknown } = error?.params ?? {};
+  const member = missingProperty ?? additionalProperty;
+  return [param, ...place, ...(typeof member === 'string' ? [member.slice(0, 64)] : [])].join('.');
+}

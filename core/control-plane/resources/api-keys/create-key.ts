@@ -1,0 +1,51 @@
+import type { Static } from 'typebox';
+import { fail } from '../../../errors/gateway-error.js';
+import { makeKey } from '../../../auth/key.js';
+import { apiKeys, keyTypes, type ApiKeyRow, type KeyType } from '../../../storage/tables/api-keys.js';
+import type { ControlContext } from '../../context.js';
+import type { Reply } from '../../define-resource.js';
+import { checkScopes, scopeOf } from './key-access.js';
+import { enforcedPeriod, noDefaults, sharedMembers, type createFields } from './key-fields.js';
+import { checkedPolicy } from './rotation-policy.js';
+import { secretMembers } from './rotate-key.js';
+
+export async function createKey(context: ControlContext, params: Readonly<Record<string, string>>, body: Static<typeof createFields>): Promise<Reply> {
+  const type = typeOfPath(params);
+  context.require(scopeOf(type, 'create'));
+  const workspaceId = await workspaceOf(context, type);
+  const userId = userOf(type, body.user_id ?? null);
+  checkScopes(context, type, body.scopes);
+  const { nowMs } = context;
+  const start = { description: null, rateLimits: [], usageLimits: null, defaults: noDefaults, alertEmails: [], expiresAtMs: null };
+  const members = await sharedMembers(context, body, start, { type, workspaceId }, true);
+  const rotationPolicy = checkedPolicy(body.rotation_policy, null, await enforcedPeriod(context, type), nowMs);
+  const key = makeKey();
+  const row: ApiKeyRow = {
+    id: context.newId(), name: body.name, type, organisationId: context.caller.organisationId, workspaceId, userId, scopes: body.scopes, ...secretMembers(key), previous: null,
+    status: 'active', creationMode: 'api', createdAtMs: nowMs, updatedAtMs: nowMs, lastResetAtMs: null, ...members, rotationPolicy,
+  };
+  context.change.insert(apiKeys, row);
+  context.auditDetails.api_key_id = row.id;
+  return { id: row.id, key, object: 'api-key' };
+}
+
+function typeOfPath(params: Readonly<Record<string, string>>): KeyType {
+  const [first = '', second = ''] = [params.type, params.sub_type];
+  const type = keyTypes.find((each) => each === `${first}-${second}`);
+  if (type !== undefined) return type;
+  if (first !== 'organisation' && first !== 'workspace') throw fail('FIELD_INVALID', { param: 'type', reason: 'must be organisation or workspace' });
+  if (second !== 'user' && second !== 'service') throw fail('FIELD_INVALID', { param: 'sub-type', reason: 'must be service or user' });
+  throw fail('FIELD_INVALID', { param: 'sub-type', reason: 'must be service: users have keys of a workspace' });
+}
+
+async function workspaceOf(context: ControlContext, type: KeyType): Promise<string | null> {
+  if (type !== 'organisation-service') return (await context.workspace()).id;
+  if (context.workspaceId !== undefined) throw fail('FIELD_INVALID', { param: 'workspace_id', reason: 'is nothing for a key of the organisation; leave it out' });
+  return null;
+}
+
+function userOf(type: KeyType, userId: string | null): string | null {
+  if (type === 'workspace-user' && userId === null) throw fail('FIELD_INVALID', { param: 'user_id', reason: 'is required: a key of type workspace-user acts for a user' });
+  if (type !== 'workspace-user' && userId !== null) throw fail('FIELD_INVALID', { param: 'user_id', reason: 'is nothing for a service key; leave it out' });
+  return userId;
+}

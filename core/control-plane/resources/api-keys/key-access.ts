@@ -1,0 +1,84 @@
+// Who may do what with which key. A key is managed by a caller with the scope of its type; what the caller could not do itself, no key that it makes
+// or takes over may do either:
+//
+// - Scopes that are handed out must be the caller's own. An organisation key may also hand out those that no organisation key can have (to call
+//   models, to write logs): it manages those who have them.
+// - Whoever rotates a key reads its new secret, so all scopes of the key must be such.
+// - A caller may narrow, stop and remove any key that it manages.
+//
+// Limits, expiry and defaults of the caller are not handed on: managing keys includes them.
+
+import { scopesOfType } from '../../../auth/scopes.js';
+import { fail } from '../../../errors/gateway-error.js';
+import type { Stored } from '../../../storage/change.js';
+import { apiKeys, keyTypes, type ApiKeyRow, type KeyType } from '../../../storage/tables/api-keys.js';
+import type { ControlContext } from '../../context.js';
+
+export type KeyVerb = 'create' | 'read' | 'update' | 'delete' | 'list' | 'rotate';
+
+export const scopeOf = (type: KeyType, verb: KeyVerb): string => `${type.replace('-', '_')}_api_keys.${verb}`;
+
+/** Any of these lets a call in; which one it takes, the key says. */
+export const scopesOf = (verb: KeyVerb): readonly string[] => keyTypes.map((type) => scopeOf(type, verb));
+
+/** The key types that the caller may list. */
+export const listableTypes = (context: ControlContext): readonly KeyType[] => keyTypes.filter((type) => context.has(scopeOf(type, 'list')));
+
+/** Of the path: a UUID. Throws ROW_UNKNOWN, WORKSPACE_FOREIGN, SCOPE_MISSING. */
+export async function managedKey(context: ControlContext, id: string, verb: KeyVerb): Promise<Stored<ApiKeyRow>> {
+  const stored = await keyById(context, id);
+  const named = { kind: 'api-key', id: id.slice(0, 64) };
+  if (stored === undefined) throw fail('ROW_UNKNOWN', named);
+  const { caller } = context;
+  const workspace = await context.workspaceIfNamed();
+  const isInside = stored.row.organisationId === caller.organisationId && (workspace === undefined || stored.row.workspaceId === workspace.id);
+  if (!isInside) throw fail('WORKSPACE_FOREIGN', named);
+  context.require(scopeOf(stored.row.type, verb));
+  context.subject = stored;
+  return stored;
+}
+
+/** What cannot be an id is not asked for. */
+export const keyById = async ({ repository }: ControlContext, id: string): Promise<Stored<ApiKeyRow> | undefined> => (/^[0-9a-f-]{36}$/.test(id) ? repository.get(apiKeys, id) : undefined);
+
+/** Throws FIELD_INVALID for the first scope that a key of the type cannot have, SCOPE_MISSING for one, not in `had`, that the caller may not hand out. */
+export function checkScopes(context: ControlContext, type: KeyType, wanted: readonly string[], had: readonly string[] = []): void {
+  const place = wanted.findIndex((scope) => !scopesOfType[type].includes(scope));
+  if (place !== -1) throw fail('FIELD_INVALID', { param: `scopes.${place}`, reason: `is not a scope that a key of type ${type} can have: ${(wanted[place] ?? '').slice(0, 64)}` });
+  for (const scope of wanted) if (!had.includes(scope) && !mayHandOut(context, scope)) throw fail('SCOPE_MISSING', { scope });
+}
+
+/** Throws SCOPE_MISSING for a key that may more than the caller. */
+export function checkTakeOver(context: ControlContext, row: ApiKeyRow): void {
+  for (const scope of row.scopes) if (!mayHandOut(context, scope)) throw fail('SCOPE_MISSING', { scope });
+}
+
+const mayHandOut = (context: ControlContext, scope: string): boolean =>
+  context.has(scope) || (context.isOrganisationKey && !scopesOfType['organisation-service'].includes(scope));
+
+/** A key that can make keys of the organisation, and so every other. */
+const administers = (row: ApiKeyRow, nowMs: number): boolean =>
+  row.type === 'organisation-service' && row.scopes.includes(scopeOf('organisation-service', 'create')) && (row.expiresAtMs === null || row.expiresAtMs > nowMs);
+
+/**
+ * Throws ACTION_UNTIMELY when `stored` is the last key that administers the organisation and `after` does not; without one nobody could get in. The
+ * one that remains is written with the change, so that two calls at once cannot take away each other's.
+ */
+export async function keepAdministered(context: ControlContext, stored: Stored<ApiKeyRow>, after: ApiKeyRow | null): Promise<void> {
+  const { nowMs } = context;
+  if (!administers(stored.row, nowMs) || (after !== null && administers(after, nowMs))) return;
+  let offset = 0;
+  for (;;) {
+    const page = await context.repository.list(apiKeys, { index: 'type', parts: [stored.row.organisationId, 'organisation-service'], limit: pageRows, offset });
+    const other = page.find(({ row }) => row.id !== stored.row.id && administers(row, nowMs));
+    if (other !== undefined) {
+      context.change.update(other, other.row);
+      return;
+    }
+    if (page.length < pageRows) break;
+    offset += pageRows;
+  }
+  throw fail('ACTION_UNTIMELY', { reason: 'this is the last key that may make keys of the organisation; make another one first' });
+}
+
+const pageRows = 100;
