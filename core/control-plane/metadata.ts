@@ -4,7 +4,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import addFormatsModule from 'ajv-formats';
 import { RE2JS } from 're2js';
-import Type from 'typebox';
+import { Type } from '../storage/type.js';
 import { isObject, patternSize } from '@gateway/plugin-sdk';
 import { fail, reasonOf } from '../errors/gateway-error.js';
 

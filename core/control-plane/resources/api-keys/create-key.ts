@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Static } from '../../../storage/type.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { makeKey } from '../../../auth/key.js';
 import { apiKeys, keyTypes, type ApiKeyRow, type KeyType } from '../../../storage/tables/api-keys.js';

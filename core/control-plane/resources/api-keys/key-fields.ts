@@ -1,6 +1,6 @@
 // What clients may say about an API key: the members of the bodies, and the rules that span several or need other rows.
 
-import Type, { type Static } from 'typebox';
+import { Type, type Static } from '../../../storage/type.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { didYouMean } from '../../../settings/nearest-name.js';
 import { object, orNull } from '../../../storage/schema-parts.js';

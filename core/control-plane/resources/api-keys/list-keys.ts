@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import { Type, type Static } from '../../../storage/type.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { object } from '../../../storage/schema-parts.js';
 import { apiKeys, type ApiKeyRow } from '../../../storage/tables/api-keys.js';

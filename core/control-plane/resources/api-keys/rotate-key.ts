@@ -2,7 +2,7 @@
 // secret that nobody sees, since there is nobody to show it to and a key is stored as its hash alone: it takes the old one out of use in time. Whoever
 // rotates the key next claims it: gets the secret that counts from then on, while the end of the transition stays as it is.
 
-import type { Static } from 'typebox';
+import type { Static } from '../../../storage/type.js';
 import { hashKey, makeKey, maskedKey, prefixOf } from '../../../auth/key.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { object } from '../../../storage/schema-parts.js';

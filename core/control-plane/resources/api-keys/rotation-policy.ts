@@ -1,7 +1,7 @@
 // When keys get a new secret: by the week (Mondays), by the month (the 1st), every some days, or at a date of the client's choice; always at midnight
 // UTC. What the organisation enforces for keys of users stands above what a client asks for.
 
-import Type, { type Static } from 'typebox';
+import { Type, type Static } from '../../../storage/type.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { choice, object, orNull } from '../../../storage/schema-parts.js';
 import type { ApiKeyRow } from '../../../storage/tables/api-keys.js';

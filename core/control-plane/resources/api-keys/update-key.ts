@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { Static } from '../../../storage/type.js';
 import type { ApiKeyRow } from '../../../storage/tables/api-keys.js';
 import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
