@@ -60,6 +60,8 @@ export const apiKeys = defineTable({
     organisation: { of: (row) => [row.organisationId] },
     type: { of: (row) => [row.organisationId, row.type] },
     workspace: { of: (row) => (row.workspaceId === null ? null : [row.workspaceId]) },
+    config: { of: (row) => (row.defaults.config_id === null ? null : [row.workspaceId ?? '', row.defaults.config_id]) },
+    provider: { of: (row) => (row.defaults.provider === null ? null : [row.workspaceId ?? '', row.defaults.provider.replace(/^@/, '')]) },
     user: { of: (row) => (row.userId === null ? null : [row.userId]) },
     hash: { isUnique: true, of: (row) => [row.keyHash] },
     due: {

@@ -20,6 +20,8 @@ export const configs = defineTable({
     version: Type.Integer({ minimum: 1 }),
     /** Its text, JSON: it may hold keys. Opened by openConfig. */
     sealedConfig: filledText(),
+    /** Ids of the providers that it names. */
+    providers: Type.Array(filledText()),
     /** Keys that made it and changed it last. */
     ownerId: filledText(),
     updatedBy: orNull(filledText()),
@@ -29,6 +31,7 @@ export const configs = defineTable({
   indexes: {
     workspace: { of: (row) => [row.workspaceId] },
     organisation: { of: (row) => [row.organisationId] },
+    default: { of: (row) => (row.isDefault ? [row.workspaceId] : null) },
     slug: { isUnique: true, of: (row) => [row.workspaceId, row.slug] },
     'organisation-slug': { of: (row) => [row.organisationId, row.slug] },
   },
