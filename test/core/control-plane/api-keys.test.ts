@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hashKey } from '../../../core/auth/key.js';
 import { scopesOfType } from '../../../core/auth/scopes.js';
-import { Change } from '../../../core/storage/change.js';
 import { apiKeys, type ApiKeyRow } from '../../../core/storage/tables/api-keys.js';
+import { configs, type ConfigRow } from '../../../core/storage/tables/configs.js';
 import { organisations } from '../../../core/storage/tables/organisations.js';
+import { providers, type ProviderRow } from '../../../core/storage/tables/providers.js';
 import { firstApiKey, startControl, type TestControl, type TestReply } from '../../support/control.js';
+import { putRows } from '../../support/rows.js';
 
 const workspace = 'first-workspace';
 const person = '01890000-0000-7000-8000-000000000001';
@@ -28,12 +30,9 @@ const errorOf = ({ status, body }: TestReply): unknown[] => [status, Object(body
 const read = async (control: TestControl, id: string): Promise<Record<string, any>> => (await control.call('GET', `/v1/api-keys/${id}`)).body;
 
 async function setSettings(control: TestControl, settings: Record<string, unknown>): Promise<void> {
-  const caller = await control.callerOf(firstApiKey);
-  const stored = await control.repository.get(organisations, caller.organisationId);
-  assert.ok(stored !== undefined);
-  const change = new Change();
-  change.update(stored, { ...stored.row, settings });
-  await control.repository.commit(change);
+  const row = (await control.repository.get(organisations, (await control.callerOf(firstApiKey)).organisationId))?.row;
+  assert.ok(row !== undefined);
+  await putRows(control.repository, organisations, { ...row, settings });
 }
 
 describe('an API key', () => {
@@ -96,6 +95,23 @@ describe('an API key', () => {
     assert.deepEqual(errorOf(await control.call('POST', '/v1/api-keys/organisation/service', { name: 'n', scopes: [], workspace_id: workspace })), [400, 'AB01', 'workspace_id']);
     assert.deepEqual(errorOf(await control.call('POST', '/v1/api-keys/organisation/service', { name: 'n', scopes: [], defaults: { provider: 'openai' } })), [400, 'AB01', 'defaults.provider']);
     assert.deepEqual(control.faults, []);
+  });
+
+  it('takes a config and a provider of its own workspace as defaults, and no others', async () => {
+    const control = await startControl();
+    const { organisationId, workspaceId } = await control.callerOf(firstApiKey);
+    const common = { organisationId, createdAtMs: 1, updatedAtMs: 1 };
+    const config = (slug: string, at: string, status: 'active' | 'archived' = 'active'): ConfigRow =>
+      ({ id: `${slug}-id`, ...common, workspaceId: at, slug, name: slug, isDefault: false, status, versionId: 'v', version: 1, sealedConfig: 'x', ownerId: 'k', updatedBy: null });
+    const provider = (slug: string, at: string): ProviderRow =>
+      ({ id: `${slug}-id`, ...common, workspaceId: at, integrationId: 'i', slug, name: slug, note: null, isVirtualKey: false, status: 'active', usageLimits: null, rateLimits: [], expiresAtMs: null, lastResetAtMs: null });
+    await putRows(control.repository, configs, config('pc-own', workspaceId), config('pc-other', 'w2'), config('pc-old', workspaceId, 'archived'));
+    await putRows(control.repository, providers, provider('own', workspaceId), provider('other', 'w2'));
+    const { id } = await madeService(control, { defaults: { config_id: 'pc-own', provider: '@own' } });
+    assert.deepEqual((await read(control, id)).defaults, { metadata: {}, config_id: 'pc-own', provider: '@own', allow_config_override: true });
+    for (const [name, value] of [['config_id', 'pc-other'], ['config_id', 'pc-old'], ['provider', '@other']]) {
+      assert.deepEqual(errorOf(await control.call('PUT', `/v1/api-keys/${id}`, { defaults: { [String(name)]: value } })), [404, 'AB02', `defaults.${name}`], value);
+    }
   });
 
   it('is changed member by member: what is absent stays, null takes away', async () => {

@@ -5,7 +5,9 @@ import { fail } from '../../../errors/gateway-error.js';
 import { didYouMean } from '../../../settings/nearest-name.js';
 import { object, orNull } from '../../../storage/schema-parts.js';
 import type { ApiKeyRow, KeyType } from '../../../storage/tables/api-keys.js';
+import { configs } from '../../../storage/tables/configs.js';
 import { organisations } from '../../../storage/tables/organisations.js';
+import { providers } from '../../../storage/tables/providers.js';
 import type { ControlContext } from '../../context.js';
 import { checkedRateLimits, checkedUsageLimits, rateLimitFields, usageLimitsField } from '../../limit-fields.js';
 import { conformingMetadata, metadataField } from '../../metadata.js';
@@ -96,13 +98,17 @@ export function periodOf({ user_api_key_rotation_period: period }: Readonly<Reco
   return period === 'weekly' || period === 'monthly' || typeof period === 'number' ? period : null;
 }
 
-async function checkConfig(_context: ControlContext, id: string, _workspaceId: string): Promise<void> {
-  throw fail('REFERENCE_UNKNOWN', { param: 'defaults.config_id', kind: 'config', id: id.slice(0, 64) });
+async function checkConfig(context: ControlContext, given: string, workspaceId: string): Promise<void> {
+  const row = (await context.byIdOrSlug(configs, given, [workspaceId]))?.row;
+  if (row === undefined || row.workspaceId !== workspaceId || row.status === 'archived') throw fail('REFERENCE_UNKNOWN', { param: 'defaults.config_id', kind: 'config', id: given.slice(0, 64) });
 }
 
-async function checkProvider({ services }: ControlContext, given: string, _workspaceId: string): Promise<void> {
+async function checkProvider({ services, repository }: ControlContext, given: string, workspaceId: string): Promise<void> {
   const param = 'defaults.provider';
-  if (given.startsWith('@')) throw fail('REFERENCE_UNKNOWN', { param, kind: 'provider', id: given.slice(0, 64) });
+  if (given.startsWith('@')) {
+    if (await repository.find(providers, 'slug', [workspaceId, given.slice(1)]) === undefined) throw fail('REFERENCE_UNKNOWN', { param, kind: 'provider', id: given.slice(0, 64) });
+    return;
+  }
   const known = services.registry.list('provider');
   if (!known.includes(given)) throw fail('FIELD_INVALID', { param, reason: `is not a provider${didYouMean(given, known) || '; give @ and the slug of one of the workspace, or an id of the catalogue'}` });
 }
