@@ -1,0 +1,179 @@
+// Whether a config can be stored: it is validated and compiled as a call would have it compiled, with what it names of the catalogue in place. What was made
+// for that is closed again, nothing is sent anywhere.
+
+import type { Cache } from '@gateway/plugin-sdk';
+import { explainFault } from '../../../body/json-fault.js';
+import type { Config } from '../../../config/config.js';
+import { placeBelow } from '../../../config/place.js';
+import { validateConfig } from '../../../config/validate.js';
+import { fail, isGatewayError } from '../../../errors/gateway-error.js';
+import { CacheInstances } from '../../../plan/compile-cache.js';
+import { closeAll, compilePlan, type CompileServices } from '../../../plan/compile.js';
+import type { Registry } from '../../../registry/registry.js';
+import { didYouMean } from '../../../settings/nearest-name.js';
+import { OpenIntegration } from '../../../storage/open-rows.js';
+import { integrations } from '../../../storage/tables/integrations.js';
+import { providers } from '../../../storage/tables/providers.js';
+import { Breakers } from '../../../upstream/breaker.js';
+import type { ControlContext } from '../../context.js';
+import { isMasked, refuseGatewayKeys } from '../common/secret-text.js';
+import { secretsOf, unmaskedConfig } from './config-secrets.js';
+
+/** The most that a config in a header may have, by the settings. */
+export const configBytesMax = 1024 * 1024;
+
+export interface CheckedConfig {
+  /** JSON. */
+  readonly text: string;
+  /** Ids of the providers that it names. */
+  readonly providers: readonly string[];
+}
+
+/** `given` as a client sent it: an object, or its JSON. `stored`: what stands in the places of masked secrets. Throws CONFIG_INVALID, FIELD_INVALID, REFERENCE_UNKNOWN. */
+export async function checkConfig(context: ControlContext, workspaceId: string, given: unknown, stored: Readonly<Record<string, unknown>> | null): Promise<CheckedConfig> {
+  const { registry } = context.services;
+  const value = typeof given === 'string' ? parsed(given) : given;
+  const masked = JSON.stringify(value) ?? '';
+  if (Buffer.byteLength(masked) > configBytesMax) throw fail('FIELD_INVALID', { param: 'config', reason: `is larger than ${configBytesMax} bytes` });
+  const keyless = await keylessProviders(masked, registry);
+  const options = { isKeyless: (name: string): boolean => keyless.has(name) };
+  const config = isMasked(masked)
+    ? validateConfig(await unmaskedConfig({ ...validateConfig(value, options) }, stored, registry), options)
+    : validateConfig(value, options);
+  await refuseGatewayKeys(context, [
+    ...(await secretsOf({ ...config }, registry)).map(({ place, text }) => [place, text] as const),
+    ...hostsOf(config, 'config'),
+  ]);
+  const resolver = new Resolver(context, workspaceId);
+  const resolved = await resolver.config(config, 'config');
+  const compile = async (each: Config): Promise<void> => {
+    const plan = await compilePlan(each, { workspaceId, provider: await anyProvider(registry), customHost: undefined, digest: 'check' }, servicesOf(registry));
+    closeAll(plan.instances);
+  };
+  try {
+    await compile(resolved);
+  } catch (thrown) {
+    throw await placed(thrown, resolver.targets, compile);
+  }
+  return { text: JSON.stringify(config), providers: [...resolver.ids] };
+}
+
+/** What is wrong with credentials and addresses is told to a call without the place: it is looked for among the targets. */
+async function placed(thrown: unknown, targets: readonly (readonly [place: string, target: Config])[], compile: (target: Config) => Promise<void>): Promise<unknown> {
+  if (!isGatewayError(thrown) || thrown.status >= 500 || thrown.param?.startsWith('config') === true) return thrown;
+  for (const [place, target] of targets) {
+    const fault: unknown = await compile(target).then(() => undefined, (each: unknown) => each);
+    if (!isGatewayError(fault) || fault.code !== thrown.code) continue;
+    const param = fault.param === null ? place : placeBelow(place, fault.param);
+    return fail('CONFIG_INVALID', { path: param, param, reason: fault.message });
+  }
+  return thrown;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The engine's error is not passed on as the cause: it quotes the text.
+    throw fail('FIELD_INVALID', { param: 'config', reason: `is not valid JSON: ${explainFault(text)}` });
+  }
+}
+
+async function keylessProviders(text: string, registry: Registry): Promise<ReadonlySet<string>> {
+  const keyless = new Set<string>();
+  for (const name of new Set([...text.matchAll(/"provider":"([^"\\@]{1,64})"/g)].map((match) => match[1] ?? ''))) {
+    const auth = (await registry.find('provider', name).catch(() => undefined))?.auth;
+    if (auth?.type === 'none' || (auth?.type === 'bearer' && auth.isOptional === true)) keyless.add(name);
+  }
+  return keyless;
+}
+
+function* hostsOf(config: Config, place: string): Generator<readonly [string, string]> {
+  if (config.custom_host !== undefined) yield [placeBelow(place, 'custom_host'), config.custom_host];
+  for (const [index, target] of (config.targets ?? []).entries()) yield* hostsOf(target, placeBelow(placeBelow(place, 'targets'), index));
+}
+
+/** Puts the stored credentials in the place of what names them, as a call has it. */
+class Resolver {
+  readonly ids = new Set<string>();
+  /** As they are compiled, with their places. */
+  readonly targets: (readonly [place: string, target: Config])[] = [];
+
+  constructor(readonly context: ControlContext, readonly workspaceId: string) {}
+
+  async config(config: Config, place: string): Promise<Config> {
+    const { targets } = config;
+    if (targets !== undefined) {
+      const resolved: Config[] = [];
+      for (const [index, target] of targets.entries()) resolved.push(await this.config(target, placeBelow(placeBelow(place, 'targets'), index)));
+      // A host for all of them.
+      if (config.custom_host !== undefined) this.targets.push([place, { passthrough: true, custom_host: config.custom_host }]);
+      return { ...config, targets: resolved };
+    }
+    const target = await this.#target(config, place);
+    this.targets.push([place, target]);
+    return target;
+  }
+
+  async #target(config: Config, place: string): Promise<Config> {
+    const { provider, virtual_key: virtualKey, ...members } = config;
+    if (virtualKey !== undefined) return this.#stored(virtualKey.replace(/^@/, ''), members, placeBelow(place, 'virtual_key'), 'virtual key');
+    if (provider?.startsWith('@') === true) return this.#stored(provider.slice(1), members, placeBelow(place, 'provider'), 'provider');
+    if (provider !== undefined) await this.#known(provider, placeBelow(place, 'provider'));
+    return config;
+  }
+
+  async #stored(slug: string, members: Config, param: string, kind: string): Promise<Config> {
+    const { repository, sealer } = this.context;
+    const stored = await repository.find(providers, 'slug', [this.workspaceId, slug]);
+    const integration = stored === undefined ? undefined : await repository.get(integrations, stored.row.integrationId);
+    if (stored === undefined || integration === undefined || integration.row.status === 'archived') throw fail('REFERENCE_UNKNOWN', { param, kind, id: `@${slug.slice(0, 64)} in this workspace` });
+    this.ids.add(stored.row.id);
+    const { key, configurations } = new OpenIntegration(integration.row, sealer);
+    return {
+      ...configurations, ...(integration.row.customHost === null ? {} : { custom_host: integration.row.customHost }), ...(key === null ? {} : { api_key: key.reveal() }), ...members,
+      provider: integration.row.aiProviderId,
+    };
+  }
+
+  async #known(provider: string, param: string): Promise<void> {
+    const { registry } = this.context.services;
+    if (await registry.find('provider', provider) !== undefined) return;
+    throw fail('CONFIG_INVALID', { path: param, param, reason: `no provider of this name is installed${didYouMean(provider, registry.list('provider')) || '; one of the catalogue is written @slug'}` });
+  }
+}
+
+/** For targets that leave the provider to the call: one that any call could name. */
+async function anyProvider(registry: Registry): Promise<string | undefined> {
+  for (const id of registry.list('provider')) {
+    const plugin = await registry.find('provider', id).catch(() => undefined);
+    if (typeof plugin?.baseUrl === 'string' && /^https:[^{]+$/.test(plugin.baseUrl) && plugin.auth.type === 'bearer') return id;
+  }
+  return undefined;
+}
+
+const unused = (): never => { throw new TypeError('a plan that is only checked was called'); };
+const noCache: Cache = Object.freeze({ lookup: unused, store: unused, remove: unused });
+
+/** Those of a serving thread share what they keep; a check keeps nothing. */
+class NoCaches extends CacheInstances {
+  override find(): Promise<Cache> {
+    return Promise.resolve(noCache);
+  }
+}
+
+const servicesByRegistry = new WeakMap<Registry, CompileServices>();
+const breakerSlots = 64;
+
+function servicesOf(registry: Registry): CompileServices {
+  let services = servicesByRegistry.get(registry);
+  if (services === undefined) {
+    services = {
+      registry, userAgent: '', holdsKey: () => false, poolCheck: unused,
+      upstream: { origin: ({ host }) => ({ host, send: unused }), close: () => Promise.resolve() },
+      breakers: new Breakers(Breakers.allocate(breakerSlots)), caches: new NoCaches({ memoryBytesMax: 0, diskBytesMax: 0 }),
+    };
+    servicesByRegistry.set(registry, services);
+  }
+  return services;
+}

@@ -1,0 +1,143 @@
+// Secrets inside of a config: found by the schemas of the plugins that they are for, and by their names where no schema says. Replies show them masked; a
+// masked one that comes back stands for the one that is stored, as long as it goes where it went: changing the address beside it takes the secret itself.
+
+import { isObject, type ObjectSchema } from '@gateway/plugin-sdk';
+import { fail } from '../../../errors/gateway-error.js';
+import { placeBelow } from '../../../config/place.js';
+import type { Registry } from '../../../registry/registry.js';
+import { isMasked, isSecretName, maskSecret } from '../common/secret-text.js';
+
+export interface SecretAt {
+  readonly place: string;
+  readonly name: string;
+  readonly text: string;
+  /** Where it is sent, as far as the config says. */
+  readonly destination: string;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+type Replace = (secret: SecretAt) => unknown;
+
+const hookLists: ReadonlySet<string> = new Set(['before_request_hooks', 'after_request_hooks']);
+const guardrailLists: ReadonlySet<string> = new Set(['input_guardrails', 'output_guardrails', 'input_mutators', 'output_mutators']);
+/** Of a config: what makes the address that credentials go to. */
+const addressName = /^(?:provider|virtual_key|custom_host|resource_name|deployment_id|deployments|api_version|cloud\d_\w+|vendor_\w+)$/;
+/** Handed down to every target. */
+const inheritedNames: ReadonlySet<string> = new Set(['override_params', 'default_params']);
+
+/** The config with every secret in it replaced. The config is valid. */
+export function replaceSecrets(config: Members, registry: Registry, replace: Replace): Promise<Members> {
+  return new Walk(registry, replace, JSON.stringify(addresses(config))).config(config, 'config', '');
+}
+
+/** As replies show it. */
+export const maskedConfig = (config: Members, registry: Registry): Promise<Members> => replaceSecrets(config, registry, ({ text }) => maskSecret(text));
+
+export async function secretsOf(config: Members, registry: Registry): Promise<readonly SecretAt[]> {
+  const found: SecretAt[] = [];
+  await replaceSecrets(config, registry, (secret) => {
+    found.push(secret);
+    return secret.text;
+  });
+  return found;
+}
+
+/** The config with the stored secrets in the places of those that are masked; `stored` null: there are none. Throws CONFIG_INVALID. */
+export async function unmaskedConfig(config: Members, stored: Members | null, registry: Registry): Promise<Members> {
+  const byPlace = new Map<string, SecretAt>();
+  /** Undefined: several differ. */
+  const byLook = new Map<string, string | undefined>();
+  const lookOf = (name: string, mask: string, destination: string): string => JSON.stringify([name, mask, destination]);
+  for (const secret of stored === null ? [] : await secretsOf(stored, registry)) {
+    byPlace.set(secret.place, secret);
+    const look = lookOf(secret.name, maskSecret(secret.text), secret.destination);
+    byLook.set(look, byLook.has(look) && byLook.get(look) !== secret.text ? undefined : secret.text);
+  }
+  return replaceSecrets(config, registry, ({ place, name, text, destination }) => {
+    if (!isMasked(text)) return text;
+    const same = byPlace.get(place);
+    if (same !== undefined && maskSecret(same.text) === text && same.destination === destination) return same.text;
+    const moved = byLook.get(lookOf(name, text, destination));
+    if (moved !== undefined) return moved;
+    throw fail('CONFIG_INVALID', { path: place, param: place, reason: 'is masked, and no stored secret was here with the same address beside it; give the secret itself' });
+  });
+}
+
+class Walk {
+  constructor(readonly registry: Registry, readonly replace: Replace, readonly everywhere: string) {}
+
+  async config(config: Members, place: string, above: string): Promise<Members> {
+    const host = typeof config.custom_host === 'string' ? config.custom_host : above;
+    const destination = JSON.stringify([host, Object.entries(config).filter(([name, value]) => addressName.test(name) && !isSecretName(name) && value !== undefined)]);
+    const copy: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(config)) {
+      const below = placeBelow(place, name);
+      if (name === 'targets' && Array.isArray(value)) copy[name] = await each(value, below, (target, at) => this.config(Object(target), at, host));
+      else if (hookLists.has(name) && Array.isArray(value)) copy[name] = await each(value, below, (hook, at) => this.#hook(Object(hook), at));
+      else if (guardrailLists.has(name) && Array.isArray(value)) copy[name] = await each<unknown>(value, below, (entry, at) => (typeof entry === 'string' ? Promise.resolve(entry) : this.#guardrail(Object(entry), at)));
+      else if (name === 'cache') copy[name] = await this.#parameters(Object(value), below, await this.#schema('cache', Object(value).mode));
+      else copy[name] = this.#value(name, value, below, undefined, inheritedNames.has(name) ? this.everywhere : destination, false);
+    }
+    return copy;
+  }
+
+  async #hook(hook: Members, place: string): Promise<Members> {
+    const { checks, ...members } = hook;
+    const copy: Record<string, unknown> = { ...await this.#parameters(members, place, await this.#schema('hook', hook.type ?? 'guardrail')) };
+    if (Array.isArray(checks)) {
+      copy.checks = await each(checks, placeBelow(place, 'checks'), async (check, at) => {
+        const { id, parameters }: Members = Object(check);
+        return { ...Object(check), parameters: await this.#parameters(Object(parameters), placeBelow(at, 'parameters'), await this.#schema('guardrail', id)) };
+      });
+    }
+    return copy;
+  }
+
+  async #guardrail(entry: Members, place: string): Promise<Members> {
+    const copy: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(entry)) {
+      const isCheck = isObject(value) && name !== 'on_fail' && name !== 'on_success';
+      if (!isCheck) {
+        copy[name] = value;
+        continue;
+      }
+      const { id }: { readonly id?: unknown } = value;
+      const named = typeof id === 'string' && id !== '' ? id : name;
+      copy[name] = await this.#parameters({ ...value }, placeBelow(place, name), await this.#schema('guardrail', named.includes('.') ? named : `default.${named}`));
+    }
+    return copy;
+  }
+
+  async #schema(kind: 'guardrail' | 'hook' | 'cache', id: unknown): Promise<ObjectSchema | undefined> {
+    if (typeof id !== 'string') return undefined;
+    const plugin = await this.registry.find(kind, id).catch(() => undefined);
+    return plugin?.params;
+  }
+
+  async #parameters(members: Members, place: string, schema: ObjectSchema | undefined): Promise<Members> {
+    const destination = JSON.stringify(Object.entries(members).filter(([, value]) => typeof value === 'string' && /^https?:/i.test(value)));
+    const copy: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(members)) copy[name] = this.#value(name, value, placeBelow(place, name), schema?.properties[name], destination, false);
+    return copy;
+  }
+
+  #value(name: string, value: unknown, place: string, schema: unknown, destination: string, isInSecret: boolean): unknown {
+    const { secret, properties }: { readonly secret?: unknown; readonly properties?: unknown } = Object(schema);
+    const isSecret = isInSecret || secret === true || isSecretName(name) || (isObject(value) && /headers$/i.test(name));
+    if (Array.isArray(value)) return value.map((item, index) => this.#value(name, item, placeBelow(place, index), Object(schema).items, destination, isSecret));
+    if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([inner, each]) => [inner, this.#value(inner, each, placeBelow(place, inner), Object(properties)[inner], destination, isSecret)]));
+    if (!isSecret || value === '' || typeof value !== 'string') return value;
+    return this.replace({ place, name, text: value, destination });
+  }
+}
+
+async function each<T>(list: readonly unknown[], place: string, work: (item: unknown, place: string) => Promise<T>): Promise<T[]> {
+  const done: T[] = [];
+  for (const [index, item] of list.entries()) done.push(await work(item, placeBelow(place, index)));
+  return done;
+}
+
+function addresses(config: Members): readonly unknown[] {
+  const own = Object.entries(config).filter(([name]) => addressName.test(name) && !isSecretName(name));
+  return [own, Array.isArray(config.targets) ? config.targets.map((target) => addresses(Object(target))) : []];
+}

@@ -1,0 +1,182 @@
+import { fail } from '../../../errors/gateway-error.js';
+import type { Stored } from '../../../storage/change.js';
+import { openConfig, openConfigVersion, placeOf } from '../../../storage/open-rows.js';
+import { choice, object } from '../../../storage/schema-parts.js';
+import { apiKeys } from '../../../storage/tables/api-keys.js';
+import { configVersions, type ConfigVersionRow } from '../../../storage/tables/config-versions.js';
+import { configs, type ConfigRow } from '../../../storage/tables/configs.js';
+import { workspaces } from '../../../storage/tables/workspaces.js';
+import { Type } from '../../../storage/type.js';
+import type { ControlContext } from '../../context.js';
+import { defineResource, operation, type Reply } from '../../define-resource.js';
+import { listReply, time } from '../../envelope.js';
+import { filteredPage, pageQuery } from '../../paging.js';
+import { slugFrom } from '../../slugs.js';
+import { findRow } from '../common/find-row.js';
+import { checkConfig } from './check-config.js';
+import { maskedConfig } from './config-secrets.js';
+
+/** Versions of one config that are kept. */
+const versionsMax = 100;
+const versionsPage = 20;
+/** Users of a config that a refusal names. */
+const usersShown = 5;
+const slugNameChars = 6;
+
+/** Types as clients send them: 0 and 1 came first. */
+const flag = () => Type.Unsafe<boolean | 0 | 1>({ type: ['boolean', 'integer'], enum: [true, false, 0, 1] });
+const configField = () => Type.Unsafe<Readonly<Record<string, unknown>> | string>({ type: ['object', 'string'] });
+const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
+
+const configOf = (context: ControlContext, idOrSlug: string): Promise<Stored<ConfigRow>> => findRow(context, configs, 'config', idOrSlug, { isThere: () => true });
+
+const parse = (text: string): Readonly<Record<string, unknown>> => JSON.parse(text);
+
+const head = (row: ConfigRow): Reply => ({
+  id: row.id, name: row.name, slug: row.slug, organisation_id: row.organisationId, workspace_id: row.workspaceId, is_default: row.isDefault ? 1 : 0, status: row.status,
+  owner_id: row.ownerId, updated_by: row.updatedBy, created_at: time(row.createdAtMs), last_updated_at: time(row.updatedAtMs), object: 'config',
+});
+
+/** Clients read the members at the top, or below `data`. */
+const both = (members: Reply): Reply => ({ success: true, data: members, ...members });
+
+const written = (row: ConfigRow): Reply => both({ id: row.id, version_id: row.versionId, slug: row.slug, object: 'config' });
+
+async function read(context: ControlContext, stored: Stored<ConfigRow>, version: string | undefined): Promise<Reply> {
+  const { row } = stored;
+  const { registry } = context.services;
+  const base = { ...head(row), format: 'json', type: 'ORG_CONFIG' };
+  if (version === undefined || version === row.versionId || version === String(row.version)) {
+    return both({ ...base, config: await maskedConfig(parse(openConfig(row, context.sealer)), registry), version_id: row.versionId, version: row.version });
+  }
+  const byNumber = /^\d{1,9}$/.test(version);
+  const earlier = byNumber ? await context.repository.find(configVersions, 'number', [row.id, String(Number(version))]) : await context.repository.get(configVersions, version);
+  if (earlier === undefined || earlier.row.configId !== row.id) throw fail('ROW_UNKNOWN', { kind: 'version', id: `${version.slice(0, 64)} of this config` });
+  return both({ ...base, ...await versionView(context, earlier.row) });
+}
+
+async function versionView(context: ControlContext, row: ConfigVersionRow): Promise<Reply> {
+  return {
+    config: await maskedConfig(parse(openConfigVersion(row, context.sealer)), context.services.registry),
+    version_id: row.id, version: row.number, updated_by: row.createdBy, last_updated_at: time(row.createdAtMs),
+  };
+}
+
+function insertVersion(context: ControlContext, config: { readonly id: string; readonly workspaceId: string }, id: string, number: number, text: string): void {
+  context.change.insert(configVersions, {
+    id, configId: config.id, workspaceId: config.workspaceId, number, sealedConfig: context.sealer.seal(text, placeOf(configVersions, id, 'sealedConfig')),
+    createdBy: context.caller.keyId, createdAtMs: context.nowMs,
+  });
+}
+
+/** A workspace has at most one default config. */
+async function clearDefault(context: ControlContext, workspaceId: string, besidesId: string): Promise<void> {
+  for (const stored of await context.repository.list(configs, { index: 'default', parts: [workspaceId], limit: usersShown })) {
+    if (stored.row.id !== besidesId) context.change.update(stored, { ...stored.row, isDefault: false });
+  }
+}
+
+async function refuseUsed(context: ControlContext, { row }: Stored<ConfigRow>): Promise<void> {
+  const users: string[] = [];
+  for (const name of [row.id, row.slug]) {
+    const keys = await context.repository.list(apiKeys, { index: 'config', parts: [row.workspaceId, name], limit: usersShown });
+    users.push(...keys.map((key) => `the API key ${key.row.name} (${key.row.id})`));
+  }
+  const workspace = await context.repository.get(workspaces, row.workspaceId);
+  const ofWorkspace = workspace?.row.defaults.user_api_key_config;
+  if (ofWorkspace === row.id || ofWorkspace === row.slug) users.push(`the workspace ${workspace?.row.slug ?? ''} (user_api_key_config)`);
+  if (users.length > 0) throw fail('ROW_IN_USE', { kind: 'config', id: row.slug, users: users.slice(0, usersShown).join(', '), advice: 'give them another default first' });
+}
+
+const isTrue = (value: boolean | 0 | 1 | undefined): boolean => value === true || value === 1;
+
+export const configsResource = defineResource({
+  name: 'configs',
+  kind: 'config',
+  operations: {
+    list: operation({
+      method: 'GET', path: '/configs', scope: 'configs.list', query: object({ ...pageQuery(), search: Type.Optional(Type.String({ maxLength: 255 })), status: Type.Optional(choice(['active', 'archived'])) }),
+      handle: async (context, { query }) => {
+        const workspace = await context.workspaceIfNamed();
+        const at = workspace === undefined ? { index: 'organisation', parts: [context.caller.organisationId] } : { index: 'workspace', parts: [workspace.id] };
+        const [search, status] = [query.search?.toLowerCase() ?? '', query.status ?? 'active'];
+        const isWanted = (row: ConfigRow): boolean => row.status === status && (row.name.toLowerCase().includes(search) || row.slug.toLowerCase().includes(search));
+        return { success: true, ...await filteredPage(context, configs, at, query, isWanted, ({ row }) => head(row)) };
+      },
+    }),
+    create: operation({
+      method: 'POST', path: '/configs', scope: 'configs.create', action: 'created',
+      body: object({ name: Type.Optional(nameField()), config: configField(), is_default: Type.Optional(flag()) }),
+      handle: async (context, { body }) => {
+        const workspace = await context.workspace();
+        const { text, providers } = await checkConfig(context, workspace.id, body.config, null);
+        const slug = slugFrom(body.name ?? '', { prefix: 'pc', nameCharsMax: slugNameChars });
+        const [id, versionId] = [context.newId(), context.newId()];
+        const row: ConfigRow = {
+          id, organisationId: workspace.organisationId, workspaceId: workspace.id, slug, name: body.name ?? slug, isDefault: isTrue(body.is_default), status: 'active', versionId, version: 1,
+          sealedConfig: context.sealer.seal(text, placeOf(configs, id, 'sealedConfig')), providers, ownerId: context.caller.keyId, updatedBy: context.caller.keyId,
+          createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
+        };
+        context.change.insert(configs, row);
+        insertVersion(context, row, versionId, 1, text);
+        if (row.isDefault) await clearDefault(context, row.workspaceId, row.id);
+        return written(row);
+      },
+    }),
+    read: operation({
+      method: 'GET', path: '/configs/{slug}', scope: 'configs.read', query: object({ version: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'number or id of an earlier version' })) }),
+      handle: async (context, { params, query }) => read(context, await configOf(context, params.slug ?? ''), query.version),
+    }),
+    update: operation({
+      method: 'PUT', path: '/configs/{slug}', scope: 'configs.update', action: 'updated',
+      body: object({ name: Type.Optional(nameField()), config: Type.Optional(configField()), status: Type.Optional(choice(['active', 'archived'])), is_default: Type.Optional(flag()) }),
+      handle: async (context, { params, body }) => {
+        const stored = await configOf(context, params.slug ?? '');
+        const before = stored.row;
+        const row = {
+          ...before, name: body.name ?? before.name, status: body.status ?? before.status, isDefault: body.is_default === undefined ? before.isDefault : isTrue(body.is_default),
+          updatedBy: context.caller.keyId, updatedAtMs: context.nowMs,
+        };
+        if (row.isDefault && !before.isDefault) await clearDefault(context, row.workspaceId, row.id);
+        const textBefore = openConfig(before, context.sealer);
+        const checked = body.config === undefined ? undefined : await checkConfig(context, row.workspaceId, body.config, parse(textBefore));
+        if (checked === undefined || checked.text === textBefore) {
+          context.change.update(stored, row);
+          return written(row);
+        }
+        const [versionId, version] = [context.newId(), before.version + 1];
+        const after = { ...row, versionId, version, providers: checked.providers, sealedConfig: context.sealer.seal(checked.text, placeOf(configs, row.id, 'sealedConfig')) };
+        context.change.update(stored, after);
+        insertVersion(context, row, versionId, version, checked.text);
+        const tooOld = await context.repository.find(configVersions, 'number', [row.id, String(version - versionsMax)]);
+        if (tooOld !== undefined) context.change.remove(tooOld);
+        return written(after);
+      },
+    }),
+    delete: operation({
+      method: 'DELETE', path: '/configs/{slug}', scope: 'configs.delete', action: 'deleted',
+      handle: async (context, { params }) => {
+        const stored = await configOf(context, params.slug ?? '');
+        await refuseUsed(context, stored);
+        // Their secrets go with them.
+        for (const version of await context.repository.list(configVersions, { index: 'config', parts: [stored.row.id], limit: versionsMax + 1 })) context.change.remove(version);
+        context.change.remove(stored);
+        return {};
+      },
+    }),
+    versions: operation({
+      method: 'GET', path: '/configs/{slug}/versions', scope: 'configs.read', query: object(pageQuery(versionsPage, versionsMax)),
+      handle: async (context, { params, query }) => {
+        const { row } = await configOf(context, params.slug ?? '');
+        const size = query.page_size ?? versionsPage;
+        const at = { index: 'config', parts: [row.id] };
+        const list: Reply[] = [];
+        for (const version of await context.repository.list(configVersions, { ...at, limit: size, offset: (query.current_page ?? 0) * size, reverse: true })) {
+          const { config, ...members } = await versionView(context, version.row);
+          list.push({ ...head(row), format: 'json', type: 'ORG_CONFIG', ...members, config: JSON.stringify(config) });
+        }
+        return listReply(await context.repository.count(configVersions, 'config', [row.id]), list, { success: true });
+      },
+    }),
+  },
+});
