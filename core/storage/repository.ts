@@ -140,8 +140,11 @@ export class Repository {
   async commit(change: Change): Promise<number> {
     if (change.isEmpty) return this.sequence();
     for (let tries = 0; tries < triesMax; tries += 1) {
-      const head = await this.#headNow();
-      // From here to the call of write() nothing waits: commits under way at once are chained in the order in which they are written.
+      if (this.#head === undefined) await this.#knowHead();
+      // From here to the call of write() nothing waits: commits under way at once are chained in the order in which they are written. Each takes the
+      // head that the one before it left, also when both waited for the same reading.
+      const head = this.#head;
+      if (head === undefined) continue;
       const { batch, next } = batchOf(change, head);
       this.#head = next;
       const epoch = this.#epoch;
@@ -198,13 +201,10 @@ export class Repository {
     }
   }
 
-  async #headNow(): Promise<Head> {
-    if (this.#head === undefined) {
-      this.#reading ??= this.#readHead().finally(() => { this.#reading = undefined; });
-      const read = await this.#reading;
-      this.#head ??= read;
-    }
-    return this.#head;
+  async #knowHead(): Promise<void> {
+    this.#reading ??= this.#readHead().finally(() => { this.#reading = undefined; });
+    const read = await this.#reading;
+    this.#head ??= read;
   }
 
   async #readHead(): Promise<Head> {

@@ -127,6 +127,19 @@ describe('repository', () => {
     assert.equal((await repository?.changes(0))?.touched?.get('thing')?.size, 60);
   });
 
+  it('writes commits that are under way at once one after the other, each once', async () => {
+    const store = await freshStore();
+    let writes = 0;
+    const write = async (batch: readonly Write[]): Promise<boolean> => {
+      writes += 1;
+      return store.write(batch);
+    };
+    const repository = new Repository({ get: (id) => store.get(id), range: (options) => store.range(options), revision: () => store.revision(), write });
+    for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 60 }, (_, index) => repository.commit(insert(thing(`t${round}-${index}`)))));
+    assert.equal(writes, 180);
+    assert.equal(await repository.sequence(), 180);
+  });
+
   it('goes on after a write that the storage refused', async () => {
     const store = await freshStore();
     let refusals = 1;
