@@ -18,6 +18,8 @@ export const workspaces = defineTable({
     isDefault: Type.Boolean(),
     createdAtMs: timeMs(),
     updatedAtMs: timeMs(),
+    /** Usage before it does not count. */
+    lastResetAtMs: Type.Optional(orNull(timeMs())),
     defaults: object({
       metadata: textMap(), input_guardrails: Type.Array(Type.String()), output_guardrails: Type.Array(Type.String()), user_api_key_config: orNull(Type.String()),
     }),

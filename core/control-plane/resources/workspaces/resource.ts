@@ -1,46 +1,60 @@
-import { Type } from '../../../storage/type.js';
 import { fail } from '../../../errors/gateway-error.js';
-import type { Stored } from '../../../storage/change.js';
 import { workspaces, type WorkspaceRow } from '../../../storage/tables/workspaces.js';
+import type { Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { time } from '../../envelope.js';
-import { object } from '../../../storage/schema-parts.js';
-import { pageOf, pageQuery } from '../../paging.js';
+import { slugFrom } from '../../slugs.js';
+import { deleteFields, deleteWorkspace } from './delete-workspace.js';
+import { listQuery, listWorkspaces } from './list-workspaces.js';
+import { activeWorkspaceAt, workspaceAt } from './workspace-access.js';
+import { createFields, noDefaults, sharedMembers, updateFields } from './workspace-fields.js';
+import { workspaceView } from './workspace-view.js';
 
-async function workspaceOf(context: ControlContext, idOrSlug: string): Promise<Stored<WorkspaceRow>> {
-  const stored = await context.byIdOrSlug(workspaces, idOrSlug, [context.caller.organisationId]);
-  if (stored === undefined || stored.row.organisationId !== context.caller.organisationId) throw fail('ROW_UNKNOWN', { kind: 'workspace', id: idOrSlug.slice(0, 64) });
-  if (!context.isOrganisationKey && stored.row.id !== context.caller.workspaceId) throw fail('WORKSPACE_FOREIGN', { kind: 'workspace', id: idOrSlug.slice(0, 64) });
-  context.subject = stored;
-  return stored;
+async function createWorkspace(context: ControlContext, body: Static<typeof createFields>): Promise<Reply> {
+  const [user] = body.users ?? [];
+  if (user !== undefined) throw fail('REFERENCE_UNKNOWN', { param: 'users.0', kind: 'user', id: user.slice(0, 64) });
+  const { nowMs } = context;
+  const members = await sharedMembers(context, body, { description: null, icon: null, defaults: noDefaults, usageLimits: [], rateLimits: [] }, null);
+  const row: WorkspaceRow = {
+    id: context.newId(), organisationId: context.caller.organisationId, slug: body.slug ?? slugFrom(body.name, { prefix: 'ws' }), name: body.name, status: 'active', isDefault: false,
+    createdAtMs: nowMs, updatedAtMs: nowMs, ...members,
+  };
+  context.change.insert(workspaces, row);
+  return workspaceView({ row });
 }
 
-const view = ({ row }: Stored<WorkspaceRow>): Reply => ({
-  id: row.id, slug: row.slug, name: row.name, description: row.description, created_at: time(row.createdAtMs), last_updated_at: time(row.updatedAtMs),
-  defaults: { ...row.defaults, is_default: row.isDefault ? 1 : 0, object: 'workspace' }, usage_limits: row.usageLimits, rate_limits: row.rateLimits,
-});
+async function updateWorkspace(context: ControlContext, idOrSlug: string, body: Static<typeof updateFields>): Promise<Reply> {
+  const stored = await activeWorkspaceAt(context, idOrSlug);
+  const { row } = stored;
+  const { nowMs } = context;
+  const members = await sharedMembers(context, body, row, row.id);
+  context.change.update(stored, { ...row, ...members, name: body.name ?? row.name, updatedAtMs: nowMs, ...(body.reset_usage === true ? { lastResetAtMs: nowMs } : {}) });
+  return {};
+}
 
 export const workspacesResource = defineResource({
   name: 'workspaces',
   kind: 'workspace',
   operations: {
+    create: operation({
+      method: 'POST', path: '/workspaces', aliases: ['/admin/workspaces'], scope: 'workspaces.create', action: 'created', body: createFields,
+      handle: (context, { body }) => createWorkspace(context, body),
+    }),
     list: operation({
-      method: 'GET', path: '/workspaces', aliases: ['/admin/workspaces'], scope: 'workspaces.list', query: object(pageQuery()),
-      handle: (context, { query }) => pageOf(context, workspaces, { index: 'organisation', parts: [context.caller.organisationId] }, query, view),
+      method: 'GET', path: '/workspaces', aliases: ['/admin/workspaces'], scope: 'workspaces.list', query: listQuery,
+      handle: (context, { query }) => listWorkspaces(context, query),
     }),
     read: operation({
       method: 'GET', path: '/workspaces/{workspaceId}', aliases: ['/admin/workspaces/{workspaceId}'], scope: 'workspaces.read',
-      handle: async (context, { params }) => view(await workspaceOf(context, params.workspaceId ?? '')),
+      handle: async (context, { params }) => ({ ...workspaceView(await workspaceAt(context, params.workspaceId ?? '')), users: [] }),
     }),
     update: operation({
-      method: 'PUT', path: '/workspaces/{workspaceId}', aliases: ['/admin/workspaces/{workspaceId}'], scope: 'workspaces.update', action: 'updated',
-      body: object({ name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })) }),
-      handle: async (context, { params, body }) => {
-        const stored = await workspaceOf(context, params.workspaceId ?? '');
-        context.change.update(stored, { ...stored.row, name: body.name ?? stored.row.name, updatedAtMs: context.nowMs });
-        return {};
-      },
+      method: 'PUT', path: '/workspaces/{workspaceId}', aliases: ['/admin/workspaces/{workspaceId}'], scope: 'workspaces.update', action: 'updated', body: updateFields,
+      handle: (context, { params, body }) => updateWorkspace(context, params.workspaceId ?? '', body),
+    }),
+    remove: operation({
+      method: 'DELETE', path: '/workspaces/{workspaceId}', aliases: ['/admin/workspaces/{workspaceId}'], scope: 'workspaces.delete', action: 'deleted', body: deleteFields,
+      handle: (context, { params, body }) => deleteWorkspace(context, params.workspaceId ?? '', body),
     }),
   },
 });
