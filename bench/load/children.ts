@@ -4,7 +4,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { availableCores, findProgram } from './machine.js';
 import { processTree } from './process-figures.js';
 
-export type Core = 'proxy' | 'upstream' | 'generator';
+/** `any`: not pinned, for a subject whose threads are to run side by side. */
+export type Core = 'proxy' | 'upstream' | 'generator' | 'any';
 
 export interface ChildOptions {
   readonly core: Core;
@@ -24,7 +25,7 @@ export class Child {
   constructor(command: string, argv: readonly string[], options: ChildOptions) {
     this.command = [command, ...argv].join(' ').slice(0, 200);
     const pin = pinning();
-    const [file, all] = pin === null ? [command, [...argv]] : ['taskset', ['-c', String(pin[options.core]), command, ...argv]];
+    const [file, all] = pin === null || options.core === 'any' ? [command, [...argv]] : ['taskset', ['-c', String(pin[options.core]), command, ...argv]];
     this.process = spawn(file, all, {
       stdio: [options.isTied === true ? 'pipe' : 'ignore', 'pipe', 'pipe'],
       env: { ...cleanEnvironment(), ...options.environment },
@@ -102,10 +103,10 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-let pins: Readonly<Record<Core, number>> | null | undefined;
+let pins: Readonly<Record<Exclude<Core, 'any'>, number>> | null | undefined;
 
 /** The proxy under test has a core to itself; provider and generator share the other, or have one each. */
-export function pinning(): Readonly<Record<Core, number>> | null {
+export function pinning(): Readonly<Record<Exclude<Core, 'any'>, number>> | null {
   if (pins === undefined) {
     const [first, second, third] = availableCores();
     pins = findProgram('taskset') === null || first === undefined || second === undefined ? null : { proxy: first, upstream: second, generator: third ?? second };

@@ -9,7 +9,7 @@ import { nginxConfig } from './nginx-config.js';
 import { cpuTimeUs, processTree, residentMib } from './process-figures.js';
 
 export const gatewayKey = 'gk-bench-5b1f6c0e9a7d4328b6f0c1d2e3a49586';
-const adminKey = 'ga-bench-0d9c8b7a6f5e4d3c2b1a09f8e7d6c5b4';
+export const adminKey = 'ga-bench-0d9c8b7a6f5e4d3c2b1a09f8e7d6c5b4';
 const probeOption = `--import=${pathToFileURL(join(import.meta.dirname, 'loop-probe.js')).href}`;
 const readyTimeoutMs = 20_000;
 
@@ -36,6 +36,8 @@ export interface StartOptions {
   readonly nodeOptions?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly readyTimeoutMs?: number;
+  /** It may use every core. */
+  readonly isUnpinned?: boolean;
   /** It is a program of node and carries the bench's probe. */
   readonly hasProbe?: boolean;
 }
@@ -107,7 +109,7 @@ export async function startGateway(name: string, command: string, tree: string, 
   const probeFile = how.hasProbe === true && program === 'node' ? `${dataDirectory}-probe.json` : null;
   const words = [...(how.under ?? []), ...(program === 'node' ? [process.execPath, ...(probeFile === null ? [] : [probeOption]), ...(how.nodeOptions ?? [])] : [program]), ...argv];
   const child = new Child(words[0] ?? '', words.slice(1), {
-    core: 'proxy',
+    core: how.isUnpinned === true ? 'any' : 'proxy',
     directory: tree,
     environment: { ...gatewayEnvironment(port, dataDirectory, around), ...(probeFile === null ? {} : { BENCH_PROBE_FILE: probeFile }), ...how.environment },
   });
