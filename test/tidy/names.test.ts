@@ -12,7 +12,7 @@ const empty = ['util', 'utils', 'helper', 'helpers', 'misc', 'manager', 'manager
 const conventional = ['README.md', 'LICENSE', 'NOTICE'];
 
 const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const codeName = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.bench|\.d)?\.(?:ts|mjs|js)$/;
+const codeName = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test|\.cases|\.bench|\.d)?\.(?:ts|mjs|js)$/;
 
 /** Recorded traffic keeps the names its folder's readme gives. */
 const isRecorded = (path: string): boolean => path.includes('/fixtures/');
