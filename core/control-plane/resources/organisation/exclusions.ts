@@ -1,0 +1,44 @@
+// Workspaces that the organisation's guardrails leave out; one list for those on the way in, one for those on the way out.
+
+import { fail } from '../../../errors/gateway-error.js';
+import { object } from '../../../storage/schema-parts.js';
+import type { OrganisationRow } from '../../../storage/tables/organisations.js';
+import { workspaces } from '../../../storage/tables/workspaces.js';
+import { Type, type Static } from '../../../storage/type.js';
+import type { ControlContext } from '../../context.js';
+import { operation, type Operation, type Reply } from '../../define-resource.js';
+import { listReply } from '../../envelope.js';
+import { ownOrganisation } from './organisation-access.js';
+
+export type Side = keyof OrganisationRow['exclusions'];
+
+const workspacesMax = 10_000;
+const exclusionFields = object({ workspaces: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: workspacesMax, description: 'ids or slugs; in place of those before' }) });
+
+async function listExclusions(context: ControlContext, side: Side): Promise<Reply> {
+  const { row } = await ownOrganisation(context);
+  const ids = row.exclusions[side];
+  return listReply(ids.length, ids, { workspaces: ids });
+}
+
+async function setExclusions(context: ControlContext, side: Side, { workspaces: given }: Static<typeof exclusionFields>): Promise<Reply> {
+  const stored = await ownOrganisation(context);
+  const ids = new Set<string>();
+  for (const [index, id] of given.entries()) {
+    const workspace = (await context.byIdOrSlug(workspaces, id, [stored.row.id]))?.row;
+    if (workspace === undefined || workspace.organisationId !== stored.row.id || workspace.status === 'archived') throw fail('REFERENCE_UNKNOWN', { param: `workspaces.${index}`, kind: 'workspace', id: id.slice(0, 64) });
+    ids.add(workspace.id);
+  }
+  context.change.update(stored, { ...stored.row, exclusions: { ...stored.row.exclusions, [side]: [...ids] }, updatedAtMs: context.nowMs });
+  return {};
+}
+
+const pathOf = (side: Side): string => `/workspace-exclusions/${side.replace('_', '-')}`;
+
+export const exclusionList = (side: Side): Operation =>
+  operation({ method: 'GET', path: pathOf(side), scope: 'organisation_exclusions.list', handle: (context) => listExclusions(context, side) });
+
+export const exclusionUpdate = (side: Side): Operation => operation({
+  method: 'PUT', path: pathOf(side), scope: 'organisation_exclusions.update', action: 'updated', body: exclusionFields,
+  handle: (context, { body }) => setExclusions(context, side, body),
+});
