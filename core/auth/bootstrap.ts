@@ -124,7 +124,7 @@ async function changesOf(repository: Repository, ids: BootstrapRow, given: Given
     if (holder !== undefined) throw fail('SETTINGS_INVALID', { reason: `${name} is the value of another API key (${holder}); give one of its own` });
     const stored = await repository.get(apiKeys, id);
     if (stored === undefined) change.insert(apiKeys, keyRow(ids, type, key, nowMs));
-    else change.update(stored, { ...stored.row, ...keyMembers(key), previous: null, updatedAtMs: nowMs });
+    else change.update(stored, { ...stored.row, ...keyMembers(key), previous: null, isUnclaimed: false, updatedAtMs: nowMs });
   }
   return change;
 }

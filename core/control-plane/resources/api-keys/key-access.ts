@@ -56,9 +56,10 @@ export function checkTakeOver(context: ControlContext, row: ApiKeyRow): void {
 const mayHandOut = (context: ControlContext, scope: string): boolean =>
   context.has(scope) || (context.isOrganisationKey && !scopesOfType['organisation-service'].includes(scope));
 
-/** A key that can make keys of the organisation, and so every other. */
+/** A key that can make keys of the organisation, and so every other, and whose secret somebody may know. */
 const administers = (row: ApiKeyRow, nowMs: number): boolean =>
-  row.type === 'organisation-service' && row.scopes.includes(scopeOf('organisation-service', 'create')) && (row.expiresAtMs === null || row.expiresAtMs > nowMs);
+  row.type === 'organisation-service' && row.scopes.includes(scopeOf('organisation-service', 'create')) && (row.expiresAtMs === null || row.expiresAtMs > nowMs)
+  && (row.isUnclaimed !== true || (row.previous?.expiresAtMs ?? 0) > nowMs);
 
 /**
  * Throws ACTION_UNTIMELY when `stored` is the last key that administers the organisation and `after` does not; without one nobody could get in. The

@@ -4,7 +4,7 @@ import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
 import { checkScopes, keepAdministered, managedKey } from './key-access.js';
 import { enforcedPeriod, sharedMembers, type updateFields } from './key-fields.js';
-import { checkedPolicy } from './rotation-policy.js';
+import { checkedPolicy, rotatedPolicy } from './rotation-policy.js';
 
 export async function updateKey(context: ControlContext, id: string, body: Static<typeof updateFields>): Promise<Reply> {
   const { nowMs } = context;
@@ -14,7 +14,9 @@ export async function updateKey(context: ControlContext, id: string, body: Stati
   // What it may already is not handed out anew, but it has to be a scope of its type still.
   if (body.scopes !== undefined) checkScopes(context, row.type, scopes, row.scopes);
   const members = await sharedMembers(context, body, row, row, false);
-  const rotationPolicy = body.rotation_policy === undefined ? row.rotationPolicy : checkedPolicy(body.rotation_policy, row.rotationPolicy, await enforcedPeriod(context, row.type), nowMs);
+  // An expired key is rotated no more; from here on it is again.
+  const held = row.rotationPolicy?.next_rotation_at === null ? rotatedPolicy(row.rotationPolicy, nowMs) : row.rotationPolicy;
+  const rotationPolicy = body.rotation_policy === undefined ? held : checkedPolicy(body.rotation_policy, held, await enforcedPeriod(context, row.type), nowMs);
   const after: ApiKeyRow = {
     ...row, ...members, name: body.name ?? row.name, scopes, rotationPolicy, updatedAtMs: nowMs,
     ...(body.reset_usage === true ? { status: 'active', lastResetAtMs: nowMs } : {}),

@@ -1,0 +1,6 @@
+// Every job of the control plane.
+
+import type { Job } from '../jobs.js';
+import { keyJob } from './api-keys/key-job.js';
+
+export const jobs: readonly Job[] = [keyJob];
