@@ -68,7 +68,12 @@ export function welcome(settings: Settings, running: RunningGateway, version: st
     '',
     api === undefined ? 'Try it, with the API key in GATEWAY_API_KEY (no provider account needed):' : 'Try it (no provider account needed):',
     '',
-    `  ${curlLine(running.url, api)}`,
+    `  ${curlLine(running.url, api, 'mock', ["-H 'x-gateway-provider: mock'"])}`,
+    '',
+    'Store the key of a provider account once, then call it by name:',
+    '',
+    `  ${storeLine(running.url, api)}`,
+    `  ${curlLine(running.url, api, '@openai/gpt-4o-mini', [])}`,
     '',
   ].join('\n');
 }
@@ -79,8 +84,12 @@ function keyLine(generated: string | undefined, set: string | undefined, variabl
 }
 
 /** A key that was not made just now is not ours to print. */
-function curlLine(url: string, api: string | undefined): string {
+function curlLine(url: string, api: string | undefined, model: string, headers: readonly string[]): string {
   const key = api === undefined ? '"x-gateway-api-key: $GATEWAY_API_KEY"' : `'x-gateway-api-key: ${api}'`;
-  const body = JSON.stringify({ model: 'mock', messages: [{ role: 'user', content: 'Hello' }] });
-  return `curl ${url}/v1/chat/completions -H ${key} -H 'x-gateway-provider: mock' -H 'content-type: application/json' -d '${body}'`;
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
+  return [`curl ${url}/v1/chat/completions -H ${key}`, ...headers, `-H 'content-type: application/json' -d '${body}'`].join(' ');
 }
+
+/** The provider's key is read from its own variable: in a command line others could read it. */
+const storeLine = (url: string, api: string | undefined): string =>
+  `GATEWAY_URL=${url} GATEWAY_API_KEY=${api ?? '"$GATEWAY_API_KEY"'} npm run gateway -- integrations create --name OpenAI --slug openai --ai-provider-id openai --key env:OPENAI_API_KEY`;
