@@ -67,13 +67,13 @@ export async function startGateway(settings: Settings, { hasLogThread = true, ha
   };
   let controlLink: PortLink | null = null;
   const workers: DataWorker[] = [];
-  const controlWorker = new ControlWorker({ settings, revision: shared.revision }, settings.threads, ([first, ...others]) => {
+  const controlWorker = new ControlWorker({ settings, memory: { masterKey, revision: shared.revision, applied: shared.applied } }, settings.threads, ([first, ...others]) => {
     if (first !== undefined) controlLink?.attach(first);
     for (const [index, port] of others.entries()) workers[index]?.attachControl(port);
   });
   const linkControl = (services: ThreadServices, repository: Repository): ControlLink => {
     const [first] = controlWorker.ports;
-    if (first === undefined || !services.isStorageShared || (!hasControlThread && settings.threads === 1)) return new LocalLink(startControlPlane(services, repository));
+    if (first === undefined || !services.isStorageShared || (!hasControlThread && settings.threads === 1)) return new LocalLink(startControlPlane(services, repository, shared));
     controlWorker.start(services);
     return controlLink = new PortLink(first);
   };

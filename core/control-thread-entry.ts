@@ -2,7 +2,7 @@
 
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { answerCalls } from './control-plane/control-link.js';
-import { startControlPlane } from './control-thread.js';
+import { startControlPlane, type ControlMemory } from './control-thread.js';
 import { reasonOf } from './errors/gateway-error.js';
 import type { Settings } from './settings/read.js';
 import { RevisionSignal } from './snapshot/snapshot.js';
@@ -11,7 +11,7 @@ import { controlStore, ThreadServices } from './thread-services.js';
 
 export interface ControlThreadData {
   readonly settings: Settings;
-  readonly revision: SharedArrayBuffer;
+  readonly memory: ControlMemory;
 }
 
 export interface ControlThreadStart extends ControlThreadData {
@@ -49,8 +49,8 @@ const leave = (): void => {
 
 try {
   const storage = await services.openStorage();
-  const signal = new RevisionSignal(data.revision);
-  const plane = startControlPlane(services, new Repository(await storage.open(controlStore), () => signal.bump()));
+  const signal = new RevisionSignal(data.memory.revision);
+  const plane = startControlPlane(services, new Repository(await storage.open(controlStore), () => signal.bump()), data.memory);
   process.on('uncaughtException', (thrown) => {
     if (isLeaving) return;
     tell({ kind: 'died', reason: reasonOf(thrown) });

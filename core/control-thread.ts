@@ -4,16 +4,25 @@
 import { ControlPlane } from './control-plane/dispatch.js';
 import { resources } from './control-plane/resources/index.js';
 import { reasonOf } from './errors/gateway-error.js';
-import { loadMasterKey } from './settings/master-key.js';
+import { AppliedSequences } from './snapshot/applied-sequences.js';
 import type { Repository } from './storage/repository.js';
 import { Sealer } from './storage/sealer.js';
 import type { ThreadServices } from './thread-services.js';
+import type { SharedMemory } from './thread.js';
 
-export function startControlPlane(services: ThreadServices, repository: Repository): ControlPlane {
+/** A reply waits so long for every thread to obey what it tells of. */
+const obeyedMsMax = 250;
+
+/** What it shares with the threads that serve calls. */
+export type ControlMemory = Pick<SharedMemory, 'masterKey' | 'revision' | 'applied'>;
+
+export function startControlPlane(services: ThreadServices, repository: Repository, memory: ControlMemory): ControlPlane {
+  const applied = new AppliedSequences(memory.applied);
   return new ControlPlane({
     repository,
-    sealer: new Sealer(loadMasterKey(services.settings)),
+    sealer: new Sealer(memory.masterKey),
     registry: services.registry,
+    untilObeyed: async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); },
     now: Date.now,
     onFault: (callId, thrown) => services.logger.error('a control call failed', { call: callId, reason: reasonOf(thrown) }),
   }, resources);

@@ -1,23 +1,37 @@
-// What the audit log keeps of a call. Secrets are masked by where they stand: a member that may hold one is never written, whatever is in it.
+// One entry of the audit log, in the words of the reply. Bounded: nobody fills the disk with one call.
 
-import type { ControlContext } from './context.js';
-import type { CheckedInput, ControlCall } from './control-call.js';
-import type { ControlRoute } from './router.js';
+import type { AuditRecord } from '../storage/change.js';
+import { masked, maskedHeaders, maskedQuery, maskedText } from './audit-mask.js';
+import type { ControlCall } from './control-call.js';
 
-/** Members whose values are never kept, at any depth. */
-const secretNames = /key$|secret|token|password|credential|authorization|headers$|configurations|^config$|service_account/i;
+const bodyCharsMax = 16 * 1024;
+const refusedBodyCharsMax = 1024;
+const headersCharsMax = 4 * 1024;
+const textCharsMax = 2 * 1024;
 
-export function auditRecord(call: ControlCall, route: ControlRoute, context: ControlContext, input: CheckedInput): Readonly<Record<string, unknown>> {
-  const { caller } = context;
+export interface AuditedOutcome {
+  readonly status: number;
+  readonly nowMs: number;
+  /** Undefined: no operation was found. */
+  readonly kind: string | undefined;
+  readonly action: string | null;
+  /** As it was understood; undefined: it was not. */
+  readonly body: unknown;
+  readonly workspaceId: string | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export function auditRecord(call: ControlCall, { status, nowMs, kind, action, body, workspaceId, details }: AuditedOutcome): AuditRecord {
+  const { caller } = call;
+  const isRefused = status >= 400;
+  const text = body === undefined ? (call.body.length === 0 ? '' : `[${call.body.length} bytes]`) : JSON.stringify(masked(body));
   return {
-    timestamp: context.nowMs, method: call.method, uri: call.path, request_id: call.id, request_body: JSON.stringify(masked(input.body)), query_params: JSON.stringify(input.query),
-    user_id: caller.keyId, user_type: 'api_key', organisation_id: caller.organisationId, workspace_id: caller.workspaceId || (input.workspaceId ?? null),
-    response_status_code: 200, resource_type: route.resource.kind, action: route.operation.action, client_ip: call.address, details: context.auditDetails,
+    timestamp: nowMs, method: call.method, uri: cut(maskedText(call.path), textCharsMax), request_id: call.id,
+    request_body: cut(text, isRefused ? refusedBodyCharsMax : bodyCharsMax), query_params: cut(maskedQuery(call.query), textCharsMax),
+    request_headers: cut(maskedHeaders(call.headers), isRefused ? refusedBodyCharsMax : headersCharsMax),
+    user_id: caller.keyId, user_type: 'api_key', organisation_id: caller.organisationId, workspace_id: caller.workspaceId || (workspaceId ?? null),
+    response_status_code: status, resource_type: kind ?? null, action, client_ip: call.address, country: null, details,
   };
 }
 
-export function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, secretNames.test(name) && each !== null ? '[masked]' : masked(each)]));
-}
+const cut = (text: string, charsMax: number): string => (text.length > charsMax ? `${text.slice(0, charsMax)}…` : text);

@@ -3,59 +3,131 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseJsonObject } from '../body/parse.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
-import { CommitConflict } from '../storage/change.js';
-import { auditRecord } from './audit-record.js';
+import { Change, CommitConflict } from '../storage/change.js';
+import { auditRecord, type AuditedOutcome } from './audit-record.js';
 import { checkInput } from './check-input.js';
 import { ControlContext, type Caller } from './context.js';
 import type { CheckedInput, ControlCall, ControlReply } from './control-call.js';
-import type { Reply, Resource } from './define-resource.js';
+import { ControlGate } from './control-gate.js';
+import type { Operation, Resource } from './define-resource.js';
 import { errorReply } from './envelope.js';
+import { KeptReplies, type KeptCall } from './kept-replies.js';
+import { RefusalAllowance } from './refusal-allowance.js';
 import { ControlRouter, type ControlRoute } from './router.js';
 import type { ControlServices } from './services.js';
 
+export const repeatedHeader = 'x-gateway-idempotent-replay';
 /** A row that others change faster than a handler runs is not changed by it. */
 const triesMax = 20;
 
+/** What is known of a call so far, for its audit entry. */
+interface Progress {
+  route: ControlRoute | undefined;
+  body: unknown;
+  workspaceId: string | undefined;
+}
+
+interface Outcome {
+  readonly body: string;
+  readonly version: number | null;
+  /** It is the reply of the same call before. */
+  readonly isRepeated: boolean;
+}
+
 export class ControlPlane {
   readonly router: ControlRouter;
+  readonly #kept: KeptReplies;
+  readonly #refusals = new RefusalAllowance();
 
-  constructor(readonly services: ControlServices, readonly resources: readonly Resource[]) {
+  constructor(readonly services: ControlServices, readonly resources: readonly Resource[], readonly gate = new ControlGate()) {
     this.router = new ControlRouter(resources);
+    this.#kept = new KeptReplies(services);
   }
 
   /** Never rejects. */
   async handle(call: ControlCall): Promise<ControlReply> {
+    const progress: Progress = { route: undefined, body: undefined, workspaceId: undefined };
     try {
-      const { reply, version } = await this.#run(call);
-      return { status: 200, headers: version === null ? [] : ['etag', etagOf(version)], body: JSON.stringify(reply) };
+      this.gate.enter(call.caller.keyId);
+    } catch (thrown) {
+      return { headers: ['retry-after', '1'], ...errorReply(thrown) };
+    }
+    try {
+      const { body, version, isRepeated } = await this.#run(call, progress);
+      const headers = version === null ? [] : ['etag', etagOf(version)];
+      if (isRepeated) headers.push(repeatedHeader, 'true');
+      return { status: 200, headers, body };
     } catch (thrown) {
       if (!isGatewayError(thrown)) this.services.onFault(call.id, thrown);
-      const allowed = isGatewayError(thrown) && thrown.code === 'METHOD_NOT_ALLOWED' ? ['allow', this.router.methodsOf(call.path).join(', ')] : [];
-      return { headers: allowed, ...errorReply(thrown) };
+      const reply = errorReply(thrown);
+      await this.#recordUnchanged(call, progress, reply.status, {});
+      const allowed = reply.status === 405 ? ['allow', this.router.methodsOf(call.path).join(', ')] : [];
+      return { headers: allowed, ...reply };
+    } finally {
+      this.gate.leave(call.caller.keyId);
     }
   }
 
-  async #run(call: ControlCall): Promise<{ readonly reply: Reply; readonly version: number | null }> {
+  async #run(call: ControlCall, progress: Progress): Promise<Outcome> {
     const route = this.#route(call);
+    progress.route = route;
     requireOneOf(route, call.caller);
-    const input = inputOf(call, route);
+    const input = inputOf(call, route, progress);
+    const kept = takesIdempotencyKey(route.operation) ? this.#kept.callOf(call) : undefined;
+    if (kept === undefined) return this.#perform(call, route, input, undefined);
+    const outcome = await this.#kept.alone(kept, () => this.#perform(call, route, input, kept));
+    if (outcome.isRepeated) await this.#recordUnchanged(call, progress, 200, { repeated: true });
+    this.#kept.sweep(this.services.now()).catch((thrown: unknown) => this.services.onFault(call.id, thrown));
+    return outcome;
+  }
+
+  /** Handler and commit, again when a row changed in between. */
+  async #perform(call: ControlCall, route: ControlRoute, input: CheckedInput, kept: KeptCall | undefined): Promise<Outcome> {
+    const { repository } = this.services;
     for (let tries = 0; tries < triesMax; tries += 1) {
-      const context = new ControlContext(call.caller, input.workspaceId, this.services.repository, this.services, this.services.now());
+      const nowMs = this.services.now();
+      const before = kept === undefined ? undefined : await this.#kept.find(kept, nowMs);
+      if (before !== undefined) return { ...before, isRepeated: true };
+      const context = new ControlContext(call.caller, input.workspaceId, repository, this.services, nowMs);
       // Named is looked at, whether the operation reads it or not: a locked key names its own.
       if (input.workspaceId !== undefined) await context.workspace();
       const reply = await route.operation.handle(context, input);
-      const { subject } = context;
       if (call.ifMatch !== undefined) checkMatch(call.ifMatch, route, context);
-      if (route.operation.action !== null) context.change.audit.push(auditRecord(call, route, context, input));
+      const version = versionAfter(context);
+      const body = JSON.stringify(reply);
+      const { change } = context;
+      if (kept !== undefined) await this.#kept.keep(kept, { body, version }, change, nowMs);
+      if (isRecorded(call)) {
+        const details = context.auditDetails;
+        change.audit.push(auditRecord(call, { status: 200, nowMs, kind: route.resource.kind, action: route.operation.action, body: input.body, workspaceId: input.workspaceId, details }));
+      }
+      if (change.isEmpty) return { body, version, isRepeated: false };
       try {
-        await this.services.repository.commit(context.change);
-        return { reply, version: subject === null ? null : subject.version + (context.change.rows.some(({ before }) => before === subject) ? 1 : 0) };
+        await this.services.untilObeyed(await repository.commit(change));
+        return { body, version, isRepeated: false };
       } catch (thrown) {
         if (!(thrown instanceof CommitConflict)) throw isGatewayError(thrown) ? thrown : fail('STORAGE_REFUSED', { reason: reasonOf(thrown) }, thrown);
         if (thrown.kind === 'duplicate') throw fail('ROW_EXISTS', { kind: route.resource.kind, id: `with this ${thrown.index}`, param: thrown.index });
       }
     }
     throw fail('VERSION_STALE', { kind: route.resource.kind, id: Object.values(route.params)[0] ?? '' });
+  }
+
+  /** The audit entry of a call that changed nothing: refused, or a repetition. Never rejects. */
+  async #recordUnchanged(call: ControlCall, { route, body, workspaceId }: Progress, status: number, more: AuditedOutcome['details']): Promise<void> {
+    // A storage that takes no writes takes none of these either.
+    if (!isRecorded(call) || status === 503) return;
+    const nowMs = this.services.now();
+    const unrecorded = this.#refusals.take(call.caller.keyId, nowMs);
+    if (unrecorded === undefined) return;
+    const change = new Change();
+    const details = unrecorded === 0 ? more : { ...more, unrecorded_before: unrecorded };
+    change.audit.push(auditRecord(call, { status, nowMs, kind: route?.resource.kind, action: route?.operation.action ?? null, body, workspaceId, details }));
+    try {
+      await this.services.repository.commit(change);
+    } catch (thrown) {
+      this.services.onFault(call.id, thrown);
+    }
   }
 
   #route(call: ControlCall): ControlRoute {
@@ -70,11 +142,26 @@ export class ControlPlane {
 /** Weak validators say that two texts mean the same; versions are exact. */
 export const etagOf = (version: number): string => `"${version}"`;
 
+/** Reading leaves no trace. */
+const isRecorded = ({ method }: ControlCall): boolean => method === 'POST' || method === 'PUT' || method === 'DELETE';
+const takesIdempotencyKey = ({ method, action }: Operation): boolean => method === 'POST' && action !== null;
+
+const matchShape = /^(?:\*|(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*)$/;
+
 function checkMatch(ifMatch: string, route: ControlRoute, { subject }: ControlContext): void {
+  if (!matchShape.test(ifMatch.trim())) throw fail('HEADER_INVALID', { name: 'if-match', reason: 'must be an etag as it came, in quotes, or *', param: 'if-match' });
   if (subject === null) throw fail('HEADER_INVALID', { name: 'if-match', reason: 'this operation is about no single row; leave it out', param: 'if-match' });
   const wanted = ifMatch.split(',').map((each) => each.trim());
   if (wanted.includes('*') || wanted.includes(etagOf(subject.version))) return;
   throw fail('VERSION_STALE', { kind: route.resource.kind, id: subject.row.id });
+}
+
+/** Of the subject when the change is written; null: there is none, or it is gone. */
+function versionAfter({ subject, change }: ControlContext): number | null {
+  if (subject === null) return null;
+  const own = change.rows.find(({ table, id }) => table.name === subject.table.name && id === subject.row.id);
+  if (own === undefined) return subject.version;
+  return own.after === null ? null : (own.before?.version ?? 0) + 1;
 }
 
 function requireOneOf({ operation }: ControlRoute, caller: Caller): void {
@@ -83,11 +170,13 @@ function requireOneOf({ operation }: ControlRoute, caller: Caller): void {
 }
 
 /** `workspace_id` counts in query and body of every operation; what the path says may be said again in the body. */
-function inputOf(call: ControlCall, route: ControlRoute): CheckedInput {
+function inputOf(call: ControlCall, route: ControlRoute, progress: Progress): CheckedInput {
   const { operation, params } = route;
   const query: Record<string, unknown> = queryOf(call.query);
   const body: Record<string, unknown> = call.body.length === 0 ? {} : { ...parseJsonObject(call.body) };
+  progress.body = { ...body };
   const workspaceId = shared('workspace_id', query, body);
+  progress.workspaceId = workspaceId;
   const organisationId = shared('organisation_id', query, body);
   if (organisationId !== undefined && organisationId !== call.caller.organisationId) throw fail('WORKSPACE_FOREIGN', { kind: 'organisation', id: organisationId.slice(0, 64), param: 'organisation_id' });
   dropRepeated(params, body, operation.body);

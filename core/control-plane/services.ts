@@ -8,6 +8,8 @@ export interface ControlServices {
   readonly repository: Repository;
   readonly sealer: Sealer;
   readonly registry: Registry;
+  /** Resolves when calls obey the commit, or soon after. Never rejects. */
+  untilObeyed(sequence: number): Promise<void>;
   now(): number;
   /** Something that nobody expected was thrown; `callId` names the call in the log. */
   onFault(callId: string, thrown: unknown): void;

@@ -70,7 +70,7 @@ describe('a control call over HTTP', () => {
       assert.deepEqual([got.status, got.body.success, got.body.status, got.body.data?.errorCode, got.body.error?.code, got.body.error?.param, got.body.data?.message], [status, false, 'failure', code, code, param, got.body.message], `${method} ${path}`);
       assert.equal(JSON.stringify(got.body).includes(apiKey), false);
     }
-    assert.equal((await call('PATCH', '/v1/workspaces/first-workspace')).headers.get('allow'), 'GET, PUT');
+    assert.equal((await call('PATCH', '/v1/workspaces/first-workspace')).headers.get('allow'), 'GET, PUT, DELETE');
     const head = await fetch(`${gateway.url}/v1/workspaces`, { method: 'HEAD', headers: { 'x-gateway-api-key': adminKey } });
     assert.equal(head.status, 405);
   });

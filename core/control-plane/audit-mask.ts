@@ -1,0 +1,62 @@
+// What the audit log keeps of a request. A secret may stand in any member that can hold one, so it is decided by names what is kept, not what is left
+// out: of configs and credentials only the members listed here, of headers only those that say how a call was made, of addresses only the host.
+
+const mark = '[masked]';
+/** Members whose values are never kept, at any depth. */
+const secretName = /key$|secret|token|pass(?:word|phrase)|credential|authorization|cookie|signature|headers$|service_account|_json$/i;
+/** Members of which no text is kept but those of `plainNames`. */
+const closedName = /^(?:config|configurations|model_config|parameters|params|webhook|targets|cache|strategy|hooks|checks|input_guardrails|output_guardrails|input_mutators|output_mutators|before_request_hooks|after_request_hooks|override_params|default_params)$/i;
+/** Texts of configs that choose and hold nothing secret. */
+const plainNames: ReadonlySet<string> = new Set(['provider', 'model', 'mode', 'virtual_key', 'id', 'slug', 'on', 'default', 'then', 'type', 'alias', 'aws_auth_type', 'aws_region', 'api_version']);
+const addressName = /(?:ur[il]|host|endpoint)$/i;
+const countName = /tokens$|_ms$|_period|_at$/;
+/** Credentials by their shape, wherever somebody wrote them. */
+const credentialShape = /\b(?:bearer|basic)\s+[\w.~+/=-]{8,}|\b(?:gw[_-]|sk-|pk-|ghp_|xox[a-z]-|AKIA|AIza|eyJ)[\w.-]{8,}/gi;
+const addressShape = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/?#"'<>]*)([^\s"'<>]*)/gi;
+/** Headers that say how a call was made. Of others the name is kept. */
+const plainHeaders: ReadonlySet<string> = new Set([
+  'accept', 'accept-encoding', 'accept-language', 'content-encoding', 'content-type', 'host', 'if-match', 'user-agent', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip',
+  'x-request-id', 'traceparent', 'x-gateway-trace-id', 'x-gateway-span-id',
+]);
+const depthMax = 12;
+
+/** `value` without anything that may be secret. */
+export function masked(value: unknown, isClosed = false, depth = 0): unknown {
+  if (typeof value === 'string') return isClosed ? mark : maskedText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= depthMax) return mark;
+  if (Array.isArray(value)) return value.map((each) => masked(each, isClosed, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [maskedText(name), maskedMember(name, each, isClosed, depth + 1)]));
+}
+
+function maskedMember(name: string, value: unknown, isClosed: boolean, depth: number): unknown {
+  if (value === null || typeof value === 'boolean' || (typeof value === 'number' && countName.test(name))) return value;
+  if (secretName.test(name) && !countName.test(name)) return mark;
+  if (typeof value === 'string') {
+    if (addressName.test(name)) return addressOnly(value);
+    return (isClosed || closedName.test(name)) && !plainNames.has(name) ? mark : maskedText(value);
+  }
+  return masked(value, isClosed || closedName.test(name), depth);
+}
+
+/** A text that somebody wrote for people to read. */
+export const maskedText = (text: string): string =>
+  text.replace(addressShape, (_, scheme: string, host: string, rest: string) => scheme + host.slice(host.lastIndexOf('@') + 1) + (rest === '' || rest === '/' ? rest : `/${mark}`)).replace(credentialShape, mark);
+
+function addressOnly(text: string): string {
+  const shown = maskedText(text);
+  return shown === text && !/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? mark : shown;
+}
+
+export function maskedQuery(query: string): string {
+  return JSON.stringify(Object.fromEntries([...new URLSearchParams(query)].map(([name, value]) => [maskedText(name), maskedMember(name, value, false, 0)])));
+}
+
+export function maskedHeaders(headers: readonly string[]): string {
+  const kept: Record<string, string> = {};
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? '';
+    kept[maskedText(name)] = plainHeaders.has(name) ? maskedText(headers[index + 1] ?? '') : mark;
+  }
+  return JSON.stringify(kept);
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { masked, maskedHeaders, maskedQuery } from '../../../core/control-plane/audit-mask.js';
+import { firstApiKey, startControl, type TestControl } from '../../support/control.js';
+
+async function entriesOf(control: TestControl): Promise<Readonly<Record<string, unknown>>[]> {
+  const entries = [];
+  for await (const { record } of control.repository.audit()) entries.push(record);
+  return entries;
+}
+
+const workspace = '/v1/workspaces/first-workspace';
+
+describe('the audit log', () => {
+  it('has every call that may change something, also those that were refused, with their status', async () => {
+    const control = await startControl();
+    await control.call('GET', workspace);
+    await control.call('PUT', workspace, { name: 'Renamed' });
+    await control.call('PUT', workspace, { nmae: 'Renamed' });
+    await control.call('PUT', workspace, { name: 'Late' }, { ifMatch: '"0"' });
+    await control.call('PUT', '/v1/workspaces/nowhere', { name: 'x' });
+    await control.call('POST', '/v1/prompts', { name: 'x' });
+    await control.call('PUT', '/v1/workspaces/first-workspace', { name: 'x' }, { as: firstApiKey });
+    const entries = await entriesOf(control);
+    assert.deepEqual(entries.map(({ method, response_status_code, resource_type }) => [method, response_status_code, resource_type]), [
+      ['PUT', 200, 'workspace'], ['PUT', 400, 'workspace'], ['PUT', 412, 'workspace'], ['PUT', 404, 'workspace'], ['POST', 404, null], ['PUT', 200, 'workspace'],
+    ]);
+    assert.equal(entries[0]?.request_headers, '{"user-agent":"test"}');
+    assert.equal(entries[1]?.request_body, '{"nmae":"Renamed"}');
+  });
+
+  it('is not filled by calls that are refused: they are bounded, and counted', async () => {
+    const control = await startControl();
+    for (let count = 0; count < 300; count += 1) await control.call('DELETE', '/v1/prompts/none');
+    const before = (await entriesOf(control)).length;
+    assert.ok(before >= 20 && before <= 60, String(before));
+    control.clock.nowMs += 20_000;
+    await control.call('DELETE', '/v1/prompts/none');
+    assert.deepEqual((await entriesOf(control)).at(-1)?.details, { unrecorded_before: 300 - before });
+    await control.call('PUT', workspace, { name: 'Renamed' });
+    assert.equal((await entriesOf(control)).at(-1)?.response_status_code, 200);
+  });
+
+  it('keeps no more of a call than its bounds', async () => {
+    const control = await startControl();
+    await control.call('PUT', workspace, { description: 'x'.repeat(100_000) });
+    await control.call('PUT', `${workspace}?${'x'.repeat(20_000)}=1`, { name: 'x' });
+    for (const entry of await entriesOf(control)) assert.ok(JSON.stringify(entry).length < 30_000);
+  });
+});
+
+describe('what the audit log keeps', () => {
+  const secret = 'marked-Secret-0123456789';
+
+  it('holds no secret from any member that may have one', () => {
+    const bodies: readonly unknown[] = [
+      { key: secret }, { api_key: secret }, { apiKey: secret }, { configurations: { aws_access_key_id: secret, anything: secret, custom_headers: { 'x-own': secret }, list: [{ deep: secret }], custom_host: `https://u:${secret}@h.example/p?t=${secret}` } },
+      { config: { provider: 'openai', api_key: secret, targets: [{ api_key: secret, custom_headers: { a: secret } }], whatever: secret, cache: { mode: 'simple', name: secret } } },
+      { config: { input_guardrails: [{ webhook: { webhookURL: `https://h.example/${secret}`, headers: { authorization: secret } } }], before_request_hooks: [{ checks: [{ id: 'x', parameters: { url: secret, anything: [secret] } }] }] } },
+      { config: JSON.stringify({ api_key: secret, provider: 'openai' }) }, { vertex_service_account_json: { private: secret } }, { token: secret, password: secret, client_secret: secret },
+      { secret_mappings: [{ target_field: 'key', secret_key: secret }] }, { note: `see https://h.example/hook?token=${secret}` }, { name: `Bearer ${secret}` }, { url: `https://${secret}@h.example` }, { custom_host: secret },
+      { models: [{ slug: 'm', configurations: { custom_host: `https://h.example/${secret}`, custom_headers: { 'x-own': secret } } }] }, { description: `sk-${secret}` }, { model_config: { x: secret } },
+      { headers: { a: secret } }, { forward_headers: [secret] }, { config: { strategy: { mode: 'conditional', conditions: [{ query: { 'metadata.x': { $eq: secret } }, then: 'a' }] } } },
+    ];
+    for (const body of bodies) assert.equal(JSON.stringify(masked(body)).includes(secret), false, JSON.stringify(masked(body)));
+    assert.equal(maskedHeaders(['authorization', `Bearer ${secret}`, 'cookie', secret, 'x-own', secret, 'user-agent', 'curl', 'x-gateway-config', secret]).includes(secret), false);
+    assert.equal(maskedQuery(`key=${secret}&token=${secret}&api-key=${secret}`).includes(secret), false);
+  });
+
+  it('says what was done nevertheless', () => {
+    assert.deepEqual(masked({ name: 'n', description: null, scopes: ['a.b'], rate_limits: [{ type: 'tokens', unit: 'rpm', value: 5 }], key: 'x', rotation_policy: { rotation_period: 'weekly', key_transition_period_ms: 1_800_000 } }), {
+      name: 'n', description: null, scopes: ['a.b'], rate_limits: [{ type: 'tokens', unit: 'rpm', value: 5 }], key: '[masked]', rotation_policy: { rotation_period: 'weekly', key_transition_period_ms: 1_800_000 },
+    });
+    assert.deepEqual(masked({ config: { provider: 'openai', api_key: 'x', retry: { attempts: 3 }, strategy: { mode: 'fallback' }, custom_host: 'https://h.example/v1' } }), {
+      config: { provider: 'openai', api_key: '[masked]', retry: { attempts: 3 }, strategy: { mode: 'fallback' }, custom_host: 'https://h.example/[masked]' },
+    });
+    assert.equal(maskedQuery('page_size=5&slugs=a'), '{"page_size":"5","slugs":"a"}');
+  });
+});
