@@ -84,6 +84,11 @@ describe('a workspace', () => {
       assert.deepEqual(errorOf(await control.call(String(method), `/v1/workspaces${path}`, { name: 'x' }, { as: firstApiKey })), [403, 'AB03', null]);
     }
     assert.deepEqual(errorOf(await control.call('GET', '/v1/workspaces/nowhere')), [404, 'AB08', null]);
+    // A workspace that is named beside the path counts as well.
+    assert.deepEqual(errorOf(await control.call('GET', `/v1/workspaces/first-workspace?workspace_id=${slug}`, undefined, { as: firstApiKey })), [403, 'AB03', 'workspace_id']);
+    assert.deepEqual(errorOf(await control.call('GET', `/v1/workspaces/first-workspace?workspace_id=${slug}`)), [400, 'AB01', 'workspace_id']);
+    assert.deepEqual(errorOf(await control.call('GET', `/v1/workspaces?workspace_id=${slug}`, undefined, { as: firstApiKey })), [403, 'AB03', 'workspace_id']);
+    assert.deepEqual(namesOf(await control.call('GET', `/v1/workspaces?workspace_id=${slug}`)), [1, 'Red']);
   });
 
   it('is archived when it is deleted, by its name, and only with force when it is in use; the first one stays', async () => {

@@ -22,9 +22,11 @@ export async function listWorkspaces(context: ControlContext, query: Static<type
   const wanted = statusesOf(query.status ?? 'active');
   if (wanted.has('archived') && !context.isOrganisationKey) throw fail('ACTION_FORBIDDEN', { reason: 'archived workspaces are listed for keys of the organisation alone', param: 'status' });
   const { caller } = context;
+  // A key of a workspace names its own even when it names none.
+  const only = (await context.workspaceIfNamed())?.id;
   const part = query.name?.toLowerCase();
   const isWanted = (row: WorkspaceRow): boolean =>
-    wanted.has(row.status) && (context.isOrganisationKey || row.id === caller.workspaceId)
+    wanted.has(row.status) && (only === undefined || row.id === only)
     && (part === undefined || row.name.toLowerCase().includes(part)) && (query.exact_name === undefined || row.name === query.exact_name);
   return filteredPage(context, workspaces, { index: 'organisation', parts: [caller.organisationId] }, query, isWanted, workspaceView);
 }

@@ -12,6 +12,8 @@ export async function workspaceAt(context: ControlContext, idOrSlug: string): Pr
   // Which others there are is nothing that a locked key learns.
   if (!context.isOrganisationKey && (!isOurs || stored.row.id !== caller.workspaceId)) throw fail('WORKSPACE_FOREIGN', named);
   if (!isOurs) throw fail(stored === undefined ? 'ROW_UNKNOWN' : 'WORKSPACE_FOREIGN', named);
+  const other = context.workspaceId === undefined ? undefined : await context.workspace();
+  if (other !== undefined && other.id !== stored.row.id) throw fail('FIELD_INVALID', { param: 'workspace_id', reason: 'is not the workspace that the path names' });
   context.subject = stored;
   return stored;
 }
