@@ -118,6 +118,7 @@ export class DataThread {
     if (index === 0) await recordMasterKey(repository.store, sealer, (thrown) => services.logger.warn('which master key the store goes by could not be written; it is tried again at the next start', { reason: reasonOf(thrown) }));
     const applied = new AppliedSequences(shared.applied);
     const snapshot = new Snapshot(repository, signal, {
+      sealer,
       onFault: (thrown) => services.logger.error('stored rows could not be read', { reason: reasonOf(thrown) }),
       onUnusable: (table, id, thrown) => services.logger.error('a stored row cannot be used, calls do without it', { table, id, reason: reasonOf(thrown) }),
       onApplied: (sequence) => applied.publish(index, sequence),
@@ -130,7 +131,7 @@ export class DataThread {
     const caches = new CacheInstances({ memoryBytesMax: settings.cacheMemoryBytes, diskBytesMax: settings.cacheDiskBytes });
     const authenticator = new Authenticator(snapshot);
     const plans = new PlanCache({
-      registry: services.registry, upstream: services.upstream, breakers, userAgent: `gateway/${gatewayVersion}`, caches,
+      registry: services.registry, upstream: services.upstream, breakers, userAgent: `gateway/${gatewayVersion}`, caches, rows: snapshot,
       poolCheck: (module, params, timeoutMs) => new PoolCheck(services.workers, module, params, timeoutMs),
       holdsKey: (text) => authenticator.holdsKey(text),
     });
@@ -147,6 +148,7 @@ export class DataThread {
       settings: { retryDelayMs: settings.retryDelayMs, requestsMax: settings.requestsMax, collectedBytesMax: settings.collectedBytesMax },
       authenticator,
       plans,
+      rows: snapshot,
       breakers,
       timers: services.timers,
       logger: services.logger,

@@ -86,7 +86,10 @@ const providerSets = [
 function missingSet(config: Config, options: ConfigOptions, path: string): ConfigFault | undefined {
   if (config.strategy !== undefined && config.targets !== undefined) return undefined;
   if (config.passthrough === true || sufficient.some((name) => config[name] !== undefined)) return undefined;
+  // `@slug/model` names the provider as well.
+  const setModel = config.override_params?.model ?? config.default_params?.model;
   const { provider } = config;
+  if (provider === undefined && typeof setModel === 'string' && setModel.startsWith('@')) return undefined;
   if (provider === undefined) {
     return {
       path,

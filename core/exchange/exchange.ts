@@ -20,6 +20,12 @@ export interface ExchangePrincipal {
   readonly organisationId: string;
 }
 
+export interface StoredConfigName {
+  readonly id: string;
+  readonly slug: string;
+  readonly versionId: string;
+}
+
 /** The running part of an exchange, from the moment its plan is known. */
 export interface Running {
   /** Stops everything on the upstream side; nothing is heard of it again. */
@@ -88,6 +94,12 @@ export class Exchange implements PluginExchange {
   isFinished = false;
   attempts = 0;
   provider = '';
+  /** Slug of the stored provider that the body named before its model; empty when it did not. */
+  modelSlug = '';
+  /** Slug of the stored provider that is tried; empty for others. */
+  providerSlug = '';
+  /** The stored config of the call; null: it has none. */
+  storedConfig: StoredConfigName | null = null;
   targetPath = '';
   /** Parameters that the running target leaves out; the client reads of them in a header. */
   unsupported: string[] = [];
@@ -147,6 +159,12 @@ export class Exchange implements PluginExchange {
   /** Throws HEADER_INVALID when the header is not a JSON object. */
   get metadata(): Readonly<Record<string, Json>> {
     return this.#metadata ??= parseMetadata(this.head.metadata);
+  }
+
+  /** What the key, or else the workspace, says of the call; it wins over what the request says. The head tells the same from here on. */
+  addMetadata(given: Readonly<Record<string, Json>>): void {
+    this.#metadata = { ...this.metadata, ...given };
+    this.head.metadata = JSON.stringify(this.#metadata);
   }
 
   get signal(): AbortSignal {

@@ -5,6 +5,7 @@ import type { Authenticator } from '../auth/authenticate.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Usage } from '../exchange/usage.js';
 import type { PlanCache } from '../plan/plan-cache.js';
+import type { StoredRows } from '../plan/plan-sources.js';
 import type { ResponseStore } from '../storage/response-store.js';
 import type { FaultReport } from '../telemetry/fault-report.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -26,6 +27,7 @@ export interface PipelineServices {
   readonly settings: PipelineSettings;
   readonly authenticator: Authenticator;
   readonly plans: PlanCache;
+  readonly rows: StoredRows;
   readonly breakers: Breakers;
   /** Time-outs of attempts. */
   readonly timers: TimerWheel;

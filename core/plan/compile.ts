@@ -4,12 +4,15 @@
 import {
   ParameterError, type Closable, type Host, type ObjectSchema, type Strategy, type StrategyPlugin,
 } from '@gateway/plugin-sdk';
+import { inspect } from 'node:util';
 import type { BodyEdit } from '../body/splice.js';
 import { parseDropPath, type DropPath } from '../body/splice.js';
 import type { Config } from '../config/config.js';
 import { inherit, noInheritance, type Inherited } from '../config/parameters.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import type { Registry } from '../registry/registry.js';
+import type { StoredConfig, StoredIntegration, StoredProvider } from '../snapshot/stored-provider.js';
+import { Secret } from '../storage/sealer.js';
 import type { BreakerPolicy, Breakers } from '../upstream/breaker.js';
 import type { Trust, UpstreamClient } from '../upstream/client.js';
 import { didYouMean } from '../settings/nearest-name.js';
@@ -18,6 +21,8 @@ import { cachePlan, type CacheServices } from './compile-cache.js';
 import { HookCompiler, type HookServices } from './compile-hooks.js';
 import { loadProvider } from './load-provider.js';
 import { parameterPath } from './parameter-path.js';
+import type { PlanSources } from './plan-sources.js';
+import { StoredTarget, type StoredModelTarget } from './stored-target.js';
 import { PlanWeight } from './plan-weight.js';
 import type { Base, Group, TargetPlan, LoadedProvider, Plan, PlanNode, RetryPolicy } from './plan.js';
 
@@ -38,6 +43,10 @@ export interface CompileContext {
   readonly customHost: string | undefined;
   /** Identifies the config for breakers: same text, same workspace, same breaker. */
   readonly digest: string;
+  /** Finds stored providers, and remembers which; without, there are none. */
+  readonly sources?: PlanSources;
+  /** The stored config that is compiled. */
+  readonly config?: StoredConfig;
 }
 
 const defaultRetryCodes: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
@@ -54,6 +63,7 @@ export async function compilePlan(config: Config, context: CompileContext, servi
   } catch (thrown) {
     // No plan will ever hold what was made before the fault.
     closeAll(compiler.instances);
+    if (thrown instanceof ProviderUnnamed) return awaitingPlan(thrown.param, context.sources?.list ?? null);
     throw thrown;
   }
   return {
@@ -64,10 +74,29 @@ export async function compilePlan(config: Config, context: CompileContext, servi
     judgesRequest: compiler.judgesRequest,
     instances: compiler.instances,
     weightBytes: compiler.weight.bytes,
+    sources: context.sources?.list ?? null,
+    config: context.config ?? null,
+    awaitsModel: null,
+    epoch: 0,
     open: 0,
     isRetired: false,
   };
 }
+
+/** No place says which provider is meant; the model of the body still may. */
+class ProviderUnnamed extends Error {
+  constructor(readonly param: string) {
+    super('no provider is named');
+  }
+}
+
+/** `param`: the place in the config that names no provider; null without a config. */
+export const awaitingPlan = (param: string | null, sources: Plan['sources']): Plan => ({
+  root: nowhere, targetCount: 0, canRepeat: false, needsBytes: true, judgesRequest: false, instances: [], weightBytes: 0, sources, config: null,
+  awaitsModel: { param }, epoch: 0, open: 0, isRetired: false,
+});
+
+const nowhere: Group = Object.freeze({ kind: 'group', path: 'config', mode: '', strategy: { next: () => -1 }, children: [], targets: [], hasBreaker: false });
 
 /** A plugin that cannot close must not take the call down that happened to be the plan's last. */
 export function closeAll(instances: readonly Closable[]): void {
@@ -131,18 +160,20 @@ class Compiler {
 
   async target(config: Config, path: string, inherited: Inherited): Promise<TargetPlan> {
     const { context, services } = this;
-    const own = config.provider ?? '';
-    const named = own || context.provider || '';
-    if (config.virtual_key !== undefined || named.startsWith('@')) {
-      throw fail('CONFIG_INVALID', { path, param: path, reason: `no provider ${config.virtual_key ?? named} in the catalogue of this workspace: providers cannot be stored yet; give provider and api_key` });
-    }
-    if (named === '') throw fail('ROUTING_MISSING', { param: path });
-    const provider = await loadProvider(services.registry, named);
-    const credentials = credentialsOf(config, provider);
-    const customHost = context.customHost || inherited.custom_host || undefined;
-    this.#refuseOwnKeys(config, credentials, customHost, path);
-    const baseOf = this.#bases(provider, customHost, path, config.api_key);
+    const named = this.#providerNamed(config, inherited, path);
+    const stored = named.startsWith('@') ? this.#stored(named.slice(1), path) : null;
+    const provider = await loadProvider(services.registry, stored === null ? named : stored.integration.pluginId);
+    const credentials = stored === null ? credentialsOf(config, provider) : Object.freeze({ ...credentialsOf(config, provider), ...stored.integration.open.configurations });
+    const givenHost = context.customHost || inherited.custom_host || undefined;
+    // Whoever may use a stored key may not have it sent where they like.
+    if (stored !== null && givenHost !== undefined) throw fail('CUSTOM_HOST_INVALID', { reason: `@${stored.provider.slug} has its address from its integration; leave it out, or set custom_host there`, param: context.customHost ? 'x-gateway-custom-host' : `${path}.custom_host` });
+    const customHost = stored === null ? givenHost : stored.integration.customHost ?? undefined;
+    const apiKey = stored?.integration.open.key ?? (config.api_key === undefined ? null : new Secret(config.api_key));
+    this.#refuseOwnKeys(apiKey, credentials, customHost, path);
+    const baseOf = this.#bases(provider, customHost, path, apiKey);
     const base = baseIfKnown(baseOf, credentials, provider);
+    const storedTarget = stored === null ? null : this.#storedTarget(stored, path);
+    if (storedTarget?.readsModel === true) this.needsBytes = true;
     const retry = retryPolicy(inherited);
     if (retry.attempts > 0) this.canRepeat = true;
     this.weight.addBytes(targetBytes, path);
@@ -160,14 +191,15 @@ class Compiler {
     const cache = inherited.cache === undefined ? null : await cachePlan(inherited.cache, `${path}.cache`, services);
     this.targetCount += 1;
     if (hooks.before !== null) this.judgesRequest = true;
-    return Object.freeze({
+    const target: TargetPlan = {
       kind: 'target',
       path,
       provider,
       base,
       baseOf,
       credentials,
-      apiKey: config.api_key ?? null,
+      apiKey,
+      stored: storedTarget,
       needsApiKey: customHost === undefined && !(auth.type === 'bearer' && auth.isOptional === true),
       headers: headersOf(provider, credentials, services.userAgent),
       retry,
@@ -185,12 +217,58 @@ class Compiler {
       after: hooks.after,
       afterDigest: hooks.afterDigest,
       cache,
-    });
+    };
+    // Whoever prints a plan does not mean the secrets in it.
+    for (const name of ['toJSON', inspect.custom] as const) Object.defineProperty(target, name, { value: () => `[target ${path}]` });
+    return Object.freeze(target);
+  }
+
+  /** The provider of a target: its own, that of the model which it sets, that of the call. Throws ProviderUnnamed. */
+  #providerNamed(config: Config, { override_params: overrides, default_params: defaults }: Inherited, path: string): string {
+    const own = config.virtual_key === undefined ? config.provider : `@${config.virtual_key.replace(/^@/, '')}`;
+    const named = own || this.#slugOf(overrides?.model) || this.context.provider || this.#slugOf(defaults?.model);
+    if (named) return named;
+    throw new ProviderUnnamed(path);
+  }
+
+  /** `@slug` of `@slug/model`, when there is such a provider: models of others begin with @ as well. */
+  #slugOf(model: unknown): string | undefined {
+    const slug = slugOfModel(model);
+    return slug === undefined || this.context.sources?.provider(slug) === undefined ? undefined : `@${slug}`;
+  }
+
+  #stored(slug: string, path: string): Stored {
+    const { sources } = this.context;
+    const provider = sources?.provider(slug);
+    if (sources === undefined || provider === undefined) throw fail('PROVIDER_SLUG_UNKNOWN', { slug: slug.slice(0, 128), param: this.context.provider === `@${slug}` ? 'provider' : path });
+    const integration = sources.integration(provider.integrationId);
+    if (integration === undefined) throw fail('PROVIDER_INACTIVE', { slug, state: 'without an integration: it was removed, or its secrets cannot be opened', param: 'provider' });
+    return { provider, integration };
+  }
+
+  #storedTarget({ provider, integration }: Stored, path: string): StoredTarget {
+    const { open } = integration;
+    const headers = flatHeaders(open.headers);
+    const models = new Map<string, StoredModelTarget>();
+    for (const { slug, customHost } of integration.models.values()) {
+      const own = open.modelHeaders[slug];
+      if (customHost === null && own === undefined) continue;
+      this.weight.addBytes(targetBytes, path);
+      models.set(slug, {
+        base: customHost === null ? null : this.#base(parseCustomHost(customHost), 'request'),
+        headers: own === undefined ? null : flatHeaders({ ...open.headers, ...own }),
+      });
+    }
+    return new StoredTarget(provider, integration, headers, models);
+  }
+
+  #base(url: URL, trust: Trust): Base {
+    return Object.freeze({ origin: this.services.upstream.origin(url, trust), originUrl: url.origin, path: url.pathname === '/' ? '' : url.pathname.replace(/\/$/, '') });
   }
 
   /** Put there by mistake, most likely: whoever runs the provider could call the gateway with it. */
-  #refuseOwnKeys(config: Config, credentials: Readonly<Record<string, unknown>>, customHost: string | undefined, path: string): void {
-    for (const [name, value] of [['api_key', config.api_key], ...Object.entries(credentials), ['custom_host', customHost]]) {
+  #refuseOwnKeys(apiKey: Secret | null, credentials: Readonly<Record<string, unknown>>, customHost: string | undefined, path: string): void {
+    for (const [name, value] of [['api_key', apiKey?.reveal()], ...Object.entries(credentials), ['custom_host', customHost]]) {
       const text = typeof value === 'string' ? value : JSON.stringify(value) ?? '';
       if (!this.services.holdsKey(text)) continue;
       throw fail('CONFIG_INVALID', { path: `${path}.${name}`, param: `${path}.${name}`, reason: 'is a key of this gateway; give the one of the provider' });
@@ -217,8 +295,9 @@ class Compiler {
       const place = `${path}.${kind === 'set' ? 'override_params' : 'default_params'}`;
       const entries = Object.entries(params);
       this.weight.addBytes(entries.length * editBytes, place);
-      edits = { body: [], fields: [], fills: entries };
-      for (const [name, value] of entries) {
+      edits = { body: [], fields: [], fills: entries.map(([name, value]) => [name, name === 'model' ? this.#withoutSlug(value) : value]) };
+      for (const [name, given] of entries) {
+        const value = name === 'model' ? this.#withoutSlug(given) : given;
         const text = JSON.stringify(value);
         this.weight.addBytes(text.length * editCopies, place);
         edits.body.push({ kind, name, value: encoder.encode(text) });
@@ -227,6 +306,11 @@ class Compiler {
       this.#edits.set(params, edits);
     }
     return edits;
+  }
+
+  /** The provider's own name of a model that a config sets as `@slug/model`. */
+  #withoutSlug(model: unknown): unknown {
+    return this.#slugOf(model) === undefined ? model : String(model).slice(String(model).indexOf('/') + 1);
   }
 
   #dropPathsOf(texts: readonly string[], path: string): readonly DropPath[] {
@@ -245,13 +329,10 @@ class Compiler {
     return paths;
   }
 
-  #bases(provider: LoadedProvider, customHost: string | undefined, path: string, apiKey: string | undefined): TargetPlan['baseOf'] {
-    const { upstream } = this.services;
+  #bases(provider: LoadedProvider, customHost: string | undefined, path: string, apiKey: Secret | null): TargetPlan['baseOf'] {
     const known = new Map<string, Base>();
     const make = (url: URL, trust: Trust): Base => {
-      const base = known.get(url.href) ?? Object.freeze({
-        origin: upstream.origin(url, trust), originUrl: url.origin, path: url.pathname === '/' ? '' : url.pathname.replace(/\/$/, ''),
-      });
+      const base = known.get(url.href) ?? this.#base(url, trust);
       // Credentials in headers make addresses; a plan must not keep all of them.
       if (known.size < basesMax) known.set(url.href, base);
       return base;
@@ -271,6 +352,11 @@ class Compiler {
       return make(new URL(text), text === (template ?? provider.plugin.baseUrl) ? 'operator' : 'request');
     };
   }
+}
+
+interface Stored {
+  readonly provider: StoredProvider;
+  readonly integration: StoredIntegration;
 }
 
 /** The config's parameters, as the kinds of body want them. */
@@ -293,6 +379,25 @@ const editCopies = 4;
 const dropStepBytes = 128;
 /** Every member of a body is held against all paths. */
 const dropPathsMax = 100;
+
+/** The slug of `@slug/model`; undefined for other models. */
+export function slugOfModel(model: unknown): string | undefined {
+  if (typeof model !== 'string' || model.charCodeAt(0) !== 0x40 /* @ */) return undefined;
+  const end = model.indexOf('/');
+  return end > 1 && end < model.length - 1 ? model.slice(1, end) : undefined;
+}
+
+/** What the gateway or the HTTP client writes itself is left out. */
+function flatHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
+  const list: string[] = [];
+  for (const [given, value] of Object.entries(headers)) {
+    const name = given.toLowerCase();
+    if (!ownHeaders.has(name) && !name.startsWith('x-gateway-')) list.push(name, value);
+  }
+  return Object.freeze(list);
+}
+
+const ownHeaders: ReadonlySet<string> = new Set(['host', 'connection', 'content-length', 'content-type', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'expect', 'keep-alive']);
 
 const hasBreaker = (node: PlanNode): boolean => (node.kind === 'target' ? node.breaker !== null : node.hasBreaker);
 
@@ -348,11 +453,11 @@ function baseIfKnown(baseOf: TargetPlan['baseOf'], credentials: Readonly<Record<
   }
 }
 
-function baseText(provider: LoadedProvider, template: string | null, credentials: Readonly<Record<string, unknown>>, apiKey: string | undefined): string {
+function baseText(provider: LoadedProvider, template: string | null, credentials: Readonly<Record<string, unknown>>, apiKey: Secret | null): string {
   const given = template ?? provider.plugin.baseUrl;
   if (typeof given !== 'string') {
     try {
-      const text = given(apiKey === undefined ? credentials : { ...credentials, api_key: apiKey });
+      const text = given(apiKey === null ? credentials : { ...credentials, api_key: apiKey.reveal() });
       // As in a template: what becomes part of the address can neither end nor extend a host name.
       for (const [name, value] of Object.entries(credentials)) {
         if (typeof value === 'string' && /[^\w.-]/.test(value) && text.includes(value)) throw new ParameterError(name, 'becomes part of an address: letters, digits, dots and dashes only');

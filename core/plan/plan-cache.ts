@@ -1,5 +1,6 @@
 // Hot: runs for each call.
-// Finds the plan of a call: what routes it (config text, provider, custom host) and the workspace make the name. A hit is synchronous.
+// Finds the plan of a call: what routes it (config text, provider, custom host) and the workspace make the name. A hit is synchronous. A plan made of
+// stored rows is held against them when something that routes calls has changed, so a change misses by itself, in every thread.
 
 import type { Auth } from '@gateway/plugin-sdk';
 import { LRUCache } from 'lru-cache';
@@ -8,9 +9,11 @@ import type { Config } from '../config/config.js';
 import { parseConfig } from '../config/validate.js';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
-import { closeAll, compilePlan, type CompileServices } from './compile.js';
+import type { StoredConfig } from '../snapshot/stored-provider.js';
+import { awaitingPlan, closeAll, compilePlan, type CompileServices } from './compile.js';
 import { loadProvider } from './load-provider.js';
 import type { Plan } from './plan.js';
+import { areCurrent, PlanSources, type StoredRows } from './plan-sources.js';
 import { usesAny } from './plan-plugins.js';
 
 const plansMax = 2000;
@@ -27,6 +30,10 @@ const roundsMax = 5;
 const recentMax = 64;
 /** A plan that is found as a recent one counts as used at the cache itself after so many times. */
 const touchEvery = 64;
+
+export interface PlanCacheServices extends CompileServices {
+  readonly rows: StoredRows;
+}
 
 /** A plan with all that names it. */
 interface Recent {
@@ -48,7 +55,7 @@ export class PlanCache {
   /** Grows when plugins change: what was compiled meanwhile may hold the old ones. */
   #pluginsVersion = 0;
 
-  constructor(readonly services: CompileServices) {
+  constructor(readonly services: PlanCacheServices) {
     this.#plans = new LRUCache<string, Plan>({
       max: plansMax,
       maxSize: plansBytesMax,
@@ -69,16 +76,32 @@ export class PlanCache {
     const recent = this.#recent[place];
     if (recent !== null && recent !== undefined && recent.config === config && recent.workspaceId === workspaceId
       && recent.provider === provider && recent.customHost === customHost && recent.virtualKey === virtualKey) {
+      if (recent.plan.sources !== null && !this.#isCurrent(recent.plan, workspaceId)) return this.#compileNew(exchange, recent.key);
       recent.uses += 1;
       if (recent.uses % touchEvery === 0) this.#plans.get(recent.key);
       return recent.plan;
     }
     const key = `${workspaceId}\n${provider ?? ''}\n${customHost ?? ''}\n${virtualKey ?? ''}\n${config ?? ''}`;
     const plan = this.#plans.get(key);
-    if (plan !== undefined) {
+    if (plan !== undefined && (plan.sources === null || this.#isCurrent(plan, workspaceId))) {
       this.#recent[place] = { key, workspaceId, config, provider, customHost, virtualKey, plan, uses: 0 };
       return plan;
     }
+    return this.#compileNew(exchange, key);
+  }
+
+  /** The rows are those that the plan is made of. Changes of other rows cost one look at each of its own. */
+  #isCurrent(plan: Plan, workspaceId: string): boolean {
+    const { view } = this.services.rows;
+    if (plan.epoch === view.epoch) return true;
+    if (plan.sources !== null && !areCurrent(plan.sources, workspaceId, view)) return false;
+    plan.epoch = view.epoch;
+    return true;
+  }
+
+  #compileNew(exchange: Exchange, key: string): Promise<Plan> {
+    // Calls on the one before finish there.
+    this.#plans.delete(key);
     let compiling = this.#compiling.get(key);
     if (compiling === undefined) {
       compiling = this.#compile(exchange, key).finally(() => this.#compiling.delete(key));
@@ -108,17 +131,25 @@ export class PlanCache {
   }
 
   async #compile(exchange: Exchange, key: string): Promise<Plan> {
-    const { head } = exchange;
-    const context = {
-      workspaceId: exchange.principal.workspaceId,
-      provider: head.provider,
-      customHost: head.customHost,
-      digest: createHash('sha256').update(key).digest('base64url'),
-    };
+    const { workspaceId } = exchange.principal;
+    const { provider: named, customHost, virtualKey } = exchange.head;
+    const provider = virtualKey ? `@${virtualKey.replace(/^@/, '')}` : named;
     for (let round = 1; ; round += 1) {
       const pluginsVersion = this.#pluginsVersion;
-      const plan = await compilePlan(await this.#configOf(exchange), context, this.services);
-      if (pluginsVersion === this.#pluginsVersion || round === roundsMax) {
+      const { epoch } = this.services.rows.view;
+      const sources = new PlanSources(this.services.rows, workspaceId);
+      const config = this.#storedConfig(exchange, sources);
+      // The same version of a config keeps its breakers, whatever else changes.
+      const text = config === undefined ? key : `${workspaceId}\n${provider ?? ''}\n${customHost ?? ''}\n@${config.versionId}`;
+      const context = {
+        workspaceId, provider, customHost, sources, digest: createHash('sha256').update(text).digest('base64url'), ...(config === undefined ? {} : { config }),
+      };
+      const parsed = await this.#configOf(exchange, provider, config);
+      const plan = parsed === null ? awaitingPlan(null, null) : await compilePlan(parsed, context, this.services);
+      plan.epoch = epoch;
+      // What was looked up first and last must be of one state.
+      const isWhole = pluginsVersion === this.#pluginsVersion && (plan.sources === null || this.#isCurrent(plan, workspaceId));
+      if (isWhole || round === roundsMax) {
         this.#plans.set(key, plan);
         return plan;
       }
@@ -126,14 +157,18 @@ export class PlanCache {
     }
   }
 
-  async #configOf(exchange: Exchange): Promise<Config> {
-    const { config, provider, virtualKey } = exchange.head;
-    if (config === undefined) {
-      if (virtualKey !== undefined && provider === undefined) return { virtual_key: virtualKey };
-      if (provider === undefined || provider === '') throw fail('ROUTING_MISSING');
-      return { provider };
-    }
-    if (!config.trimStart().startsWith('{') && /^[\w-]{1,128}$/.test(config)) throw fail('CONFIG_UNKNOWN', { slug: config, param: 'x-gateway-config' });
+  /** Undefined: the call brings its config itself, or needs none. */
+  #storedConfig({ head: { config } }: Exchange, sources: PlanSources): StoredConfig | undefined {
+    if (config === undefined || config.trimStart().startsWith('{') || !/^[\w-]{1,255}$/.test(config)) return undefined;
+    const stored = sources.config(config);
+    if (stored?.isActive !== true) throw fail('CONFIG_UNKNOWN', { slug: config.slice(0, 128), param: 'x-gateway-config' });
+    return stored;
+  }
+
+  /** Null: nothing is said about where to send the call. */
+  async #configOf(exchange: Exchange, provider: string | undefined, stored: StoredConfig | undefined): Promise<Config | null> {
+    if (exchange.head.config === undefined) return provider ? { provider } : null;
+    const config = stored === undefined ? exchange.head.config : stored.text.reveal();
     const keyless = new Set<string>();
     for (const name of new Set([...config.matchAll(/"provider"\s*:\s*"([^"\\@]{1,64})"/g)].map((match) => match[1] ?? ''))) {
       if (this.services.registry.moduleOf('provider', name) === undefined) continue;

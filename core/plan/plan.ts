@@ -4,8 +4,14 @@
 import type { Cache, CachePlugin, Closable, EndpointName, EndpointSpec, ParamRule, ProviderCall, ProviderPlugin, Strategy, Target, Transport } from '@gateway/plugin-sdk';
 import type { BodyEdit, DropPath } from '../body/splice.js';
 import type { BreakerPolicy } from '../upstream/breaker.js';
-import type { UpstreamOrigin } from '../upstream/client.js';
+import type { StoredConfig } from '../snapshot/stored-provider.js';
+import type { Secret } from '../storage/sealer.js';
+import type { Base } from './base.js';
 import type { CompiledHook } from './hooks.js';
+import type { PlanSource } from './plan-sources.js';
+import type { StoredTarget } from './stored-target.js';
+
+export type { Base } from './base.js';
 
 export type PlanNode = TargetPlan | Group;
 
@@ -61,15 +67,6 @@ export interface CompiledRule {
   readonly without: readonly string[];
 }
 
-/** Where a target's calls go. */
-export interface Base {
-  readonly origin: UpstreamOrigin;
-  /** Scheme, host and port, for signing. */
-  readonly originUrl: string;
-  /** Path of the base URL, without a trailing slash. */
-  readonly path: string;
-}
-
 export interface TargetPlan {
   readonly kind: 'target';
   readonly path: string;
@@ -80,9 +77,11 @@ export interface TargetPlan {
   readonly baseOf: (template: string | null, credentials: Readonly<Record<string, unknown>>) => Base;
   /** Values of the provider's parameters given in the config. */
   readonly credentials: Readonly<Record<string, unknown>>;
-  /** The API key of the config; null: the client's Authorization is the provider key. */
-  readonly apiKey: string | null;
-  /** The API key of the config is needed (no custom host took the provider's place). */
+  /** The API key of the config or of the stored provider; null: the client's Authorization is the provider key. */
+  readonly apiKey: Secret | null;
+  /** Null: the provider is not a stored one. */
+  readonly stored: StoredTarget | null;
+  /** An API key is needed (no custom host took the provider's place). */
   readonly needsApiKey: boolean;
   /** Flat list sent with every call: provider headers with credentials filled in, user agent. */
   readonly headers: readonly string[];
@@ -128,6 +127,11 @@ export interface CachePlan {
   readonly sharesInFlight: boolean;
 }
 
+/** `param`: the place in the config that names no provider; null without a config. */
+export interface AwaitsModel {
+  readonly param: string | null;
+}
+
 export interface Plan {
   readonly root: PlanNode;
   readonly targetCount: number;
@@ -141,6 +145,14 @@ export interface Plan {
   readonly instances: readonly Closable[];
   /** Held in memory, about. */
   readonly weightBytes: number;
+  /** The stored rows that it is made of; null: of none. */
+  readonly sources: readonly PlanSource[] | null;
+  /** The stored config that it is made of; null: none. */
+  readonly config: StoredConfig | null;
+  /** Present when only the model of the body can say which provider is meant (`@slug/model`): such a plan leads nowhere by itself. */
+  readonly awaitsModel: AwaitsModel | null;
+  /** Of the view that the sources were last held against. */
+  epoch: number;
   /** Calls on it right now. */
   open: number;
   isRetired: boolean;

@@ -1,6 +1,7 @@
-// Who a key speaks for. Made by the snapshot, read on every call; frozen, and shared by all calls with the key.
+// Who a key speaks for, and what it brings into its calls. Made by the snapshot, read on every call; frozen, and shared by all calls with the key.
 
 import type { KeyType } from '../storage/tables/api-keys.js';
+import type { WorkspaceState } from './workspace-state.js';
 
 export interface Principal {
   readonly keyId: string;
@@ -11,4 +12,22 @@ export interface Principal {
   readonly type: KeyType;
   /** Infinity when the key does not expire. */
   readonly expiresAtMs: number;
+  /** Null for most keys, whose calls say everything themselves. */
+  readonly defaults: KeyDefaults | null;
+  /** The workspace of the key as it is now: the same object for all its keys, through all changes. Null for a key of the organisation. */
+  readonly workspace: WorkspaceState | null;
+}
+
+/** What a call with the key does not have to say. */
+export interface KeyDefaults {
+  /** Id or slug of a stored config; undefined without. */
+  readonly config: string | undefined;
+  /** `@slug`; undefined without. */
+  readonly provider: string | undefined;
+  /** False: a call may bring no config of its own. */
+  readonly allowsConfig: boolean;
+  /** Null: none. */
+  readonly metadata: Readonly<Record<string, string>> | null;
+  /** The key was made for a member of the workspace by the gateway itself. */
+  readonly isOfMember: boolean;
 }

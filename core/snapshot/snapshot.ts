@@ -5,6 +5,7 @@
 import { isGatewayError } from '../errors/gateway-error.js';
 import type { Stored } from '../storage/change.js';
 import type { Repository } from '../storage/repository.js';
+import type { Sealer } from '../storage/sealer.js';
 import type { Principal } from './principal.js';
 import type { RevisionSignal } from './revision-signal.js';
 import { filterChars, projectedTables, View } from './view.js';
@@ -15,6 +16,8 @@ export { RevisionSignal } from './revision-signal.js';
 const roundsMax = 100;
 
 export interface SnapshotOptions {
+  /** Opens what rows hold sealed; without, those cannot be used. */
+  readonly sealer?: Sealer;
   /** Told of a reload in the background that failed: the earlier view stays in use. */
   onFault?(thrown: unknown): void;
   /** Told of each row that cannot be used: it counts as none, all others are as they should be. */
@@ -34,7 +37,7 @@ export class Snapshot {
   readonly #repository: Repository;
   readonly #signal: RevisionSignal;
   readonly #options: SnapshotOptions;
-  #view = new View();
+  #view: View;
   /** Of the last commit in the view; -1: none was read. */
   #sequence = -1;
   #running: Promise<void> | null = null;
@@ -44,6 +47,12 @@ export class Snapshot {
     this.#repository = repository;
     this.#signal = signal;
     this.#options = options;
+    this.#view = new View(options.sealer ?? null);
+  }
+
+  /** What calls that begin now see. */
+  get view(): View {
+    return this.#view;
   }
 
   /** Expired keys are found as well: the caller looks at `expiresAtMs`. */
@@ -114,7 +123,7 @@ export class Snapshot {
   }
 
   async #readAll(): Promise<View> {
-    const view = new View();
+    const view = new View(this.#options.sealer ?? null);
     for (const table of projectedTables) {
       const unusable = (id: string, thrown: unknown): void => this.#unusable(table.name, id, thrown);
       for await (const stored of this.#repository.all(table, unusable)) this.#apply(view, { table: table.name, id: stored.row.id, stored });

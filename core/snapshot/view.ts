@@ -3,8 +3,16 @@
 // commit at once, so a call never sees half of a change. A call takes what it needs in one go, at its beginning, and keeps it to its end.
 
 import type { Row, Table } from '../storage/define-table.js';
+import type { Sealer } from '../storage/sealer.js';
 import { apiKeys, type ApiKeyRow } from '../storage/tables/api-keys.js';
-import type { Principal } from './principal.js';
+import { configs, type ConfigRow } from '../storage/tables/configs.js';
+import { integrations, type IntegrationRow } from '../storage/tables/integrations.js';
+import { organisations, type OrganisationRow } from '../storage/tables/organisations.js';
+import { providers, type ProviderRow } from '../storage/tables/providers.js';
+import { workspaces, type WorkspaceRow } from '../storage/tables/workspaces.js';
+import type { KeyDefaults, Principal } from './principal.js';
+import { configOf, integrationOf, providerOf, type StoredConfig, type StoredIntegration, type StoredProvider } from './stored-provider.js';
+import { rulesOf, WorkspaceState } from './workspace-state.js';
 
 /** Keys held in memory; about 500 bytes each. */
 const keysMax = 1_000_000;
@@ -14,9 +22,13 @@ export const filterChars = 4;
 const generatedPrefix = 'gw_';
 
 /** The tables whose rows calls read. */
-export const projectedTables: readonly Table[] = [apiKeys];
+export const projectedTables: readonly Table[] = [organisations, workspaces, integrations, providers, configs, apiKeys];
+
+/** Of all views of a thread, so that no two states have the same number. */
+let epochs = 0;
 
 export class View {
+  readonly #sealer: Sealer | null;
   readonly #principals = new Map<string, Principal>();
   readonly #keys = new Map<string, ApiKeyRow>();
   /** How many keys begin so. */
@@ -24,6 +36,24 @@ export class View {
   #beginnings: readonly string[] = [];
   /** Most keys have the scopes of their type: one set serves them all. */
   readonly #scopeSets = new Map<string, ReadonlySet<string>>();
+  readonly #organisations = new Map<string, OrganisationRow>();
+  readonly #workspaces = new Map<string, WorkspaceRow>();
+  /** Those that a key or a row names, there or not. */
+  readonly #states = new Map<string, WorkspaceState>();
+  readonly #integrations = new Map<string, StoredIntegration>();
+  readonly #providers = new Named<StoredProvider>();
+  readonly #configs = new Named<StoredConfig>();
+  #epoch = epochs;
+
+  /** `sealer` null: rows with secrets cannot be used. */
+  constructor(sealer: Sealer | null) {
+    this.#sealer = sealer;
+  }
+
+  /** Another number after each change of what routes calls: integrations, providers, configs, workspaces, organisations; not after a change of keys. */
+  get epoch(): number {
+    return this.#epoch;
+  }
 
   /** Expired keys are found as well: the caller looks at `expiresAtMs`. */
   principal(keyHash: string): Principal | undefined {
@@ -38,13 +68,49 @@ export class View {
     return this.#beginnings;
   }
 
-  /** `row` is one of `table`. Throws when it cannot be used. */
+  /** One that is archived is found as long as no other has its slug. */
+  provider(workspaceId: string, slug: string): StoredProvider | undefined {
+    return this.#providers.bySlug(workspaceId, slug);
+  }
+
+  providersOf(workspaceId: string): Iterable<StoredProvider> {
+    return this.#providers.all(workspaceId);
+  }
+
+  integration(id: string): StoredIntegration | undefined {
+    return this.#integrations.get(id);
+  }
+
+  config(workspaceId: string, slugOrId: string): StoredConfig | undefined {
+    const config = this.#configs.bySlug(workspaceId, slugOrId) ?? this.#configs.byId(slugOrId);
+    return config?.workspaceId === workspaceId ? config : undefined;
+  }
+
+  /** `row` is one of `table`. Throws when it cannot be used; then what was there before is to be removed. */
   put(table: string, row: Row): void {
-    if (table === apiKeys.name) this.putKey(row as ApiKeyRow);
+    switch (table) {
+      case apiKeys.name: this.putKey(row as ApiKeyRow); return;
+      case organisations.name: this.#organisations.set(row.id, row as OrganisationRow); this.#changeOrganisation(row.id); break;
+      case workspaces.name: this.#workspaces.set(row.id, row as WorkspaceRow); this.#changeWorkspace(row.id); break;
+      case integrations.name: this.#integrations.set(row.id, integrationOf(row as IntegrationRow, this.#sealerFor(table))); break;
+      case providers.name: this.#providers.put(providerOf(row as ProviderRow), (row as ProviderRow).status !== 'archived'); break;
+      case configs.name: this.#configs.put(configOf(row as ConfigRow, this.#sealerFor(table)), true); break;
+      default: return;
+    }
+    this.#epoch = epochs += 1;
   }
 
   remove(table: string, id: string): void {
-    if (table === apiKeys.name) this.removeKey(id);
+    switch (table) {
+      case apiKeys.name: this.removeKey(id); return;
+      case organisations.name: this.#organisations.delete(id); this.#changeOrganisation(id); break;
+      case workspaces.name: this.#workspaces.delete(id); this.#changeWorkspace(id); break;
+      case integrations.name: this.#integrations.delete(id); break;
+      case providers.name: this.#providers.remove(id); break;
+      case configs.name: this.#configs.remove(id); break;
+      default: return;
+    }
+    this.#epoch = epochs += 1;
   }
 
   putKey(row: ApiKeyRow): void {
@@ -82,6 +148,91 @@ export class View {
     const joined = row.scopes.join(' ');
     let scopes = this.#scopeSets.get(joined);
     if (scopes === undefined) this.#scopeSets.set(joined, scopes = new Set(row.scopes));
-    return Object.freeze({ keyId: row.id, organisationId: row.organisationId, workspaceId: row.workspaceId ?? '', scopes, type: row.type, expiresAtMs });
+    return Object.freeze({
+      keyId: row.id, organisationId: row.organisationId, workspaceId: row.workspaceId ?? '', scopes, type: row.type, expiresAtMs,
+      defaults: defaultsOf(row), workspace: row.workspaceId === null ? null : this.#stateOf(row.workspaceId),
+    });
+  }
+
+  #stateOf(workspaceId: string): WorkspaceState {
+    let state = this.#states.get(workspaceId);
+    if (state === undefined) {
+      this.#states.set(workspaceId, state = new WorkspaceState());
+      this.#changeWorkspace(workspaceId);
+    }
+    return state;
+  }
+
+  #changeWorkspace(id: string): void {
+    const row = this.#workspaces.get(id);
+    const state = this.#states.get(id);
+    if (state !== undefined) state.rules = rulesOf(row, row === undefined ? undefined : this.#organisations.get(row.organisationId));
+  }
+
+  #changeOrganisation(id: string): void {
+    for (const workspace of this.#workspaces.values()) if (workspace.organisationId === id) this.#changeWorkspace(workspace.id);
+  }
+
+  #sealerFor(table: string): Sealer {
+    if (this.#sealer === null) throw new Error(`a row of ${table} holds secrets, and there is no master key here`);
+    return this.#sealer;
+  }
+}
+
+/** Null when there is nothing that a call would not do by itself. */
+function defaultsOf({ defaults, type, creationMode }: ApiKeyRow): KeyDefaults | null {
+  const hasMetadata = Object.keys(defaults.metadata).length > 0;
+  const isOfMember = type === 'workspace-user' && creationMode === 'auto';
+  const { config_id: config, provider, allow_config_override: allowsConfig } = defaults;
+  if (config === null && provider === null && allowsConfig && !hasMetadata && !isOfMember) return null;
+  return Object.freeze({
+    config: config ?? undefined,
+    provider: provider === null ? undefined : provider.startsWith('@') ? provider : `@${provider}`,
+    allowsConfig,
+    metadata: hasMetadata ? Object.freeze({ ...defaults.metadata }) : null,
+    isOfMember,
+  });
+}
+
+interface NamedRow {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly slug: string;
+}
+
+/** Rows of workspaces, by their slugs there. */
+class Named<T extends NamedRow> {
+  readonly #byId = new Map<string, T>();
+  readonly #bySlug = new Map<string, Map<string, T>>();
+
+  byId(id: string): T | undefined {
+    return this.#byId.get(id);
+  }
+
+  bySlug(workspaceId: string, slug: string): T | undefined {
+    return this.#bySlug.get(workspaceId)?.get(slug);
+  }
+
+  all(workspaceId: string): Iterable<T> {
+    return this.#bySlug.get(workspaceId)?.values() ?? [];
+  }
+
+  /** `isFirst`: it takes the slug from another one, which is out of use. */
+  put(row: T, isFirst: boolean): void {
+    this.remove(row.id);
+    this.#byId.set(row.id, row);
+    let slugs = this.#bySlug.get(row.workspaceId);
+    if (slugs === undefined) this.#bySlug.set(row.workspaceId, slugs = new Map());
+    if (isFirst || !slugs.has(row.slug)) slugs.set(row.slug, row);
+  }
+
+  remove(id: string): void {
+    const row = this.#byId.get(id);
+    if (row === undefined) return;
+    this.#byId.delete(id);
+    const slugs = this.#bySlug.get(row.workspaceId);
+    if (slugs?.get(row.slug) !== row) return;
+    slugs.delete(row.slug);
+    if (slugs.size === 0) this.#bySlug.delete(row.workspaceId);
   }
 }

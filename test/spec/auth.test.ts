@@ -106,14 +106,14 @@ describe('a call without a valid key', () => {
 });
 
 describe('the scope of a key', () => {
-  it('keeps an organisation admin key from inference, and the answer names what is missing', async () => {
+  it('keeps an organisation admin key from inference, and the answer says what to use', async () => {
     for (const path of [chatPath, proxyPath]) {
       for (const headers of [{ 'x-gateway-api-key': adminKey }, { authorization: `Bearer ${adminKey}` }]) {
         const { status, error, text } = await refused({ ...headers, 'x-gateway-config': config }, path);
         assert.equal(status, 403);
-        assert.equal(error.code, 'scope_missing');
+        assert.equal(error.code, 'key_without_workspace');
         assert.equal(error.type, 'permission_error');
-        assert.match(error.message ?? '', /completions\.write/);
+        assert.match(error.message ?? '', /use a key of a workspace/);
         assert.ok(!text.includes(adminKey));
       }
     }
@@ -195,7 +195,7 @@ describe('the gateway key', () => {
       }
       assert.equal((await refused({ [name]: `gw_${'A'.repeat(43)}`, 'x-gateway-config': config })).error.code, 'key_invalid');
       assert.equal((await refused({ [name]: 'sk-of-a-provider', 'x-gateway-config': config })).error.code, 'key_missing');
-      assert.equal((await refused({ [name]: adminKey, 'x-gateway-config': config })).error.code, 'scope_missing');
+      assert.equal((await refused({ [name]: adminKey, 'x-gateway-config': config })).error.code, 'key_without_workspace');
     });
   }
 

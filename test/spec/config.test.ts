@@ -190,13 +190,13 @@ describe('routing', () => {
 
   it('is refused to a stored config or a catalogue entry that does not exist', async () => {
     const stored = await refused(withConfig('pc-nothing-1'));
-    assert.equal(stored.status, 400);
+    assert.equal(stored.status, 404);
     assert.equal(stored.code, 'config_unknown');
     assert.equal(stored.param, 'x-gateway-config');
-    assert.match(stored.message, /no stored config pc-nothing-1: configs cannot be stored yet; send the config itself/);
+    assert.match(stored.message, /no stored config pc-nothing-1 in this workspace; .*send the config itself/);
     const catalogue = await refused({ 'x-gateway-provider': '@nothing' });
-    assert.equal(catalogue.status, 400);
-    assert.match(catalogue.message, /@nothing/);
+    assert.equal(catalogue.status, 404);
+    assert.match(catalogue.message, /no stored provider nothing/);
   });
 
   it('takes a provider from the header for targets that name none', async () => {

@@ -266,7 +266,7 @@ describe('the log', () => {
   it('has the code of an error of the gateway, and who was at fault', () => {
     const expected: Record<string, [status: number, code: string, attempts: number, ended: string]> = {
       dead: [502, 'UPSTREAM_UNREACHABLE', 1, 'upstream'], 'no-key': [401, 'KEY_MISSING', 0, 'complete'], 'wrong-key': [401, 'KEY_INVALID', 0, 'complete'],
-      'admin-key': [403, 'SCOPE_MISSING', 0, 'complete'], 'bad-config': [400, 'CONFIG_INVALID', 0, 'complete'], 'broken-config': [400, 'CONFIG_NOT_JSON', 0, 'complete'],
+      'admin-key': [403, 'KEY_WITHOUT_WORKSPACE', 0, 'complete'], 'bad-config': [400, 'CONFIG_INVALID', 0, 'complete'], 'broken-config': [400, 'CONFIG_NOT_JSON', 0, 'complete'],
       'bad-body': [400, 'BODY_INVALID', 0, 'complete'], 'bad-host': [400, 'CUSTOM_HOST_INVALID', 0, 'complete'],
     };
     for (const [trace, [status, code, attempts, ended]] of Object.entries(expected)) {

@@ -39,7 +39,7 @@ const noKeys: SigningKeys = Object.freeze({ apiKey: undefined, credentials: Obje
 
 export function signingKeys(exchange: Exchange, target: TargetPlan, credentials: Readonly<Record<string, unknown>>): SigningKeys {
   if (target.provider.plugin.auth.type !== 'signed') return noKeys;
-  return { apiKey: target.apiKey ?? signingKeyOf(exchange), credentials };
+  return { apiKey: target.apiKey === null ? signingKeyOf(exchange) : target.apiKey.reveal(), credentials };
 }
 
 /** The client's own key; a signature that it made for the gateway's address is none. */
@@ -52,12 +52,11 @@ function signingKeyOf(exchange: Exchange): string | undefined {
 export function authorise(exchange: Exchange, target: TargetPlan, headers: string[], path: string): string {
   const { auth } = target.provider.plugin;
   if (auth.type === 'none' || auth.type === 'signed') return path;
-  const given = target.apiKey ?? clientKey(exchange, auth.type === 'header' ? auth.name : '');
-  if (given === undefined) {
+  const key = target.apiKey === null ? clientKey(exchange, auth.type === 'header' ? auth.name : '') : target.apiKey.reveal();
+  if (key === undefined) {
     if (target.needsApiKey) throw fail('PROVIDER_KEY_MISSING', { provider: target.provider.id });
     return path;
   }
-  const key = target.apiKey ?? wireValue('authorization', given);
   const own = auth.type === 'header' ? auth.name.toLowerCase() : '';
   for (let index = headers.length - 2; index >= 0; index -= 2) {
     const name = headers[index] as string;
@@ -73,6 +72,6 @@ export function authorise(exchange: Exchange, target: TargetPlan, headers: strin
 /** The provider key the client sent: Authorization (a gateway key was taken out before), or the header the provider itself expects. */
 function clientKey(exchange: Exchange, providerHeader: string): string | undefined {
   const { authorization } = exchange.head;
-  if (authorization !== undefined) return /^bearer\s+/i.test(authorization) ? authorization.replace(/^bearer\s+/i, '') : authorization;
-  return providerHeader === '' ? undefined : exchange.head.header(providerHeader.toLowerCase());
+  const given = authorization !== undefined ? authorization.replace(/^bearer\s+/i, '') : providerHeader === '' ? undefined : exchange.head.header(providerHeader.toLowerCase());
+  return given === undefined ? undefined : wireValue('authorization', given);
 }

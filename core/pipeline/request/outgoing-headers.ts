@@ -26,6 +26,15 @@ export function targetHeaders(target: TargetPlan, headers: string[], isProxy: bo
   }
 }
 
+/** Of the integration: they take the place of what others say under the same names. */
+export function storedHeaders(stored: readonly string[], headers: string[]): void {
+  for (let at = 0; at < stored.length; at += 2) {
+    const name = stored[at] as string;
+    for (let index = headers.length - 2; index >= 0; index -= 2) if (headers[index] === name) headers.splice(index, 2);
+    headers.push(name, wireValue(name, stored[at + 1] as string));
+  }
+}
+
 export function specHeaders(given: NonNullable<EndpointSpec['headers']>, draft: UpstreamBody, headers: string[]): void {
   for (const [name, value] of Object.entries(typeof given === 'function' ? headersBy(given, draft) : given)) {
     for (let index = headers.length - 2; index >= 0; index -= 2) if (headers[index] === name) headers.splice(index, 2);

@@ -7,12 +7,14 @@ import { isStackOverflow, levelsMax } from '../../body/depth.js';
 import type { Translation } from '../../dialect/dialect.js';
 import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
+import { multipartBoundary, multipartField } from '../../body/multipart.js';
 import type { Base, TargetPlan } from '../../plan/plan.js';
+import type { StoredTarget } from '../../plan/stored-target.js';
 import type { UpstreamRequest } from '../../upstream/client.js';
 import { chooseEndpoint, type EndpointChoice } from './choose-endpoint.js';
 import { authorise, signingKeys, withHeaderCredentials } from './credentials.js';
 import { UpstreamBody, editedJson, editedMultipart } from './upstream-body.js';
-import { forwardedHeaders, targetHeaders, proxyHeaders, specHeaders, templateHeaders, wireValue } from './outgoing-headers.js';
+import { forwardedHeaders, targetHeaders, proxyHeaders, specHeaders, storedHeaders, templateHeaders, wireValue } from './outgoing-headers.js';
 import { checkedSegment } from './parameter-fault.js';
 import type { ProviderCall } from './provider-call.js';
 
@@ -58,8 +60,10 @@ export function buildBody(prepared: PreparedRequest): void {
 export function prepare(exchange: Exchange, target: TargetPlan, upload: Readable | null): PreparedRequest {
   const { head, route } = exchange;
   const credentials = target.provider.credentialNames.length > 0 && head.gatewayHeaders.length > 0 ? withHeaderCredentials(exchange, target) : target.credentials;
+  if (target.stored !== null) target.stored.checkUse(Date.now());
   if (route.name === 'proxy') return prepareProxy(exchange, target, upload, credentials);
   const draft = new UpstreamBody(exchange, target, credentials);
+  const model = target.stored === null ? '' : allowedModel(draft, target.stored);
   const choice = chooseEndpoint(draft);
   const { spec } = choice;
   const made = target.cache !== null && exchange.isJson && spec.isFanOut !== true ? spec.request : undefined;
@@ -72,7 +76,8 @@ export function prepare(exchange: Exchange, target: TargetPlan, upload: Readable
   targetHeaders(target, headers, false);
   if (credentials !== target.credentials) templateHeaders(target, credentials, headers);
   if (spec.headers !== undefined) specHeaders(spec.headers, draft, headers);
-  const base = baseOf(target, spec.baseUrl ?? null, credentials);
+  if (target.stored !== null) storedHeaders(target.stored.headersFor(model), headers);
+  const base = (target.stored === null ? null : target.stored.baseFor(model)) ?? baseOf(target, spec.baseUrl ?? null, credentials);
   const own = endpointPath(draft, spec, spec.streamPath !== undefined && draft.isStream);
   const at = own.indexOf('?');
   const suffix = choice.translation === null ? exchange.suffix : '';
@@ -120,13 +125,15 @@ const causeOf = (thrown: unknown): unknown => (thrown instanceof Error ? thrown.
 function prepareProxy(exchange: Exchange, target: TargetPlan, upload: Readable | null, credentials: Readonly<Record<string, unknown>>): PreparedRequest {
   const { head } = exchange;
   const body = upload ?? proxyBody(exchange, target);
+  const model = target.stored === null ? '' : proxyModel(exchange, target.stored, body);
   const headers: string[] = [];
   // On the proxy route every header travels that may.
   proxyHeaders(exchange, headers);
   if (upload !== null && head.contentLength >= 0) headers.push('content-length', String(head.contentLength));
   targetHeaders(target, headers, true);
   if (credentials !== target.credentials) templateHeaders(target, credentials, headers);
-  const base = baseOf(target, null, credentials);
+  if (target.stored !== null) storedHeaders(target.stored.headersFor(model), headers);
+  const base = (target.stored === null ? null : target.stored.baseFor(model)) ?? baseOf(target, null, credentials);
   let path = base.path + withoutVersion(base.path, exchange.suffix);
   if (head.query !== '') path += `?${checkedQuery(head.query)}`;
   path = authorise(exchange, target, headers, path);
@@ -134,6 +141,27 @@ function prepareProxy(exchange: Exchange, target: TargetPlan, upload: Readable |
     base, request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId }, putOff: null, parts: null, spec: null, call: null, translation: null,
     keys: signingKeys(exchange, target, credentials), ownAnswer: null, cacheBody: null, cacheBytes: null, cachePath: null,
   };
+}
+
+/** Throws MODEL_NOT_ALLOWED. A call about files or batches names no model. */
+function allowedModel(draft: UpstreamBody, stored: StoredTarget): string {
+  if (!stored.readsModel) return '';
+  const { model } = draft;
+  stored.checkModel(model, false);
+  return model;
+}
+
+/** The same where any body may go: what does not say its model has none that is allowed. */
+function proxyModel(exchange: Exchange, stored: StoredTarget, body: Uint8Array | Readable | null): string {
+  if (!stored.readsModel) return '';
+  let model: unknown = '';
+  if (body instanceof Uint8Array) {
+    const boundary = exchange.isJson ? undefined : multipartBoundary(exchange.head.contentType);
+    model = exchange.isJson ? exchange.reader.field(body, 'model') : boundary === undefined ? '' : multipartField(body, boundary, 'model');
+  }
+  const name = typeof model === 'string' ? model : '';
+  stored.checkModel(name, exchange.head.method !== 'GET' && exchange.head.method !== 'HEAD');
+  return name;
 }
 
 /** Clients of other APIs begin with the version that the base URL ends in, or with its whole path: it is meant once. */

@@ -11,10 +11,13 @@ import { fail, reasonOf, type GatewayError } from '../../errors/gateway-error.js
 import type { BodyFault, EndpointDefinition } from '../../exchange/endpoint.js';
 import type { Exchange, Running } from '../../exchange/exchange.js';
 import type { Usage } from '../../exchange/usage.js';
-import type { Plan } from '../../plan/plan.js';
+import type { AwaitsModel, Plan } from '../../plan/plan.js';
 import { timerMsMax } from '../../settings/timer-limit.js';
 import { abortResponse, noteClientGone, sendError, sendResponse } from '../response/client-response.js';
 import { asGatewayError, RetryLoop, type CallEnd } from '../routing/retry-loop.js';
+import { govern } from './govern.js';
+import { takeModelSlug } from './model-slug.js';
+import { modelsAnswer } from './models-answer.js';
 import { isUnsupportedMode } from './provider-call.js';
 import type { PipelineServices } from '../services.js';
 import { answerStored, loadStored, ownIdIn, usesStored } from './stored-responses.js';
@@ -68,7 +71,9 @@ export class Pipeline implements CallEnd {
     // From here on no key of ours is left in the head: none can travel upstream.
     const principal = this.services.authenticator.authenticate(head);
     exchange.principal = principal;
+    if (principal.workspace === null) throw fail('KEY_WITHOUT_WORKSPACE');
     requireScope(principal, exchange.route.scope);
+    if (principal.defaults !== null || principal.workspace.rules !== null) govern(exchange, principal.defaults, principal.workspace.rules);
     if (head.metadata !== undefined) void exchange.metadata;
     if (head.requestTimeout !== undefined && (!/^[1-9]\d{0,9}$/.test(head.requestTimeout) || Number(head.requestTimeout) > timerMsMax)) {
       throw fail('HEADER_INVALID', { name: 'x-gateway-request-timeout', reason: `must be a whole number of milliseconds from 1 to ${timerMsMax}`, param: 'x-gateway-request-timeout' });
@@ -103,6 +108,11 @@ export class Pipeline implements CallEnd {
     if (exchange.isFinished || exchange.isRefused) return;
     try {
       const { head, route } = exchange;
+      if (plan.awaitsModel !== null) {
+        this.#awaitModel(exchange, plan.awaitsModel);
+        return;
+      }
+      exchange.storedConfig = plan.config;
       const attempts = new RetryLoop(exchange, plan, this.services, this);
       exchange.running = attempts;
       if (route.isSingleTarget && plan.targetCount > 1) throw fail('TARGETS_TOO_MANY', { endpoint: route.name, param: 'targets' });
@@ -110,7 +120,7 @@ export class Pipeline implements CallEnd {
       if (!head.hasBody) {
         this.#check(exchange, plan);
         attempts.begin(null);
-      } else if (plan.needsBytes || plan.canRepeat || route.body === 'json') {
+      } else if (plan.needsBytes || plan.canRepeat || route.body === 'json' || (plan.sources !== null && route.body === 'multipart')) {
         exchange.clientBody.collect((bytes) => this.#onBody(exchange, attempts, bytes), (fault) => this.refuse(exchange, fault, 0));
       } else {
         attempts.begin(exchange.clientBody.stream());
@@ -125,7 +135,13 @@ export class Pipeline implements CallEnd {
     exchange.bytes = bytes;
     exchange.requestBytes = bytes.length;
     try {
-      this.#check(exchange, attempts.plan);
+      if (!this.#check(exchange, attempts.plan)) {
+        // The model says that another provider is meant.
+        exchange.running = null;
+        attempts.close();
+        this.#routeAgain(exchange);
+        return;
+      }
       if (exchange.route.dialect.keepsAnswers && usesStored(exchange.json())) {
         loadStored(exchange, this.services.responses).then(
           () => this.#begin(exchange, attempts),
@@ -148,14 +164,57 @@ export class Pipeline implements CallEnd {
     }
   }
 
-  /** The fields and limits of a unified route. The body is parsed here and nowhere else. */
-  #check(exchange: Exchange, plan: Plan): void {
+  /** No header and no default says which provider is meant: the body has to. */
+  #awaitModel(exchange: Exchange, awaited: AwaitsModel): void {
+    const missing = (): Error => (awaited.param === null ? fail('ROUTING_MISSING') : fail('ROUTING_MISSING', { param: awaited.param }));
+    if (exchange.route.name === 'models' && awaited.param === null) {
+      this.#sendStored(exchange, modelsAnswer(exchange, this.services.rows.view));
+      return;
+    }
+    if (!exchange.head.hasBody) throw missing();
+    exchange.clientBody.collect((bytes) => {
+      if (exchange.isFinished || exchange.isRefused) return;
+      exchange.bytes = bytes;
+      exchange.requestBytes = bytes.length;
+      try {
+        if (!takeModelSlug(exchange, this.services.rows.view)) throw missing();
+        this.#routeAgain(exchange);
+      } catch (thrown) {
+        this.refuse(exchange, asGatewayError(thrown), 0);
+      }
+    }, (fault) => this.refuse(exchange, fault, 0));
+  }
+
+  /** The body is there, and the head says now where it goes. */
+  #routeAgain(exchange: Exchange): void {
+    const go = (plan: Plan): void => {
+      if (exchange.isFinished || exchange.isRefused) return;
+      try {
+        if (plan.awaitsModel !== null) throw fail('ROUTING_MISSING');
+        exchange.storedConfig = plan.config;
+        const attempts = new RetryLoop(exchange, plan, this.services, this);
+        exchange.running = attempts;
+        if (exchange.route.isSingleTarget && plan.targetCount > 1) throw fail('TARGETS_TOO_MANY', { endpoint: exchange.route.name, param: 'targets' });
+        if (exchange.route.body === 'multipart') this.#checkMultipart(exchange);
+        this.#onBody(exchange, attempts, exchange.bytes);
+      } catch (thrown) {
+        this.refuse(exchange, asGatewayError(thrown), 0);
+      }
+    };
+    const plan = this.services.plans.find(exchange);
+    if (plan instanceof Promise) plan.then(go, (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0)).catch((thrown: unknown) => this.breakOff(exchange, thrown));
+    else go(plan);
+  }
+
+  /** The fields and limits of a unified route. The body is parsed here and nowhere else. False: its model names another provider, which the head tells of now. */
+  #check(exchange: Exchange, plan: Plan): boolean {
     const { route, head } = exchange;
-    if (route.body !== 'json') return;
+    if (route.body !== 'json') return route.body !== 'multipart' || plan.sources === null || !takeModelSlug(exchange, this.services.rows.view);
     if (exchange.bytes.length === 0) throw fail('BODY_NOT_JSON', { reason: 'it is empty', param: 'body' });
     if (!exchange.isJson) throw fail('CONTENT_TYPE_INVALID', { expected: 'application/json', param: 'content-type' });
     const body = parseJsonObject(exchange.bytes);
     exchange.parsed = body;
+    if (typeof body.model === 'string' && body.model.charCodeAt(0) === 0x40 /* @ */ && takeModelSlug(exchange, this.services.rows.view)) return false;
     if (plan.judgesRequest) exchange.hasLongNumbers = refuseTwoReadings(exchange.bytes);
     const fault = route.validate === null ? undefined : faultOf(route.validate, body, plan.root);
     if (fault !== undefined) throw fail('BODY_INVALID', { param: fault.param, reason: fault.reason });
@@ -163,6 +222,7 @@ export class Pipeline implements CallEnd {
     if (body.thinking !== undefined && route.name === 'chatCompletions' && head.strict !== 'false' && !isEveryTargetLoose(plan.root)) {
       throw fail('BODY_INVALID', { param: 'thinking', reason: 'requires strict_reference_compliance false, in the config or as x-gateway-strict-reference-compliance: false' });
     }
+    return true;
   }
 
   #checkMultipart(exchange: Exchange): void {

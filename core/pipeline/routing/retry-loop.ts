@@ -144,6 +144,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     this.#waitedMs = 0;
     this.#isRetryTooLate = false;
     exchange.provider = target.provider.id;
+    exchange.providerSlug = target.stored === null ? '' : target.stored.slug;
     exchange.targetPath = target.path;
     exchange.target = { provider: target.provider.id, attempt: exchange.attempts + 1 };
     exchange.unsupported = [];
@@ -444,6 +445,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     this.#target = attempt.target;
     if (this.#cached !== null) this.#cached.key = null;
     exchange.provider = attempt.target.provider.id;
+    exchange.providerSlug = attempt.target.stored === null ? '' : attempt.target.stored.slug;
     exchange.targetPath = attempt.target.path;
     exchange.unsupported = failure.unsupported;
     if (failure.error !== null) {

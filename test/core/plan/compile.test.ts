@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { inspect } from 'node:util';
 import type { BodyEdit } from '../../../core/body/splice.js';
 import type { Config } from '../../../core/config/config.js';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
@@ -75,7 +76,8 @@ describe('a leaf', () => {
     assert.equal(leaf.base!.originUrl, 'https://api.openai.com');
     assert.equal(leaf.base!.path, '/v1');
     assert.equal(leaf.base!.origin, services.upstream.origins.get('operator https://api.openai.com'));
-    assert.deepEqual([leaf.apiKey, leaf.needsApiKey, leaf.credentials], ['sk-1', true, {}]);
+    assert.deepEqual([leaf.apiKey?.reveal(), leaf.needsApiKey, leaf.credentials, leaf.stored], ['sk-1', true, {}, null]);
+    assert.doesNotMatch(inspect(plan, { depth: 9 }) + JSON.stringify(plan), /sk-1/);
     assert.deepEqual(leaf.headers, ['user-agent', 'gateway/test']);
     assert.deepEqual([leaf.retry.attempts, leaf.requestTimeoutMs, leaf.forwardHeaders, leaf.edits, leaf.dropPaths, leaf.breaker, leaf.breakerSlot, leaf.isStrict], [0, 0, [], [], [], null, -1, true]);
     assert.deepEqual([plan.targetCount, plan.canRepeat, plan.needsBytes, plan.open, plan.isRetired, plan.instances], [1, false, false, 0, false, []]);
@@ -85,8 +87,12 @@ describe('a leaf', () => {
   it('takes the provider of the header when it has none of its own', async () => {
     assert.equal((await leafOf({ api_key: 'k' }, { provider: 'groq' })).provider.id, 'groq');
     assert.equal((await leafOf(target, { provider: 'groq' })).provider.id, 'openai');
-    assert.equal((await faultOf({ api_key: 'k' })).code, 'ROUTING_MISSING');
-    assert.deepEqual(await faultOf({ strategy: { mode: 'fallback' }, targets: [target, { api_key: 'k' }] }).then(({ code, param }) => [code, param]), ['ROUTING_MISSING', 'config.targets[1]']);
+  });
+
+  it('without any provider leads nowhere until the model of the body names one, and tells the place', async () => {
+    assert.deepEqual((await compile({ api_key: 'k' })).awaitsModel, { param: 'config' });
+    assert.deepEqual((await compile({ strategy: { mode: 'fallback' }, targets: [target, { api_key: 'k' }] })).awaitsModel, { param: 'config.targets[1]' });
+    assert.equal((await compile(target)).awaitsModel, null);
   });
 
   it('shares one loaded provider with every other plan', async () => {
@@ -311,8 +317,8 @@ describe('a config that cannot work', () => {
       [{ provider: 'nobody', api_key: 'k' }, 'PROVIDER_UNKNOWN', /unknown provider nobody/],
       [{ provider: '../openai' }, 'PROVIDER_UNKNOWN', /unknown provider/],
       [{ provider: 'x'.repeat(500) }, 'PROVIDER_UNKNOWN', /unknown provider x{64};/],
-      [{ provider: '@slug' }, 'CONFIG_INVALID', /no provider @slug in the catalogue of this workspace: providers cannot be stored yet; give/],
-      [{ virtual_key: 'vk-1' }, 'CONFIG_INVALID', /no provider vk-1 in the catalogue/],
+      [{ provider: '@slug' }, 'PROVIDER_SLUG_UNKNOWN', /no stored provider slug in this workspace/],
+      [{ virtual_key: 'vk-1' }, 'PROVIDER_SLUG_UNKNOWN', /no stored provider vk-1/],
       [{ ...target, prompt_id: 'p' }, 'CONFIG_INVALID', /prompts cannot be stored yet; leave prompt_id out/],
     ] as const) {
       const fault = await faultOf(config);

@@ -2,7 +2,8 @@
 
 import { fakeHost } from '@gateway/plugin-sdk/testing';
 import type { UpstreamListener } from '@gateway/plugin-sdk';
-import type { CompileServices } from '../../../core/plan/compile.js';
+import { View } from '../../../core/snapshot/view.js';
+import type { PlanCacheServices } from '../../../core/plan/plan-cache.js';
 import { CacheInstances } from '../../../core/plan/compile-cache.js';
 import { Registry } from '../../../core/registry/registry.js';
 import { Breakers } from '../../../core/upstream/breaker.js';
@@ -33,13 +34,13 @@ export class FakeUpstream implements UpstreamClient {
   async close(): Promise<void> {}
 }
 
-export function planServices(packages: readonly string[] = []): CompileServices & { readonly upstream: FakeUpstream } {
+export function planServices(packages: readonly string[] = []): PlanCacheServices & { readonly upstream: FakeUpstream } {
   return {
     registry: new Registry({ packages, fromFolder: '/', hostOf: () => fakeHost() }),
     upstream: new FakeUpstream(),
     breakers: new Breakers(Breakers.allocate(256)),
     userAgent: 'gateway/test',
-    holdsKey: () => false,
+    rows: { view: new View(null) }, holdsKey: () => false,
     caches: new CacheInstances({ memoryBytesMax: 1024 * 1024, diskBytesMax: 1024 * 1024 }),
     poolCheck: () => ({ evaluate: () => Promise.reject(new Error('no pool here')) }),
   };

@@ -9,6 +9,7 @@ import { Repository } from '../../../core/storage/repository.js';
 import { apiKeys, type ApiKeyRow } from '../../../core/storage/tables/api-keys.js';
 import { AppliedSequences } from '../../../core/snapshot/applied-sequences.js';
 import { RevisionSignal, Snapshot, type SnapshotOptions } from '../../../core/snapshot/snapshot.js';
+import { projectedTables } from '../../../core/snapshot/view.js';
 import { hashOfLetter as hashOf, keyRow, putRows, removeRows } from '../../support/rows.js';
 
 
@@ -32,11 +33,14 @@ describe('snapshot', () => {
     const { repository, snapshot } = await setUp();
     await putRows(repository, apiKeys, keyRow('a'), keyRow('b', { type: 'organisation-service', workspaceId: null, expiresAtMs: 99, status: 'exhausted' }));
     await snapshot.refreshIfMoved();
-    assert.deepEqual(snapshot.principalByKeyHash(hashOf('a')), {
-      keyId: 'a', organisationId: 'o', workspaceId: 'w', scopes: new Set(['completions.write']), type: 'workspace-service', expiresAtMs: Infinity,
+    const { workspace, ...a } = snapshot.principalByKeyHash(hashOf('a')) ?? assert.fail('no such key');
+    assert.deepEqual(a, {
+      keyId: 'a', organisationId: 'o', workspaceId: 'w', scopes: new Set(['completions.write']), type: 'workspace-service', expiresAtMs: Infinity, defaults: null,
     });
+    assert.equal(workspace?.rules?.isActive, false);
     const b = snapshot.principalByKeyHash(hashOf('b'));
     assert.equal(b?.workspaceId, '');
+    assert.equal(b.workspace, null);
     assert.equal(b?.expiresAtMs, 99);
     assert.ok(Object.isFrozen(b));
     assert.equal(snapshot.principalByKeyHash(hashOf('c')), undefined);
@@ -106,7 +110,7 @@ describe('snapshot', () => {
       await snapshot.refreshIfMoved();
       assert.equal(snapshot.principalByKeyHash(hashOf('a'))?.keyId, 'a');
     }
-    assert.equal(ranges, 1);
+    assert.equal(ranges, projectedTables.length);
   });
 
   it('sees the commit of another process, which cannot move the signal, when it is asked to refresh', async () => {

@@ -125,6 +125,7 @@ class Resolver {
 
   async #stored(slug: string, members: Config, param: string, kind: string): Promise<Config> {
     const { repository, sealer } = this.context;
+    if (members.custom_host !== undefined) throw fail('CONFIG_INVALID', { path: param, param, reason: 'has its address from its integration; leave custom_host out, or set it there' });
     const stored = await repository.find(providers, 'slug', [this.workspaceId, slug]);
     const integration = stored === undefined ? undefined : await repository.get(integrations, stored.row.integrationId);
     if (stored === undefined || integration === undefined || integration.row.status === 'archived') throw fail('REFERENCE_UNKNOWN', { param, kind, id: `@${slug.slice(0, 64)} in this workspace` });

@@ -1,0 +1,64 @@
+// Hot: runs for each try of a target whose provider is stored.
+// What the stored rows behind `@slug` say about each call: whether the provider is in use, which models it may be asked for, where single models
+// live and which headers go along. Its headers may be secrets: printed it says nothing of them.
+
+import { fail } from '../errors/gateway-error.js';
+import type { StoredIntegration, StoredProvider } from '../snapshot/stored-provider.js';
+import type { Base } from './base.js';
+
+/** Of one model, where it differs from the integration. */
+export interface StoredModelTarget {
+  readonly base: Base | null;
+  readonly headers: readonly string[] | null;
+}
+
+export class StoredTarget {
+  readonly #provider: StoredProvider;
+  readonly #integration: StoredIntegration;
+  readonly #headers: readonly string[];
+  readonly #models: ReadonlyMap<string, StoredModelTarget>;
+  /** The model is looked at: the body is needed. */
+  readonly readsModel: boolean;
+
+  constructor(provider: StoredProvider, integration: StoredIntegration, headers: readonly string[], models: ReadonlyMap<string, StoredModelTarget>) {
+    this.#provider = provider;
+    this.#integration = integration;
+    this.#headers = headers;
+    this.#models = models;
+    this.readsModel = !integration.allowsAllModels || integration.models.size > 0;
+    Object.freeze(this);
+  }
+
+  get slug(): string {
+    return this.#provider.slug;
+  }
+
+  /** Throws when no call may use the provider now. */
+  checkUse(nowMs: number): void {
+    const { status, slug, expiresAtMs, workspaceId } = this.#provider;
+    const refused = (state: string): Error => fail('PROVIDER_INACTIVE', { slug, state, param: 'provider' });
+    if (status === 'archived') throw refused('archived');
+    if (expiresAtMs <= nowMs) throw refused('expired');
+    if (status === 'exhausted') throw fail('PROVIDER_EXHAUSTED', { slug, param: 'provider' });
+    if (!this.#integration.isOpenTo(workspaceId)) throw refused('closed: its integration is archived, or not open to this workspace');
+  }
+
+  /** `model` is empty when the call names none. Throws MODEL_NOT_ALLOWED. */
+  checkModel(model: string, mustName: boolean): void {
+    if (model === '') {
+      if (mustName && !this.#integration.allowsAllModels) throw fail('MODEL_NOT_ALLOWED', { slug: this.slug, model: '(none)', param: 'model' });
+      return;
+    }
+    if (!this.#integration.allows(model)) throw fail('MODEL_NOT_ALLOWED', { slug: this.slug, model: model.slice(0, 128), param: 'model' });
+  }
+
+  /** Null: that of the target. */
+  baseFor(model: string): Base | null {
+    return this.#models.get(model)?.base ?? null;
+  }
+
+  /** Name, value, ...; they take the place of others with the same name. */
+  headersFor(model: string): readonly string[] {
+    return this.#models.get(model)?.headers ?? this.#headers;
+  }
+}

@@ -1,0 +1,54 @@
+// A workspace as its calls see it: the one thing here that changes in its place, so that a change of a workspace or its organisation costs
+// nothing for each of its keys. Changed between calls alone.
+
+import type { OrganisationRow } from '../storage/tables/organisations.js';
+import type { WorkspaceRow } from '../storage/tables/workspaces.js';
+
+export class WorkspaceState {
+  /** What calls have to look at; null: nothing. */
+  rules: WorkspaceRules | null = unknownWorkspace;
+}
+
+export interface WorkspaceRules {
+  /** False: archived, removed, or its row cannot be read. */
+  readonly isActive: boolean;
+  /** Null: none. */
+  readonly metadata: Readonly<Record<string, string>> | null;
+  /** Id or slug of the config for keys that were made for members; undefined without. */
+  readonly memberConfig: string | undefined;
+  /** Null: all may be given with the call. */
+  readonly savedOnly: SavedOnly | null;
+}
+
+/** What a call may not bring along, but only name as it is stored. */
+export interface SavedOnly {
+  readonly configs: boolean;
+  readonly providers: boolean;
+  readonly customHosts: boolean;
+  readonly providerUrls: boolean;
+  readonly forwardHeaders: boolean;
+}
+
+const unknownWorkspace: WorkspaceRules = Object.freeze({ isActive: false, metadata: null, memberConfig: undefined, savedOnly: null });
+
+export function rulesOf(workspace: WorkspaceRow | undefined, organisation: OrganisationRow | undefined): WorkspaceRules | null {
+  if (workspace === undefined || workspace.status === 'archived') return unknownWorkspace;
+  const metadata = { ...organisation?.defaults.metadata, ...workspace.defaults.metadata };
+  const hasMetadata = Object.keys(metadata).length > 0;
+  const memberConfig = workspace.defaults.user_api_key_config ?? undefined;
+  const savedOnly = savedOnlyOf(organisation?.settings ?? {});
+  if (!hasMetadata && memberConfig === undefined && savedOnly === null) return null;
+  return Object.freeze({ isActive: true, metadata: hasMetadata ? Object.freeze(metadata) : null, memberConfig, savedOnly });
+}
+
+function savedOnlyOf(settings: Readonly<Record<string, unknown>>): SavedOnly | null {
+  const isSet = (name: string): boolean => settings[name] === true;
+  const savedOnly: SavedOnly = {
+    configs: isSet('enforce_saved_configs'),
+    providers: isSet('enforce_saved_providers'),
+    customHosts: isSet('enforce_saved_custom_hosts'),
+    providerUrls: isSet('enforce_saved_provider_urls'),
+    forwardHeaders: isSet('enforce_saved_forward_headers'),
+  };
+  return Object.values(savedOnly).includes(true) ? Object.freeze(savedOnly) : null;
+}
