@@ -30,6 +30,17 @@ describe('the control thread', () => {
       wire.write(head('PUT', '/v1/workspaces/first-workspace', body.length) + body);
       assert.match(await wire.until((text) => text.endsWith('{}')), /^HTTP\/1\.1 200 /);
     }));
+    // What a reply tells of is obeyed by calls that begin behind it, on whatever thread.
+    const send = (method: string, path: string, key: string, body?: unknown): Promise<Response> => fetch(gateway.url + path, {
+      method, headers: { 'x-gateway-api-key': key, 'content-type': 'application/json', connection: 'close' }, ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    for (let round = 0; round < 20; round += 1) {
+      const made = await send('POST', '/v1/api-keys/workspace/service', adminKey, { name: `Key ${round}`, scopes: ['completions.write', 'configs.list'], workspace_id: 'first-workspace' });
+      const { id, key } = await made.json() as { readonly id: string; readonly key: string };
+      for (const status of await Promise.all(Array.from({ length: 4 }, async () => (await send('GET', '/v1/configs', key)).status))) assert.equal(status, 200);
+      assert.equal((await send('DELETE', `/v1/api-keys/${id}`, adminKey)).status, 200);
+      for (const status of await Promise.all(Array.from({ length: 4 }, async () => (await send('GET', '/v1/configs', key)).status))) assert.equal(status, 401);
+    }
     const [first, ...others] = wires;
     assert.ok(first);
     first.write(`${head('PUT', '/v1/workspaces/first-workspace', 15)}{`);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { firstApiKey, startControl } from '../../support/control.js';
+import { ControlPlane } from '../../../core/control-plane/dispatch.js';
+import { resources } from '../../../core/control-plane/resources/index.js';
+import { firstAdminKey, firstApiKey, startControl } from '../../support/control.js';
 
 describe('a control call', () => {
   it('lists, reads and updates rows, in every path form', async () => {
@@ -40,6 +42,27 @@ describe('a control call', () => {
     }
     assert.deepEqual((await control.call('GET', '/v1/workspaces/first-workspace', undefined, { as: firstApiKey })).status, 200);
     assert.deepEqual(control.faults, []);
+  });
+
+  it('that changed something is answered when calls obey it, and one that did not at once', async () => {
+    const control = await startControl();
+    const waited: number[] = [];
+    let obey = (): void => undefined;
+    const plane = new ControlPlane({
+      ...control.plane.services, repository: control.repository,
+      untilObeyed: (sequence) => { waited.push(sequence); return new Promise((resolve) => { obey = resolve; }); },
+    }, resources);
+    const caller = await control.callerOf(firstAdminKey);
+    const call = { id: 'x', path: '/v1/workspaces/first-workspace', query: '', ifMatch: undefined, idempotencyKey: undefined, headers: [], address: '', caller };
+    assert.equal((await plane.handle({ ...call, method: 'GET', body: new Uint8Array(0) })).status, 200);
+    assert.deepEqual(waited, []);
+    let status = 0;
+    const update = plane.handle({ ...call, method: 'PUT', body: Buffer.from('{"name":"Obeyed"}') }).then((reply) => { status = reply.status; });
+    for (let turn = 0; turn < 100 && waited.length === 0; turn += 1) await new Promise((resolve) => { setImmediate(resolve); });
+    assert.deepEqual([waited, status], [[await control.repository.sequence()], 0]);
+    obey();
+    await update;
+    assert.equal(status, 200);
   });
 
   it('leaves an entry in the audit log when it changes something', async () => {
