@@ -3,7 +3,7 @@
 // come several times, for lists.
 
 /** Grows with each change of the layout. */
-export const recordFormat = 1;
+export const recordFormat = 2;
 
 /** Offsets in bytes: times, tokens, sizes and the price are doubles, flags to generation words of 32 bits. */
 export const at = {
@@ -23,8 +23,10 @@ export const at = {
   textCount: 142,
   // Ids as bytes.
   id: 144, traceId: 160, spanId: 176, parentSpanId: 184,
+  // As above.
+  configId: 192, configVersionId: 194, providerSlug: 196,
 } as const;
-export const fixedBytes = 192;
+export const fixedBytes = 200;
 
 /** Bits of `flags`. How an id is written takes two: text with a tag (or nothing), hex, UUID, or the same as `id`. */
 export const flag = { isStream: 1, endedShift: 1, idShift: 3, traceIdShift: 5, spanIdShift: 7, parentSpanIdShift: 9 } as const;
@@ -33,5 +35,6 @@ export const endings = ['complete', 'client', 'upstream', 'gateway'] as const;
 
 export const tag = {
   id: 1, traceId: 2, spanId: 3, parentSpanId: 4, spanName: 5, organisationId: 6, workspaceId: 7, keyId: 8, endpoint: 9, method: 10, path: 11, provider: 12,
-  model: 13, targetPath: 14, errorCode: 15, cacheStatus: 16, finishReason: 17, metadata: 18, hookResults: 19,
+  model: 13, targetPath: 14, errorCode: 15, cacheStatus: 16, finishReason: 17, metadata: 18, hookResults: 19, configId: 20, configVersionId: 21,
+  providerSlug: 22,
 } as const;

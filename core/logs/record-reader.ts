@@ -87,6 +87,9 @@ export class RecordReader {
       upstreamMs: number(at.upstreamMs),
       metadata: this.#text(tag.metadata),
       hookResults: this.#text(tag.hookResults),
+      configId: this.#repeated(start + at.configId, tag.configId),
+      configVersionId: this.#repeated(start + at.configVersionId, tag.configVersionId),
+      providerSlug: this.#repeated(start + at.providerSlug, tag.providerSlug),
     };
   }
 

@@ -50,6 +50,9 @@ export class RecordWriter {
   readonly #errorCode = new Repeated();
   readonly #cacheStatus = new Repeated();
   readonly #finishReason = new Repeated();
+  readonly #configId = new Repeated();
+  readonly #configVersionId = new Repeated();
+  readonly #providerSlug = new Repeated();
   /** The texts of the record that is being written, with their tags. */
   readonly #texts: string[] = Array.from({ length: textsMax }, () => '');
   readonly #tags = new Uint8Array(textsMax);
@@ -91,6 +94,10 @@ export class RecordWriter {
     this.#repeated(this.#errorCode, exchange.errorCode, tag.errorCode);
     this.#repeated(this.#cacheStatus, exchange.cacheStatus, tag.cacheStatus);
     this.#repeated(this.#finishReason, usage === null ? '' : this.#cut(usage.finishReason, limits.finishReason, isRefused), tag.finishReason);
+    const config = exchange.storedConfig;
+    this.#repeated(this.#configId, config === null ? '' : config.id, tag.configId);
+    this.#repeated(this.#configVersionId, config === null ? '' : config.versionId, tag.configVersionId);
+    this.#repeated(this.#providerSlug, exchange.providerSlug, tag.providerSlug);
     if (head.spanName !== undefined) this.#text(this.#cut(head.spanName, limits.spanName, isRefused), tag.spanName);
     this.#text(this.#cut(head.path, limits.path, isRefused), tag.path);
     if (head.metadata !== undefined) this.#text(this.#cut(head.metadata, limits.metadata, isRefused), tag.metadata);
@@ -152,6 +159,9 @@ export class RecordWriter {
     shorts[short + at.errorCode / 2] = this.#errorCode.number;
     shorts[short + at.cacheStatus / 2] = this.#cacheStatus.number;
     shorts[short + at.finishReason / 2] = this.#finishReason.number;
+    shorts[short + at.configId / 2] = this.#configId.number;
+    shorts[short + at.configVersionId / 2] = this.#configVersionId.number;
+    shorts[short + at.providerSlug / 2] = this.#providerSlug.number;
     shorts[short + at.textCount / 2] = this.#count;
     let end = start + fixedBytes;
     for (let index = 0; index < this.#count; index += 1) {
@@ -228,6 +238,9 @@ export class RecordWriter {
     this.#forget(this.#model);
     this.#forget(this.#targetPath);
     this.#forget(this.#errorCode);
+    this.#forget(this.#configId);
+    this.#forget(this.#configVersionId);
+    this.#forget(this.#providerSlug);
     this.#forget(this.#cacheStatus);
     this.#forget(this.#finishReason);
   }

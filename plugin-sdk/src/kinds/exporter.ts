@@ -26,6 +26,11 @@ export interface LogRecord {
   readonly provider: string;
   /** The model the answer names, else the one asked for; empty when unknown. */
   readonly model: string;
+  /** Slug of the stored provider that was tried last; empty for others. */
+  readonly providerSlug: string;
+  /** Ids of the stored config and of its version; empty without. */
+  readonly configId: string;
+  readonly configVersionId: string;
   /** Place of the last target tried: `config.targets[1]`. */
   readonly targetPath: string;
   readonly status: number;

@@ -18,7 +18,7 @@ const blank: LogRecord = {
   endpoint: 'proxy', method: '', path: '', provider: '', model: '', targetPath: '', status: 0, ended: 'complete', errorCode: '',
   isStream: false, attempts: 0, cacheStatus: '', finishReason: '',
   inputTokens: -1, outputTokens: -1, totalTokens: -1, cachedTokens: -1, reasoningTokens: -1, requestBytes: 0, responseBytes: 0,
-  startedAtMs: 0, firstByteMs: -1, tookMs: 0, upstreamMs: 0, metadata: '', hookResults: '',
+  startedAtMs: 0, firstByteMs: -1, tookMs: 0, upstreamMs: 0, metadata: '', hookResults: '', configId: '', configVersionId: '', providerSlug: '',
 };
 const blankFields: Readonly<Record<string, unknown>> = { ...blank };
 /** Filled and emptied by one batch at a time. */
@@ -31,7 +31,7 @@ const columns: { readonly [Name in keyof LogRecord]: LogRecord[Name] extends num
   inputTokens: new NumberColumn(), outputTokens: new NumberColumn(), totalTokens: new NumberColumn(), cachedTokens: new NumberColumn(),
   reasoningTokens: new NumberColumn(), requestBytes: new NumberColumn(), responseBytes: new NumberColumn(), startedAtMs: new NumberColumn(),
   firstByteMs: new NumberColumn(), tookMs: new NumberColumn(), upstreamMs: new NumberColumn(), metadata: new ValueColumn(),
-  hookResults: new ValueColumn(),
+  hookResults: new ValueColumn(), configId: new ValueColumn(), configVersionId: new ValueColumn(), providerSlug: new ValueColumn(),
 };
 const fields = Object.keys(columns);
 const allColumns = Object.values(columns);
@@ -77,6 +77,9 @@ export function packLogBatch(batch: readonly LogRecord[]): Uint8Array {
     columns.upstreamMs.push(record.upstreamMs);
     columns.metadata.push(record.metadata);
     columns.hookResults.push(record.hookResults);
+    columns.configId.push(record.configId);
+    columns.configVersionId.push(record.configVersionId);
+    columns.providerSlug.push(record.providerSlug);
   }
   return packr.pack([logBatchFormat, batch.length, fields, allColumns.map((column) => column.packed())]);
 }

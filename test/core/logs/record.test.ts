@@ -39,7 +39,8 @@ function ended(record: LogRecord): [Exchange, Usage] {
   const { traceId, parentSpanId, provider, targetPath, attempts } = record;
   Object.assign(exchange.responder, { bytesSent: record.responseBytes });
   Object.defineProperties(exchange, Object.fromEntries(Object.entries({
-    traceId, parentSpanId, provider, targetPath, attempts,
+    traceId, parentSpanId, provider, targetPath, attempts, providerSlug: record.providerSlug,
+    storedConfig: record.configId === '' && record.configVersionId === '' ? null : { id: record.configId, versionId: record.configVersionId, slug: '' },
     principal: { organisationId: record.organisationId, workspaceId: record.workspaceId, keyId: record.keyId },
     status: record.status, ending: record.ended, errorCode: record.errorCode, isStream: record.isStream, cacheStatus: record.cacheStatus,
     requestBytes: record.requestBytes, upstreamMs: record.upstreamMs, startedAt: 1000, startedAtMs: record.startedAtMs,
@@ -64,7 +65,7 @@ const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 60 });
 const tokens = fc.oneof(fc.constant(-1), fc.nat(), fc.double({ noNaN: true }));
 const times = fc.double({ min: 0, max: 1e6, noNaN: true, noDefaultInfinity: true }).map((value) => Math.round(value * 1024) / 1024);
 const anyRecord: fc.Arbitrary<LogRecord> = fc.record({
-  id, traceId: id, spanId: id, parentSpanId: id, spanName: text, organisationId: text, workspaceId: text, keyId: key,
+  id, traceId: id, spanId: id, parentSpanId: id, spanName: text, organisationId: text, providerSlug: text, configId: text, configVersionId: text, workspaceId: text, keyId: key,
   endpoint: fc.constantFrom('chatCompletions', 'proxy', 'responses'), method: fc.constantFrom('POST', 'GET', 'DELETE'), path: text, provider: text, model: text.filter((value) => value !== ''), targetPath: text,
   status: fc.nat(999), ended: fc.constantFrom('complete', 'client', 'upstream', 'gateway'), errorCode: fc.constantFrom('', 'INTERNAL', 'KEY_MISSING'), isStream: fc.boolean(),
   attempts: fc.nat(100), cacheStatus: fc.constantFrom('DISABLED', 'HIT', 'SEMANTIC HIT'), finishReason: text,
