@@ -2,7 +2,9 @@
 // the main thread does where the storage cannot be shared.
 
 import { ControlPlane } from './control-plane/dispatch.js';
+import { JobRunner } from './control-plane/jobs.js';
 import { resources } from './control-plane/resources/index.js';
+import { jobs } from './control-plane/resources/jobs.js';
 import { reasonOf } from './errors/gateway-error.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import type { Repository } from './storage/repository.js';
@@ -10,6 +12,8 @@ import { Sealer } from './storage/sealer.js';
 import type { ThreadServices } from './thread-services.js';
 import type { SharedMemory } from './thread.js';
 
+/** How often what is due by the clock is looked for. */
+const jobsEveryMs = 60_000;
 /** A reply waits so long for every thread to obey what it tells of. */
 const obeyedMsMax = 250;
 
@@ -17,6 +21,7 @@ const obeyedMsMax = 250;
 export type ControlMemory = Pick<SharedMemory, 'masterKey' | 'revision' | 'applied'>;
 
 export function startControlPlane(services: ThreadServices, repository: Repository, memory: ControlMemory): ControlPlane {
+  startJobs(services, repository);
   const applied = new AppliedSequences(memory.applied);
   return new ControlPlane({
     repository,
@@ -26,4 +31,15 @@ export function startControlPlane(services: ThreadServices, repository: Reposito
     now: Date.now,
     onFault: (callId, thrown) => services.logger.error('a control call failed', { call: callId, reason: reasonOf(thrown) }),
   }, resources);
+}
+
+function startJobs({ logger, writers }: ThreadServices, repository: Repository): void {
+  const runner = new JobRunner({
+    repository,
+    now: Date.now,
+    notify: (message, details) => logger.warn(message, details),
+    onFault: (job, thrown) => logger.error('a job of the control plane failed; it is tried again', { job, reason: reasonOf(thrown) }),
+  }, jobs);
+  writers.push(runner);
+  runner.start(jobsEveryMs);
 }

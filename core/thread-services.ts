@@ -39,6 +39,8 @@ export class ThreadServices {
   /** Promises that rejected and that nobody held. */
   readonly lostPromises: FaultReport;
   storage: Storage | undefined = undefined;
+  /** What writes rows by itself, until the services close. */
+  readonly writers: { stop(): Promise<void> }[] = [];
   /** Threads may open the same storage. */
   isStorageShared = true;
 
@@ -103,6 +105,7 @@ export class ThreadServices {
     this.hosts.close();
     await this.closing('connections to providers', () => this.upstream.close());
     await this.closing('the workers', () => this.workers.close());
+    for (const writer of this.writers) await this.closing('what writes to the storage', () => writer.stop());
     await this.closing('the storage', () => this.storage?.close?.());
     await this.closing('the versions of packages', () => this.#versions?.close());
     for (const report of this.#reports) report.close();

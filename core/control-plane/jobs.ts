@@ -45,9 +45,11 @@ export class JobRunner {
 
   constructor(readonly services: JobServices, readonly jobs: readonly Job[]) {}
 
-  /** Keeps no process alive. */
+  /** At once, and then again and again. Keeps no process alive. */
   start(everyMs: number): void {
-    this.#timer ??= setInterval(() => { this.runDue().catch((thrown: unknown) => this.services.onFault('all', thrown)); }, everyMs).unref();
+    const runDue = (): void => { this.runDue().catch((thrown: unknown) => this.services.onFault('all', thrown)); };
+    this.#timer ??= setInterval(runDue, everyMs).unref();
+    runDue();
   }
 
   /** Resolves when the run that is under way has ended. */
