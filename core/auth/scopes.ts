@@ -60,7 +60,15 @@ export const scopesOfType: { readonly [T in KeyType]: readonly string[] } = {
   'workspace-user': scopesAt(2),
 };
 
+/** What a key needs for something: one scope, or instead of it any one of others. */
+export interface ScopeRule {
+  readonly scope: string;
+  readonly otherScopes?: readonly string[];
+}
+
 /** Throws SCOPE_MISSING. */
-export function requireScope(principal: Principal, scope: string): void {
-  if (!principal.scopes.has(scope)) throw fail('SCOPE_MISSING', { scope });
+export function requireScope(principal: Principal, rule: ScopeRule): void {
+  if (principal.scopes.has(rule.scope)) return;
+  const { otherScopes = [] } = rule;
+  if (!otherScopes.some((scope) => principal.scopes.has(scope))) throw fail('SCOPE_MISSING', { scope: [rule.scope, ...otherScopes].join(' or ') });
 }

@@ -7,7 +7,7 @@ import { dialects } from '../dialect/dialects.js';
 import type { EndpointDefinition } from '../exchange/endpoint.js';
 import { fieldRules, type FieldRules } from './rules.js';
 
-/** The data plane has one scope: it calls models. */
+/** Of nearly all of the data plane: it calls models. */
 const scope = 'completions.write';
 
 /** A route whose JSON body is checked. */

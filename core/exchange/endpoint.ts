@@ -16,6 +16,8 @@ export interface EndpointDefinition {
   readonly dialect: Dialect;
   /** A key needs it for this endpoint. */
   readonly scope: string;
+  /** Any one of these does as well. */
+  readonly otherScopes?: readonly string[];
   /** `json`: collected and checked. `multipart`: its content type is checked. `any`: relayed as it is. `none`: no body. */
   readonly body: 'json' | 'multipart' | 'any' | 'none';
   /** The first fault of the parsed body, or undefined. Pure. */

@@ -72,7 +72,7 @@ export class Pipeline implements CallEnd {
     const principal = this.services.authenticator.authenticate(head);
     exchange.principal = principal;
     if (principal.workspace === null) throw fail('KEY_WITHOUT_WORKSPACE');
-    requireScope(principal, exchange.route.scope);
+    requireScope(principal, exchange.route);
     if (principal.defaults !== null || principal.workspace.rules !== null) govern(exchange, principal.defaults, principal.workspace.rules);
     if (head.metadata !== undefined) void exchange.metadata;
     if (head.requestTimeout !== undefined && (!/^[1-9]\d{0,9}$/.test(head.requestTimeout) || Number(head.requestTimeout) > timerMsMax)) {

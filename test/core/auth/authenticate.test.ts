@@ -5,6 +5,8 @@ import { Authenticator } from '../../../core/auth/authenticate.js';
 import { givenKeyCharsMin, hashKey, looksLikeKey, makeKey, prefixOf } from '../../../core/auth/key.js';
 import type { KeyLookup, Principal } from '../../../core/auth/principal.js';
 import { requireScope, scopesOfType } from '../../../core/auth/scopes.js';
+import { chatCompletions } from '../../../core/endpoints/chat-completions.js';
+import { models } from '../../../core/endpoints/models.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
 import { isGatewayError, type GatewayError } from '../../../core/errors/gateway-error.js';
 
@@ -192,11 +194,19 @@ describe('scopes', () => {
   });
 
   it('are required by name: 403 without', () => {
-    requireScope(principal('a'), 'completions.write');
-    assert.throws(() => requireScope(principal('a'), 'workspaces.create'), (thrown) => {
+    requireScope(principal('a'), { scope: 'completions.write' });
+    assert.throws(() => requireScope(principal('a'), { scope: 'workspaces.create' }), (thrown) => {
       assert.ok(isGatewayError(thrown));
       assert.deepEqual([thrown.code, thrown.status, thrown.message], ['SCOPE_MISSING', 403, 'this API key lacks the scope workspaces.create']);
       return true;
     });
+  });
+
+  it('stand on endpoints: models may be listed with another scope than the one for calls', () => {
+    const lists = { ...principal('a'), scopes: new Set(['virtual_keys.list']) };
+    requireScope(lists, models);
+    requireScope(principal('a'), models);
+    assert.throws(() => requireScope(lists, chatCompletions), /lacks the scope completions\.write$/);
+    assert.throws(() => requireScope({ ...lists, scopes: new Set(['configs.list']) }, models), /lacks the scope completions\.write or virtual_keys\.list or models\.list$/);
   });
 });
