@@ -24,7 +24,8 @@ export interface AuditedOutcome {
 export function auditRecord(call: ControlCall, { status, nowMs, kind, action, body, workspaceId, details }: AuditedOutcome): AuditRecord {
   const { caller } = call;
   const isRefused = status >= 400;
-  const text = body === undefined ? (call.body.length === 0 ? '' : `[${call.body.length} bytes]`) : JSON.stringify(masked(body));
+  // What was refused may hold a secret by a name that is misspelt.
+  const text = body === undefined ? (call.body.length === 0 ? '' : `[${call.body.length} bytes]`) : JSON.stringify(masked(body, isRefused));
   return {
     timestamp: nowMs, method: call.method, uri: cut(maskedText(call.path), textCharsMax), request_id: call.id,
     request_body: cut(text, isRefused ? refusedBodyCharsMax : bodyCharsMax), query_params: cut(maskedQuery(call.query), textCharsMax),

@@ -26,7 +26,7 @@ describe('the audit log', () => {
       ['PUT', 200, 'workspace'], ['PUT', 400, 'workspace'], ['PUT', 412, 'workspace'], ['PUT', 404, 'workspace'], ['POST', 404, null], ['PUT', 200, 'workspace'],
     ]);
     assert.equal(entries[0]?.request_headers, '{"user-agent":"test"}');
-    assert.equal(entries[1]?.request_body, '{"nmae":"Renamed"}');
+    assert.equal(entries[1]?.request_body, '{"nmae":"[masked]"}');
   });
 
   it('is not filled by calls that are refused: they are bounded, and counted', async () => {
