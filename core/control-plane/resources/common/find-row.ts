@@ -15,13 +15,21 @@ export interface Owned extends Row {
 const idShape = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const idCharsShown = 64;
 
+export interface FindOptions<R> {
+  isThere(row: R): boolean;
+  /** Before the slug, in the index `slug`. */
+  slugParts?(workspaceId: string): readonly string[];
+  /** The same for rows that belong to no workspace, if there are such. */
+  readonly sharedParts?: readonly string[];
+}
+
 /**
- * The row, noted as what the call is about. The table has the indexes `slug` (`partsOfSlug` says of which parts) and `organisation-slug`. Throws
+ * The row, noted as what the call is about. The table has the indexes `slug` and `organisation-slug`. Throws
  * ROW_UNKNOWN, WORKSPACE_FOREIGN, WORKSPACE_MISSING.
  */
 export async function findRow<R extends Owned>(
   context: ControlContext, table: Table<R>, kind: string, idOrSlug: string,
-  { isThere, slugParts = (workspaceId) => [workspaceId] }: { readonly isThere: (row: R) => boolean; readonly slugParts?: (workspaceId: string) => readonly string[] },
+  { isThere, slugParts = (workspaceId) => [workspaceId], sharedParts }: FindOptions<R>,
 ): Promise<Stored<R>> {
   const { caller, repository } = context;
   const shown = idOrSlug.slice(0, idCharsShown);
@@ -29,7 +37,9 @@ export async function findRow<R extends Owned>(
   let stored = idShape.test(idOrSlug) ? await repository.get(table, idOrSlug) : undefined;
   if (stored === undefined && workspace !== undefined) {
     stored = await repository.find(table, 'slug', [...slugParts(workspace.id), idOrSlug]);
-  } else if (stored === undefined) {
+  }
+  if (stored === undefined && sharedParts !== undefined) stored = await repository.find(table, 'slug', [...sharedParts, idOrSlug]);
+  if (stored === undefined && workspace === undefined) {
     const [first, second] = await repository.list(table, { index: 'organisation-slug', parts: [caller.organisationId, idOrSlug], limit: 2 });
     if (second !== undefined) throw fail('FIELD_INVALID', { param: 'workspace_id', reason: `is needed: more than one workspace has a ${kind} ${shown}` });
     stored = first;
@@ -40,4 +50,18 @@ export async function findRow<R extends Owned>(
   if (isForeign) throw fail('WORKSPACE_FOREIGN', { kind, id: shown });
   context.subject = stored;
   return stored;
+}
+
+const slugTriesMax = 20;
+
+/** A slug that nothing has yet: the client's own, or one that is made. Throws ROW_EXISTS. */
+export async function freeSlug(context: ControlContext, table: Table, kind: string, parts: readonly string[], given: string | undefined, make: () => string, param = 'slug'): Promise<string> {
+  if (given !== undefined) {
+    if (await context.repository.find(table, 'slug', [...parts, given]) !== undefined) throw fail('ROW_EXISTS', { kind, id: given.slice(0, idCharsShown), param });
+    return given;
+  }
+  for (let tries = 1; ; tries += 1) {
+    const slug = make();
+    if (tries === slugTriesMax || await context.repository.find(table, 'slug', [...parts, slug]) === undefined) return slug;
+  }
 }

@@ -1,21 +1,17 @@
-// Whether a config can be stored: it is validated and compiled as a call would have it compiled, with what it names of the catalogue in place. What was made
-// for that is closed again, nothing is sent anywhere.
+// Whether a config can be stored: it is validated and compiled as a call would have it compiled, with what it names of the catalogue in place.
 
-import type { Cache } from '@gateway/plugin-sdk';
 import { explainFault } from '../../../body/json-fault.js';
 import type { Config } from '../../../config/config.js';
 import { placeBelow } from '../../../config/place.js';
 import { validateConfig } from '../../../config/validate.js';
 import { fail, isGatewayError } from '../../../errors/gateway-error.js';
-import { CacheInstances } from '../../../plan/compile-cache.js';
-import { closeAll, compilePlan, type CompileServices } from '../../../plan/compile.js';
 import type { Registry } from '../../../registry/registry.js';
 import { didYouMean } from '../../../settings/nearest-name.js';
 import { OpenIntegration } from '../../../storage/open-rows.js';
 import { integrations } from '../../../storage/tables/integrations.js';
 import { providers } from '../../../storage/tables/providers.js';
-import { Breakers } from '../../../upstream/breaker.js';
 import type { ControlContext } from '../../context.js';
+import { compileOnce } from '../common/compile-once.js';
 import { isMasked, refuseGatewayKeys } from '../common/secret-text.js';
 import { secretsOf, unmaskedConfig } from './config-secrets.js';
 
@@ -46,10 +42,7 @@ export async function checkConfig(context: ControlContext, workspaceId: string, 
   ]);
   const resolver = new Resolver(context, workspaceId);
   const resolved = await resolver.config(config, 'config');
-  const compile = async (each: Config): Promise<void> => {
-    const plan = await compilePlan(each, { workspaceId, provider: await anyProvider(registry), customHost: undefined, digest: 'check' }, servicesOf(registry));
-    closeAll(plan.instances);
-  };
+  const compile = async (each: Config): Promise<void> => { await compileOnce(each, workspaceId, registry); };
   try {
     await compile(resolved);
   } catch (thrown) {
@@ -142,39 +135,4 @@ class Resolver {
     if (await registry.find('provider', provider) !== undefined) return;
     throw fail('CONFIG_INVALID', { path: param, param, reason: `no provider of this name is installed${didYouMean(provider, registry.list('provider')) || '; one of the catalogue is written @slug'}` });
   }
-}
-
-/** For targets that leave the provider to the call: one that any call could name. */
-async function anyProvider(registry: Registry): Promise<string | undefined> {
-  for (const id of registry.list('provider')) {
-    const plugin = await registry.find('provider', id).catch(() => undefined);
-    if (typeof plugin?.baseUrl === 'string' && /^https:[^{]+$/.test(plugin.baseUrl) && plugin.auth.type === 'bearer') return id;
-  }
-  return undefined;
-}
-
-const unused = (): never => { throw new TypeError('a plan that is only checked was called'); };
-const noCache: Cache = Object.freeze({ lookup: unused, store: unused, remove: unused });
-
-/** Those of a serving thread share what they keep; a check keeps nothing. */
-class NoCaches extends CacheInstances {
-  override find(): Promise<Cache> {
-    return Promise.resolve(noCache);
-  }
-}
-
-const servicesByRegistry = new WeakMap<Registry, CompileServices>();
-const breakerSlots = 64;
-
-function servicesOf(registry: Registry): CompileServices {
-  let services = servicesByRegistry.get(registry);
-  if (services === undefined) {
-    services = {
-      registry, userAgent: '', holdsKey: () => false, poolCheck: unused,
-      upstream: { origin: ({ host }) => ({ host, send: unused }), close: () => Promise.resolve() },
-      breakers: new Breakers(Breakers.allocate(breakerSlots)), caches: new NoCaches({ memoryBytesMax: 0, diskBytesMax: 0 }),
-    };
-    servicesByRegistry.set(registry, services);
-  }
-  return services;
 }

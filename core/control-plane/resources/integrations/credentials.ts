@@ -1,0 +1,246 @@
+// The credentials of an integration, as clients write them -> as the row keeps them. The provider's own parameters say which members there are, and which of
+// them are secrets; families of names that clients know from elsewhere are brought to those.
+
+import { isObject, type ProviderPlugin } from '@gateway/plugin-sdk';
+import type { Config } from '../../../config/config.js';
+import { fail, isGatewayError } from '../../../errors/gateway-error.js';
+import type { Registry } from '../../../registry/registry.js';
+import { didYouMean } from '../../../settings/nearest-name.js';
+import { OpenIntegration, placeOf } from '../../../storage/open-rows.js';
+import { integrations, type IntegrationRow } from '../../../storage/tables/integrations.js';
+import { parseCustomHost } from '../../../upstream/custom-host.js';
+import type { ControlContext } from '../../context.js';
+import { compileOnce } from '../common/compile-once.js';
+import { isMasked, isSecretName, maskSecret, refuseGatewayKeys } from '../common/secret-text.js';
+import { checkedHeaders } from './headers.js';
+
+type Members = Readonly<Record<string, unknown>>;
+export type CredentialMembers = Pick<IntegrationRow, 'sealedKey' | 'maskedKey' | 'configurations' | 'sealedConfigurations' | 'maskedConfigurations' | 'customHost' | 'sealedHeaders' | 'headerNames'>;
+
+const keyCharsMax = 16_384;
+const configurationsBytesMax = 256 * 1024;
+const listItemsMax = 1_000;
+
+/** Beginnings of names, and what the gateway calls them. */
+const families: readonly (readonly [RegExp, string])[] = [[/^openai_/, 'vendor_'], [/^aws_/, 'cloud1_'], [/^vertex_/, 'cloud2_'], [/^azure_/, 'cloud3_']];
+const familyName = /^(?:openai|aws|vertex|azure|vendor|cloud[123])_/;
+/** The same thing by another name. */
+const synonyms: Readonly<Record<string, string>> = {
+  deployment_config: 'deployments', deployment_name: 'deployment_id', foundry_url: 'custom_host', huggingface_base_url: 'custom_host', base_url: 'custom_host',
+};
+/** Which credentials a client means to give; the members themselves say it. Values that mean some that no provider here takes are refused. */
+const ways: Readonly<Record<string, readonly string[]>> = {
+  cloud1_auth_type: ['accessKey'], cloud2_auth_type: ['basic', 'serviceAccount'], cloud3_auth_mode: ['default', 'entra'],
+};
+
+/** The id of an installed provider; dashes and underscores are not told apart. Throws FIELD_INVALID. */
+export function providerId(registry: Registry, given: string, param: string): string {
+  const known = registry.list('provider');
+  const plain = (name: string): string => name.toLowerCase().replace(/[-_]/g, '');
+  const id = known.find((name) => name === given) ?? known.find((name) => plain(name) === plain(given));
+  if (id === undefined) throw fail('FIELD_INVALID', { param, reason: `is not an installed provider${didYouMean(given, known) || '; gateway plugins provider lists those that are'}` });
+  return id;
+}
+
+export async function providerPlugin(registry: Registry, id: string): Promise<ProviderPlugin> {
+  const plugin = await registry.find('provider', id);
+  if (plugin === undefined) throw fail('FIELD_INVALID', { param: 'ai_provider_id', reason: 'is not installed any more' });
+  return plugin;
+}
+
+const isSecretMember = (plugin: ProviderPlugin, name: string): boolean => {
+  const schema: Members = { ...plugin.params.properties[name] };
+  // An object whose members nobody names may hold anything.
+  return schema.secret === true || isSecretName(name) || (schema.type === 'object' && schema.additionalProperties === true);
+};
+
+interface GivenCredentials {
+  readonly key?: string | null | undefined;
+  readonly configurations?: Members | null | undefined;
+}
+
+/**
+ * The members of the row after `given`: what is not said stays, null goes, and what is masked stands for what is stored. `place`: what clients call the
+ * configurations. Throws FIELD_INVALID.
+ */
+export async function credentialMembers(
+  context: ControlContext, integration: { readonly id: string; readonly aiProviderId: string; readonly workspaceId: string | null }, given: GivenCredentials, before: IntegrationRow | null, place = 'configurations',
+): Promise<CredentialMembers> {
+  const { registry } = context.services;
+  const plugin = await providerPlugin(registry, integration.aiProviderId);
+  const stored = before === null ? null : new OpenIntegration(before, context.sealer);
+  const key = keyOf(given.key, stored, before);
+  const { members, customHost, headers: givenHeaders } = membersOf(given.configurations ?? {}, plugin, integration.aiProviderId, stored, before, place);
+  const hasSecret = Object.keys(members).some((name) => isSecretMember(plugin, name));
+  const headers = givenHeaders === undefined ? stored?.headers ?? {} : givenHeaders === null ? {} : checkedHeaders(givenHeaders, stored?.headers ?? {}, plugin.auth, key !== null || hasSecret, `${place}.custom_headers`);
+  requireCredentials(plugin, integration.aiProviderId, key, hasSecret, customHost);
+  await refuseGatewayKeys(context, [
+    ...(key === null ? [] : [['key', key] as const]), ...textsIn(members, place), ...textsIn(headers, `${place}.custom_headers`), ...(customHost === null ? [] : [[`${place}.custom_host`, customHost] as const]),
+  ]);
+  await checkParameters(registry, plugin, integration, { key, members, customHost }, place);
+  return sealed(context, plugin, integration.id, { key, members, customHost, headers });
+}
+
+function keyOf(given: string | null | undefined, stored: OpenIntegration | null, before: IntegrationRow | null): string | null {
+  const kept = stored?.key?.reveal() ?? null;
+  if (given === undefined || (before !== null && given !== null && given === before.maskedKey)) return kept;
+  if (given === null || given === '') return null;
+  if (isMasked(given)) throw fail('FIELD_INVALID', { param: 'key', reason: 'is masked; give the key itself, or leave it out to keep the stored one' });
+  if (given.length > keyCharsMax || !fitsHeader.test(given)) throw fail('FIELD_INVALID', { param: 'key', reason: `must be text that fits in a header (no line breaks, nothing beyond Latin-1, at most ${keyCharsMax} characters)` });
+  if (/^env:[A-Za-z_]\w*$/.test(given)) throw fail('FIELD_INVALID', { param: 'key', reason: 'env:NAME is not read here; give the key itself' });
+  return given;
+}
+
+const fitsHeader = /^[\u0020-\u007e\u0080-\u00ff]+$/;
+
+function requireCredentials({ auth }: ProviderPlugin, provider: string, key: string | null, hasSecret: boolean, customHost: string | null): void {
+  if (key !== null || customHost !== null || auth.type === 'none' || (auth.type === 'bearer' && auth.isOptional === true)) return;
+  if (auth.type === 'signed' && hasSecret) return;
+  throw fail('FIELD_INVALID', { param: 'key', reason: `is required: ${provider} needs an API key${auth.type === 'signed' ? ', or its own credentials in configurations' : ''}` });
+}
+
+interface Read {
+  readonly members: Record<string, unknown>;
+  readonly customHost: string | null;
+  /** Undefined: nothing was said of them. */
+  readonly headers: unknown;
+}
+
+function membersOf(given: Members, plugin: ProviderPlugin, provider: string, stored: OpenIntegration | null, before: IntegrationRow | null, place: string): Read {
+  if (JSON.stringify(given).length > configurationsBytesMax) throw fail('FIELD_INVALID', { param: place, reason: `is larger than ${configurationsBytesMax} bytes` });
+  const members: Record<string, unknown> = { ...stored?.configurations };
+  let customHost = before?.customHost ?? null;
+  let headers: unknown = undefined;
+  const seen = new Set<string>();
+  for (const [written, value] of Object.entries(given)) {
+    const param = `${place}.${written.slice(0, 64)}`;
+    const isMaskedName = written.startsWith('masked_');
+    const name = nameOf(isMaskedName ? written.slice('masked_'.length) : written, plugin);
+    if (name === undefined) throw fail('FIELD_INVALID', { param, reason: unknownReason(written, plugin, provider) });
+    if (seen.has(name)) throw fail('FIELD_INVALID', { param, reason: `is ${name}, which is given twice` });
+    seen.add(name);
+    const mask = before !== null && Object.hasOwn(before.maskedConfigurations, name) ? before.maskedConfigurations[name] : undefined;
+    if (mask !== undefined && value === mask) continue;
+    if (isMaskedName || (typeof value === 'string' && isMasked(value))) throw fail('FIELD_INVALID', { param, reason: 'is masked, and no stored value looks like it; give the value itself' });
+    if (name === 'custom_host') customHost = hostOf(value, param);
+    else if (name === 'custom_headers') headers = value;
+    else if (value === null) delete members[name];
+    else members[name] = name === 'deployments' ? deploymentsOf(value, param) : checkedValue(value, name, param);
+  }
+  return { members, customHost, headers };
+}
+
+/** What the provider, or the gateway itself, calls a member; undefined: there is none. */
+function nameOf(written: string, { params }: ProviderPlugin): string | undefined {
+  const isKnown = (name: string): boolean => name !== 'api_key' && Object.hasOwn(params.properties, name);
+  if (isKnown(written)) return written;
+  let neutral = written;
+  for (const [beginning, family] of families) neutral = neutral.replace(beginning, family);
+  const plain = written.replace(familyName, '');
+  for (const name of [neutral, plain, synonyms[plain] ?? '', synonyms[written] ?? '']) {
+    if (isKnown(name) || name === 'custom_host' || name === 'custom_headers') return name;
+  }
+  const family = familyName.exec(neutral)?.[0] ?? '';
+  const takesFamily = Object.keys(params.properties).some((name) => name.startsWith(family));
+  return Object.hasOwn(ways, neutral) && takesFamily ? neutral : undefined;
+}
+
+function unknownReason(written: string, { params }: ProviderPlugin, provider: string): string {
+  const known = [...Object.keys(params.properties).filter((name) => name !== 'api_key'), 'custom_host', 'custom_headers'];
+  if (written === 'api_key') return 'is given as key, beside configurations';
+  return `is nothing that ${provider} takes${didYouMean(written, known) || `; it takes ${known.join(', ')}`}`;
+}
+
+function hostOf(value: unknown, param: string): string | null {
+  if (value === null || value === '') return null;
+  if (typeof value !== 'string') throw fail('FIELD_INVALID', { param, reason: 'must be an absolute http:// or https:// URL' });
+  return checkedHost(value, param);
+}
+
+/** As it was written. Throws FIELD_INVALID. */
+export function checkedHost(value: string, param: string): string {
+  try {
+    parseCustomHost(value);
+    return value;
+  } catch (thrown) {
+    throw isGatewayError(thrown) ? fail('FIELD_INVALID', { param, reason: `is no address: ${thrown.message.replace(/^custom host: /, '')}` }) : thrown;
+  }
+}
+
+function checkedValue(value: unknown, name: string, param: string): unknown {
+  const allowed = ways[name];
+  if (allowed !== undefined && !allowed.includes(String(value))) throw fail('FIELD_INVALID', { param, reason: `must be ${allowed.join(' or ')} here: no other credentials are taken` });
+  // They become parts of addresses, headers and signatures.
+  if (typeof value === 'string' && !fitsHeader.test(value)) throw fail('FIELD_INVALID', { param, reason: 'must be text without line breaks or other control characters, not empty, and nothing beyond Latin-1' });
+  return value;
+}
+
+/** `{ azure_deployment_name, azure_api_version, azure_model_slug }`, `{ deploymentName, apiVersion }` and the gateway's own names mean the same. */
+function deploymentsOf(value: unknown, param: string): unknown {
+  if (!Array.isArray(value) || value.length > listItemsMax) throw fail('FIELD_INVALID', { param, reason: `must be a list of at most ${listItemsMax} deployments` });
+  const list: readonly unknown[] = value;
+  return list.map((item, index) => {
+    if (!isObject(item)) throw fail('FIELD_INVALID', { param: `${param}.${index}`, reason: 'must be an object' });
+    const deployment: Record<string, unknown> = {};
+    for (const [written, each] of Object.entries(item)) {
+      const plain = written.replace(familyName, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      if (each !== null) deployment[synonyms[plain] ?? plain] = checkedValue(each, plain, `${param}.${index}.${written.slice(0, 64)}`);
+    }
+    const { model_slug: model, ...members } = deployment;
+    const alias = members.alias ?? model ?? members.deployment_id;
+    return alias === undefined ? members : { ...members, alias };
+  });
+}
+
+function* textsIn(value: unknown, param: string): Generator<readonly [string, string]> {
+  if (typeof value === 'string') yield [param, value];
+  else if (typeof value === 'object' && value !== null) for (const [name, each] of Object.entries(value)) yield* textsIn(each, `${param}.${name}`);
+}
+
+async function checkParameters(
+  registry: Registry, plugin: ProviderPlugin, { aiProviderId, workspaceId }: { readonly aiProviderId: string; readonly workspaceId: string | null },
+  { key, members, customHost }: { readonly key: string | null; readonly members: Members; readonly customHost: string | null }, place: string,
+): Promise<void> {
+  const parameters = Object.fromEntries(Object.entries(members).filter(([name]) => !Object.hasOwn(ways, name)));
+  const below = (path: string): string => (path === '' ? place : `${place}.${path.replace(/\[(\d+)\]/g, '.$1')}`);
+  // Defaults are filled in there; they stay the plugin's.
+  const fault = registry.checkParams(plugin, structuredClone({ ...parameters, ...(key === null || !Object.hasOwn(plugin.params.properties, 'api_key') ? {} : { api_key: key }) }));
+  if (fault !== undefined) throw fail('FIELD_INVALID', { param: below(fault.path), reason: fault.reason });
+  try {
+    const config: Config = { ...parameters, provider: aiProviderId, ...(key === null ? {} : { api_key: key }), ...(customHost === null ? {} : { custom_host: customHost }) };
+    const { root } = await compileOnce(config, workspaceId ?? '', registry);
+    // An address that lacks something: what calls may bring for themselves, an integration has to have.
+    if (root.kind === 'target' && root.base === null) root.baseOf(null, parameters);
+  } catch (thrown) {
+    if (!isGatewayError(thrown) || thrown.status >= 500 || thrown.param === null) throw thrown;
+    throw fail('FIELD_INVALID', { param: below(thrown.param), reason: `cannot be used: ${thrown.message}` });
+  }
+}
+
+interface Plain {
+  readonly key: string | null;
+  readonly members: Members;
+  readonly customHost: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function sealed({ sealer }: ControlContext, plugin: ProviderPlugin, id: string, { key, members, customHost, headers }: Plain): CredentialMembers {
+  const seal = (text: string, member: string): string => sealer.seal(text, placeOf(integrations, id, member));
+  const isSecret = ([name]: readonly [string, unknown]): boolean => isSecretMember(plugin, name);
+  const secrets = Object.entries(members).filter(isSecret);
+  return {
+    sealedKey: key === null ? null : seal(key, 'sealedKey'),
+    maskedKey: key === null ? null : maskSecret(key),
+    configurations: Object.fromEntries(Object.entries(members).filter((entry) => !isSecret(entry))),
+    sealedConfigurations: secrets.length === 0 ? null : seal(JSON.stringify(Object.fromEntries(secrets)), 'sealedConfigurations'),
+    maskedConfigurations: Object.fromEntries(secrets.map(([name, value]) => [name, maskSecret(typeof value === 'string' ? value : '')])),
+    customHost,
+    sealedHeaders: Object.keys(headers).length === 0 ? null : seal(JSON.stringify(headers), 'sealedHeaders'),
+    headerNames: Object.keys(headers),
+  };
+}
+
+/** Members of an archived integration: nothing secret is kept of it. */
+export const noCredentials: CredentialMembers & Pick<IntegrationRow, 'sealedModelHeaders'> = Object.freeze({
+  sealedKey: null, maskedKey: null, configurations: {}, sealedConfigurations: null, maskedConfigurations: {}, customHost: null, sealedHeaders: null, headerNames: [], sealedModelHeaders: null,
+});

@@ -1,0 +1,118 @@
+import { providers, providerStatus, type ProviderRow } from '../../../storage/tables/providers.js';
+import { integrations } from '../../../storage/tables/integrations.js';
+import { object, orNull } from '../../../storage/schema-parts.js';
+import type { Stored } from '../../../storage/change.js';
+import { Type } from '../../../storage/type.js';
+import type { ControlContext } from '../../context.js';
+import { defineResource, operation, type Reply } from '../../define-resource.js';
+import { time, timeOrNull } from '../../envelope.js';
+import { pageOf, pageQuery } from '../../paging.js';
+import { slugField } from '../../slugs.js';
+import { findRow } from '../common/find-row.js';
+import { expiryOf, limitFields, ratesOf, usageOf, type GivenRates, type GivenUsage } from '../common/limit-members.js';
+import { integrationForUse } from '../integrations/find-integration.js';
+import { archiveProvider, insertProvider, providerSlug, refuseUsed } from './make-provider.js';
+
+export const providersPage = 50;
+export const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
+
+/** Of providers and virtual keys alike. */
+export const providerFields = {
+  ...limitFields,
+  note: Type.Optional(orNull(Type.String({ maxLength: 1000 }))),
+  expires_at: Type.Optional(orNull(Type.String({ format: 'date-time' }))),
+};
+
+interface Given {
+  readonly name?: string | undefined;
+  readonly note?: string | null | undefined;
+  readonly usage_limits?: GivenUsage;
+  readonly rate_limits?: GivenRates;
+  readonly expires_at?: string | null | undefined;
+  readonly reset_usage?: boolean | undefined;
+}
+
+type Members = Pick<ProviderRow, 'note' | 'usageLimits' | 'rateLimits' | 'expiresAtMs'>;
+export const noMembers: Members = { note: null, usageLimits: null, rateLimits: [], expiresAtMs: null };
+
+/** The members after `given`. Throws FIELD_INVALID. */
+export const membersOf = (given: Given, before: Members, nowMs: number): Members => ({
+  note: given.note === undefined ? before.note : given.note,
+  usageLimits: usageOf(given.usage_limits, before.usageLimits, 'usage_limits', nowMs),
+  rateLimits: ratesOf(given.rate_limits, before.rateLimits, 'rate_limits'),
+  expiresAtMs: expiryOf(given.expires_at, before.expiresAtMs, nowMs),
+});
+
+/** The row after an update: usage that is reset, or has other limits, is looked at anew. */
+export function updatedRow(row: ProviderRow, given: Given, nowMs: number): ProviderRow {
+  const isReset = given.reset_usage === true;
+  return {
+    ...row, ...membersOf(given, row, nowMs), name: given.name ?? row.name, status: isReset || given.usage_limits !== undefined ? 'active' : row.status,
+    lastResetAtMs: isReset ? nowMs : row.lastResetAtMs, updatedAtMs: nowMs,
+  };
+}
+
+const view = (nowMs: number) => ({ row }: Stored<ProviderRow>): Reply => ({
+  id: row.id, name: row.name, slug: row.slug, integration_id: row.integrationId, workspace_id: row.workspaceId, organisation_id: row.organisationId, note: row.note, status: providerStatus(row, nowMs),
+  usage_limits: row.usageLimits, rate_limits: row.rateLimits.length === 0 ? null : row.rateLimits, reset_usage: null, last_reset_at: timeOrNull(row.lastResetAtMs), expires_at: timeOrNull(row.expiresAtMs),
+  created_at: time(row.createdAtMs), last_updated_at: time(row.updatedAtMs), object: 'provider',
+});
+export const providerView = view;
+
+const providerOf = (context: ControlContext, idOrSlug: string): Promise<Stored<ProviderRow>> =>
+  findRow(context, providers, 'provider', idOrSlug.replace(/^@/, ''), { isThere: (row) => row.status !== 'archived' });
+
+const scopesOf = (verb: string): readonly string[] => [`providers.${verb}`, `virtual_keys.${verb}`];
+
+export const providersResource = defineResource({
+  name: 'providers',
+  kind: 'provider',
+  operations: {
+    list: operation({
+      method: 'GET', path: '/providers', scope: scopesOf('list'), query: object(pageQuery(providersPage)),
+      handle: async (context, { query }) => {
+        const workspace = await context.workspaceIfNamed();
+        const at = workspace === undefined ? { index: 'organisation', parts: [context.caller.organisationId] } : { index: 'workspace', parts: [workspace.id] };
+        return pageOf(context, providers, at, { page_size: providersPage, ...query }, view(context.nowMs));
+      },
+    }),
+    create: operation({
+      method: 'POST', path: '/providers', scope: scopesOf('create'), action: 'created',
+      body: object({ ...providerFields, name: nameField(), integration_id: Type.String({ minLength: 1, maxLength: 255 }), slug: Type.Optional(slugField()) }),
+      handle: async (context, { body }) => {
+        const workspace = await context.workspace();
+        const integration = await integrationForUse(context, body.integration_id, workspace);
+        const slug = await providerSlug(context, 'provider', workspace.id, body.slug, body.name);
+        const place = { organisationId: workspace.organisationId, workspaceId: workspace.id, integrationId: integration.row.id, slug };
+        const row = insertProvider(context, place, { name: body.name, ...membersOf(body, noMembers, context.nowMs) });
+        return { id: row.id, slug: row.slug, object: 'provider' };
+      },
+    }),
+    read: operation({
+      method: 'GET', path: '/providers/{slug}', scope: scopesOf('read'),
+      handle: async (context, { params }) => {
+        const stored = await providerOf(context, params.slug ?? '');
+        const integration = await context.repository.get(integrations, stored.row.integrationId);
+        return { ...view(context.nowMs)(stored), ai_provider_id: integration?.row.aiProviderId ?? null };
+      },
+    }),
+    update: operation({
+      method: 'PUT', path: '/providers/{slug}', scope: scopesOf('update'), action: 'updated',
+      body: object({ ...providerFields, name: Type.Optional(nameField()), reset_usage: Type.Optional(Type.Boolean()) }),
+      handle: async (context, { params, body }) => {
+        const stored = await providerOf(context, params.slug ?? '');
+        context.change.update(stored, updatedRow(stored.row, body, context.nowMs));
+        return { id: stored.row.id, slug: stored.row.slug };
+      },
+    }),
+    delete: operation({
+      method: 'DELETE', path: '/providers/{slug}', scope: scopesOf('delete'), action: 'deleted',
+      handle: async (context, { params }) => {
+        const stored = await providerOf(context, params.slug ?? '');
+        await refuseUsed(context, stored, 'provider');
+        await archiveProvider(context, stored);
+        return {};
+      },
+    }),
+  },
+});
