@@ -70,7 +70,7 @@ async function seed(dataDirectory: string): Promise<number> {
     const change = new Change();
     for (let index = done; index < Math.min(keys, done + rowsOfCommit); index += 1) {
       const id = newId();
-      change.insert(apiKeys, { ...first.row, id, name: `key ${index}`, type: 'workspace-service', workspaceId: workspace.row.id, keyHash: hashKey(`${id}-${index}`), keyPrefix: 'gw_seed', keyMasked: 'gw_seed****', previous: null, creationMode: 'api' });
+      change.insert(apiKeys, { ...first.row, id, name: `key ${index}`, type: 'workspace-service', workspaceId: workspace.row.id, keyHash: hashKey(`${id}-${index}`), keyPrefix: 'gw_seed', keyMasked: 'gw_seed****', previous: null, creationMode: 'api', scopes: ['completions.write', 'logs.view'] });
     }
     await repository.commit(change);
   }
