@@ -20,6 +20,7 @@ import { loadUws } from './server/uws.js';
 import { checkMasterKey, loadMasterKey } from './settings/master-key.js';
 import type { Settings } from './settings/read.js';
 import type { SettingKey } from './settings/schema.js';
+import { Presence } from './storage/presence.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal } from './snapshot/snapshot.js';
 import type { Repository } from './storage/repository.js';
@@ -46,9 +47,23 @@ export interface StartOptions {
   readonly hasControlThread?: boolean;
 }
 
-export async function startGateway(settings: Settings, { hasLogThread = true, hasControlThread = true }: StartOptions = {}): Promise<RunningGateway> {
-  const uws = loadUws(settings.headerBytesMax);
+export async function startGateway(settings: Settings, options: StartOptions = {}): Promise<RunningGateway> {
+  loadUws(settings.headerBytesMax);
   prepareDataDir(settings.dataDir);
+  let untold: unknown = undefined;
+  const presence = Presence.enter(settings.dataDir, 'gateway', (thrown) => { untold = thrown; });
+  try {
+    const running = await startIn(settings, options, presence);
+    if (untold !== undefined) process.emitWarning(`commands that need the data directory for themselves do not see this gateway: ${reasonOf(untold)}`);
+    return running;
+  } catch (thrown) {
+    presence?.leave();
+    throw thrown;
+  }
+}
+
+async function startIn(settings: Settings, { hasLogThread = true, hasControlThread = true }: StartOptions, presence: Presence | null): Promise<RunningGateway> {
+  const uws = loadUws(settings.headerBytesMax);
   const masterKey = shareBytes(loadMasterKey(settings));
   const port = await reservePort(uws, settings.host, settings.port);
   const log: LogMemory = {
@@ -88,6 +103,7 @@ export async function startGateway(settings: Settings, { hasLogThread = true, ha
     const ended = Promise.all([main.stop(deadlineMs, isHasty), ...workers.map((worker) => worker.stop(deadlineMs, isHasty))]);
     // Told now: it follows each thread to its last record.
     await Promise.all([ended, stopLog(deadlineMs, isHasty, ended), controlWorker.stop(isHasty, ended)]);
+    presence?.leave();
   };
   const takeBack = [beforeEnd(() => stopAll(0, true)), hearLostPromises((thrown) => main.services.onLostPromise(thrown))];
   const stop = async (deadlineMs: number): Promise<void> => {
@@ -127,6 +143,8 @@ function shareBytes(bytes: Uint8Array): Uint8Array {
   shared.set(bytes);
   return shared;
 }
+
+export { backupGateway, rekeyGateway, restoreGateway } from './maintenance.js';
 
 /** Everything that `start` would find wrong, and every plugin loaded; for `gateway check`. */
 export async function checkGateway(settings: Settings, faulty: ReadonlySet<SettingKey> = new Set()): Promise<readonly { readonly subject: string; readonly fault?: string }[]> {

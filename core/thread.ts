@@ -33,6 +33,7 @@ import { faultOfMasterKey, recordMasterKey } from './storage/master-key-record.j
 import { ResponseStore } from './storage/response-store.js';
 import { prepareStore } from './storage/prepare-store.js';
 import { Repository } from './storage/repository.js';
+import { requireWhole } from './storage/restore.js';
 import { Sealer } from './storage/sealer.js';
 import { tables } from './storage/tables/index.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
@@ -110,6 +111,7 @@ export class DataThread {
     const repository = new Repository(await storage.open(controlStore), () => signal.bump());
     const sealer = new Sealer(shared.masterKey);
     if (index === 0) {
+      await requireWhole(repository.store);
       const fault = await faultOfMasterKey(repository, tables, sealer);
       if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: fault });
       await prepareStore(repository, tables);
@@ -219,7 +221,9 @@ export class DataThread {
       const { storage } = services;
       if (results.at(-1)?.fault === undefined && storage !== undefined && masterKey !== null) {
         await attempt('stored secrets', async () => {
-          const fault = await faultOfMasterKey(new Repository(await storage.open(controlStore)), tables, masterKey === undefined ? undefined : new Sealer(masterKey));
+          const repository = new Repository(await storage.open(controlStore));
+          await requireWhole(repository.store);
+          const fault = await faultOfMasterKey(repository, tables, masterKey === undefined ? undefined : new Sealer(masterKey));
           if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: fault });
         });
       }

@@ -20,8 +20,40 @@ export interface GatewayApp {
   startGateway(settings: Settings): Promise<RunningGateway>;
   /** `faulty` are settings that are not what was meant: what depends on them is left out. */
   checkGateway(settings: Settings, faulty?: ReadonlySet<SettingKey>): Promise<readonly CheckedSubject[]>;
+  backupGateway(settings: Settings, file: string, options: { readonly withSecrets: boolean }): Promise<BackupReport>;
+  restoreGateway(settings: Settings, file: string, options: { readonly isForced: boolean }): Promise<BackupReport>;
+  rekeyGateway(settings: Settings, options: RekeyOptions): Promise<RekeyReport>;
   /** Everything installed. `cwd` is where packages are looked for. */
   listPlugins(settings: Settings, cwd: string): Promise<Catalogue>;
+}
+
+/** The counts of what a backup holds. */
+export interface BackupReport {
+  readonly rows: number;
+  readonly auditEntries: number;
+  /** Rows whose secrets are not in it, as `integration <id>`. */
+  readonly withoutSecrets: readonly string[];
+  /** What is wrong with the audit log; undefined: it is whole. */
+  readonly auditFault: string | undefined;
+}
+
+export interface RekeyReport {
+  readonly keyId: string;
+  /** Rows whose secrets are under the new key now. */
+  readonly changed: number;
+  /** Rows whose secrets were given up, as `integration <id>`. */
+  readonly forgotten: readonly string[];
+  /** Where the new key is; undefined: it is only where it was given. */
+  readonly keyFile: string | undefined;
+  /** Where the key before is kept, for backups that were made under it. */
+  readonly oldKeyFile: string | undefined;
+}
+
+export interface RekeyOptions {
+  readonly isForgetting: boolean;
+  /** Of a file that only its owner can read. */
+  readonly newKeyFile: string | undefined;
+  readonly newKey: string | undefined;
 }
 
 /** The process as the commands see it. */

@@ -6,11 +6,14 @@ import { isGatewayError } from '../errors/gateway-error.js';
 import { didYouMean, nearestName } from '../settings/nearest-name.js';
 import { environmentName, fileVariable, settingKeys } from '../settings/schema.js';
 import type { Surroundings } from './app-contract.js';
+import { backup } from './backup.js';
 import { check } from './check.js';
 import type { Command, CommandWords } from './command.js';
 import { commandHelp, help } from './help.js';
 import { plugins } from './plugins.js';
+import { rekey } from './rekey.js';
 import { resourceCommands, runResource } from './resources.js';
+import { restore } from './restore.js';
 import { start } from './start.js';
 
 const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
@@ -19,6 +22,17 @@ const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['plugins', {
     describe: 'list every plugin that is installed, or show one with its parameters', takesSettings: true, argument: '[kind or id]',
     flags: { '--json': 'everything there is to say, as JSON' }, run: plugins,
+  }],
+  ['backup', {
+    describe: 'write what the gateway stores into a file, also while it runs', takesSettings: true, argument: '<file>', flags: { '--without-secrets': 'leave stored credentials and configs out' }, run: backup,
+  }],
+  ['restore', {
+    describe: 'bring back what a backup holds; the gateway is stopped', takesSettings: true, argument: '<file>', flags: { '--force': 'replace what is stored now' }, run: restore,
+  }],
+  ['rekey', {
+    describe: 'change the master key; the gateway is stopped', takesSettings: true,
+    flags: { '--forget': 'give up the secrets that the master key of now does not open' },
+    options: { '--new-key-file <file>': 'the new key, as hex or base64, in a file of your own; else GATEWAY_NEW_MASTER_KEY, else one is made' }, run: rekey,
   }],
   ...Object.entries(resourceCommands).map(([name, { describe }]): [string, Command] => [name, {
     describe, takesSettings: false, argument: '<list|get|create|update|rotate|remove> [id] [options]', takesAnyWords: true, run: (around, { words }) => runResource(name, words, around),
@@ -47,7 +61,7 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
     around.error(`gateway: unknown ${name.startsWith('-') ? 'option' : 'command'} ${name}${didYouMean(name, names) || `; the commands are ${names.join(', ')}`}`);
     return 1;
   }
-  if (command.takesAnyWords === true) return run(command, around, { argument: undefined, flags: new Set(), words: rest });
+  if (command.takesAnyWords === true) return run(command, around, { argument: undefined, flags: new Set(), options: new Map(), words: rest });
   if (rest.includes('--help') || rest.includes('-h')) {
     around.out(commandHelp(name, command));
     return 0;
@@ -58,9 +72,15 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
     around.error(`gateway: ${fault}`);
     return 1;
   }
-  const { settings: file, ...flags } = parsed.values;
+  const { settings: file, ...others } = parsed.values;
+  const flags = new Set<string>();
+  const options = new Map<string, string>();
+  for (const [name, value] of Object.entries(others)) {
+    if (typeof value === 'string') options.set(`--${name}`, value);
+    else flags.add(`--${name}`);
+  }
   const surroundings = typeof file === 'string' ? { ...around, environment: { ...around.environment, [fileVariable]: file } } : around;
-  return run(command, surroundings, { argument: parsed.positionals[0], flags: new Set(Object.keys(flags).map((flag) => `--${flag}`)), words: rest });
+  return run(command, surroundings, { argument: parsed.positionals[0], flags, options, words: rest });
 }
 
 async function run(command: Command, around: Surroundings, given: CommandWords): Promise<number> {
@@ -74,12 +94,18 @@ async function run(command: Command, around: Surroundings, given: CommandWords):
 }
 
 /** Not strict: its own refusals do not say how to go on. `faultIn` refuses. */
-function parse(argv: readonly string[], { flags = {} }: Command) {
-  const options = Object.fromEntries(Object.keys(flags).map((flag) => [flag.slice(2), { type: 'boolean' } as const]));
-  return parseArgs({ args: [...argv], options: { ...options, settings: { type: 'string' } as const }, allowPositionals: true, strict: false, tokens: true });
+function parse(argv: readonly string[], { flags = {}, options = {} }: Command) {
+  const known = Object.fromEntries([
+    ...Object.keys(flags).map((flag) => [flag.slice(2), { type: 'boolean' as const }] as const),
+    ...Object.keys(options).map((option) => [nameOf(option).slice(2), { type: 'string' as const }] as const),
+  ]);
+  return parseArgs({ args: [...argv], options: { ...known, settings: { type: 'string' } as const }, allowPositionals: true, strict: false, tokens: true });
 }
 
 type Token = ReturnType<typeof parse>['tokens'][number];
+
+/** `--new-key-file <file>` -> `--new-key-file`. */
+const nameOf = (option: string): string => option.split(' ')[0] ?? '';
 
 /** A misspelt option must not start a gateway with other settings than meant. */
 function faultIn(tokens: readonly Token[], command: Command): string | undefined {
@@ -98,6 +124,8 @@ function faultIn(tokens: readonly Token[], command: Command): string | undefined
 
 function optionFault({ rawName: option, value }: Token & { kind: 'option' }, command: Command): string | undefined {
   if (option === settingsOption && command.takesSettings) return (value ?? '') === '' || value?.startsWith('-') === true ? `option ${option} needs the path of a file` : undefined;
+  const valued = Object.keys(command.options ?? {}).find((each) => nameOf(each) === option);
+  if (valued !== undefined) return (value ?? '') === '' || value?.startsWith('-') === true ? `option ${option} needs a value: ${valued}` : undefined;
   if (!Object.hasOwn(command.flags ?? {}, option)) return `unknown option ${option}${wayOn(option, command)}`;
   return value === undefined ? undefined : `option ${option} takes no value`;
 }
@@ -107,7 +135,7 @@ const otherSettingsOptions = ['--config', '--config-file', '--conf', '-c', '--se
 
 /** The way on: the option or setting that was most likely meant. */
 function wayOn(option: string, command: Command): string {
-  const flag = nearestName(option, Object.keys(command.flags ?? {}));
+  const flag = nearestName(option, [...Object.keys(command.flags ?? {}), ...Object.keys(command.options ?? {}).map(nameOf)]);
   if (flag !== undefined) return `; did you mean ${flag}?`;
   if (!command.takesSettings) return '';
   if (otherSettingsOptions.includes(option) || nearestName(option, [settingsOption]) !== undefined) return `; the settings file is named by ${settingsOption} <file> or ${fileVariable}`;

@@ -10,6 +10,8 @@ export interface Command {
   readonly argument?: string;
   /** Options without a value, and what each is for. */
   readonly flags?: Readonly<Record<string, string>>;
+  /** Options with a value, `--new-key-file <file>`, and what each is for. */
+  readonly options?: Readonly<Record<string, string>>;
   /** Reads its words itself, --help among them. */
   readonly takesAnyWords?: true;
   run(around: Surroundings, given: CommandWords): Promise<number>;
@@ -19,6 +21,8 @@ export interface Command {
 export interface CommandWords {
   readonly argument: string | undefined;
   readonly flags: ReadonlySet<string>;
+  /** Values of options, by their names: `--new-key-file`. */
+  readonly options: ReadonlyMap<string, string>;
   /** All of them, as they were given. */
   readonly words: readonly string[];
 }

@@ -34,7 +34,7 @@ export function help(commands: ReadonlyMap<string, Command>): string {
 }
 
 export function commandHelp(name: string, command: Command): string {
-  const flags = Object.entries(command.flags ?? {});
+  const flags = Object.entries({ ...command.flags, ...command.options });
   const words = [command.argument, ...flags.map(([flag]) => `[${flag}]`), command.takesSettings ? '[--settings <file>]' : undefined].filter((word) => word !== undefined);
   const usage = [`gateway ${name}: ${command.describe}`, '', ['Usage: gateway', name, ...words].join(' ')];
   return [...usage, ...(flags.length === 0 ? [] : ['', 'Options', ...columns(flags)]), ...(command.takesSettings ? ['', ...settingsHelp()] : [])].join('\n');

@@ -242,9 +242,9 @@ function batchOf(change: Change, head: Head): { readonly batch: Write[]; readonl
   for (const [number, record] of change.audit.entries()) {
     const packed = packr.pack(record);
     auditHash = auditHashOf(auditHash, packed);
-    batch.push({ op: 'put', key: `${auditKey(sequence)}/${String(number).padStart(auditDigits, '0')}`, value: packr.pack({ packed, hash: auditHash }), ifVersion: 0 });
+    batch.push(auditWrite(sequence, number, packed, auditHash));
   }
-  batch.push({ op: 'put', key: headKey, value: packr.pack({ sequence, auditHash }), ifVersion: head.version });
+  batch.push({ ...headWrite({ sequence, auditHash }), ifVersion: head.version });
   return { batch, next: { sequence, auditHash, version: head.version + 1 } };
 }
 
@@ -260,6 +260,12 @@ function auditEntryOf(key: string, value: Uint8Array): AuditEntry {
   }
 }
 
+/** The writes that a commit is made of, for what writes a whole store: a restore. */
+export const rowWrite = (table: Table, row: Row): Write => ({ op: 'put', key: `${table.name}/${row.id}`, value: packr.pack({ format: table.format, row }) });
+export const headWrite = ({ sequence, auditHash }: { readonly sequence: number; readonly auditHash: string }): Write => ({ op: 'put', key: headKey, value: packr.pack({ sequence, auditHash }) });
+export const auditWrite = (sequence: number, number: number, packed: Uint8Array, hash: string): Write =>
+  ({ op: 'put', key: `${auditKey(sequence)}/${String(number).padStart(auditDigits, '0')}`, value: packr.pack({ packed, hash }), ifVersion: 0 });
+
 /** One link of the chain. */
 export const auditHashOf = (before: string, packed: Uint8Array): string => createHash('sha256').update(before).update(packed).digest('hex');
 
@@ -271,7 +277,7 @@ function writeRow({ table, id, before, after }: RowChange, batch: Write[]): void
   } else {
     const fault = after.id === id ? table.fault(after) : 'its id changed';
     if (fault !== undefined) throw new TypeError(`${table.name} ${id} is not to be written: ${fault}`);
-    batch.push({ op: 'put', key, value: packr.pack({ format: table.format, row: after }), ifVersion: version });
+    batch.push({ ...rowWrite(table, after), ifVersion: version });
   }
   for (const [name, index] of Object.entries(table.indexes)) {
     const had = before === null ? null : index.of(before.row);
@@ -311,10 +317,15 @@ function decode<R extends Row>(table: Table<R>, { key, value, version }: StoreRo
   }
   const { format, row }: { format?: unknown; row?: unknown } = Object(packed);
   if (typeof format !== 'number' || !Number.isInteger(format) || format < 1 || typeof row !== 'object' || row === null) throw damaged(where, 'it has no format');
+  return { table, row: rowUpgrade(table, { ...row }, format, where), version };
+}
+
+/** A row as it was written in a format, in that of today; `where` names it in what is thrown. */
+export function rowUpgrade<R extends Row>(table: Table<R>, row: Readonly<Record<string, unknown>>, format: number, where: string): R {
   if (format > table.format) {
     throw fail('SETTINGS_INVALID', { reason: `${where} has format ${format}, newer than the ${table.format} that this version reads; start the newer version of the gateway` });
   }
-  let current: Readonly<Record<string, unknown>> = { ...row };
+  let current = row;
   for (let from = format; from < table.format; from += 1) {
     const upgrade = table.upgrades[from];
     if (upgrade === undefined) throw damaged(where, `there is no way up from its format ${from}`);
@@ -323,7 +334,7 @@ function decode<R extends Row>(table: Table<R>, { key, value, version }: StoreRo
   const fault = table.fault(current);
   if (fault !== undefined) throw damaged(where, fault);
   // Checked against the schema that the type was made of.
-  return { table, row: Object.freeze(current) as unknown as R, version };
+  return Object.freeze(current) as unknown as R;
 }
 
 const damaged = (where: string, reason: string): Error => fail('SETTINGS_INVALID', { reason: `${where} is damaged (${reason}); restore the data directory from a backup` });

@@ -3,7 +3,7 @@
 import type { Stored } from './change.js';
 import type { Row, Table } from './define-table.js';
 import type { Repository } from './repository.js';
-import { keyIdOf } from './sealer.js';
+import { absentSecret, keyIdOf } from './sealer.js';
 
 export interface StoredSecret {
   readonly member: string;
@@ -23,8 +23,12 @@ export function secretsOf(table: Table, row: Row): StoredSecret[] {
   });
 }
 
+export interface StoredUnderOtherKey extends Stored {
+  readonly others: readonly StoredSecret[];
+}
+
 /** Rows with secrets that were stored under a master key other than these. */
-export async function* rowsUnderOtherKeys(repository: Repository, tables: readonly Table[], keyIds: readonly string[]): AsyncGenerator<Stored & { readonly others: readonly StoredSecret[] }> {
+export async function* rowsUnderOtherKeys(repository: Repository, tables: readonly Table[], keyIds: readonly string[]): AsyncGenerator<StoredUnderOtherKey> {
   for (const table of tables) {
     if (table.secrets.length === 0) continue;
     for await (const stored of repository.all(table)) {
@@ -32,4 +36,19 @@ export async function* rowsUnderOtherKeys(repository: Repository, tables: readon
       if (others.length > 0) yield { ...stored, others };
     }
   }
+}
+
+/** The row with other values in place of these secrets. */
+export function withSecrets(row: Row, secrets: readonly (readonly [member: string, sealed: string | null])[]): Row {
+  return Object.freeze({ ...row, ...Object.fromEntries(secrets) });
+}
+
+/** The row without these secrets: null where its table allows that, else what says that a secret is absent. */
+export function withoutSecrets(table: Table, row: Row, secrets: readonly StoredSecret[]): Row {
+  let left = row;
+  for (const { member } of secrets) {
+    const emptied = withSecrets(left, [[member, null]]);
+    left = table.fault(emptied) === undefined ? emptied : withSecrets(left, [[member, absentSecret]]);
+  }
+  return left;
 }

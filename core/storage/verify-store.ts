@@ -16,6 +16,8 @@ export interface StoreVerdict {
   /** The first of them, in words; none: all is well. */
   readonly faults: readonly string[];
   readonly faultCount: number;
+  /** What is wrong with the audit log, which is told apart: everything else works without it. */
+  readonly auditFault: string | undefined;
 }
 
 export async function verifyStore(repository: Repository, tables: readonly Table[]): Promise<StoreVerdict> {
@@ -30,8 +32,7 @@ export async function verifyStore(repository: Repository, tables: readonly Table
   await verifyIndexes(repository, tables, tell);
   await verifyChanges(repository, tell);
   const { entries, fault } = await verifyAudit(repository);
-  if (fault !== undefined) tell(`audit entry ${fault.sequence}/${fault.number}: ${fault.reason}`);
-  return { rows, auditEntries: entries, faults, faultCount };
+  return { rows, auditEntries: entries, faults, faultCount, auditFault: fault === undefined ? undefined : `entry ${fault.sequence}/${fault.number}: ${fault.reason}` };
 }
 
 /** Each can be read, and is found by its indexes. */

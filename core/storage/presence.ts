@@ -1,0 +1,118 @@
+// Who works in a data directory: gateways, any number of them, or one command that needs it for itself (a change of the master key, a restore). Each
+// has an empty file in `in-use/` whose name says who it is. It is looked after while its owner lives; a dead one's is removed by the next who comes.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { fail, reasonOf } from '../errors/gateway-error.js';
+
+const folderName = 'in-use';
+const beatMs = 10_000;
+/** Of another machine or container, which cannot be asked, this much silence is death. */
+const silentMs = 60_000;
+
+export type Occupant = 'gateway' | 'command';
+
+export class Presence {
+  readonly #timer: NodeJS.Timeout;
+
+  private constructor(readonly path: string) {
+    this.#timer = setInterval(() => this.#beat(), beatMs).unref();
+  }
+
+  /** Throws SETTINGS_INVALID when somebody is there who cannot work beside this one. `onUntold`: there is no room for the file; nobody learns of this one. */
+  static enter(dataDir: string, occupant: Occupant, onUntold: (thrown: unknown) => void): Presence | null {
+    const folder = join(dataDir, folderName);
+    const own = `${occupant}.${process.pid}.${startOf(process.pid)}.${machine()}.${randomBytes(4).toString('hex')}`;
+    let presence: Presence | null = null;
+    try {
+      makeFolder(folder);
+      closeSync(openSync(join(folder, own), 'wx', 0o600));
+      presence = new Presence(join(folder, own));
+    } catch (thrown) {
+      if (occupant === 'command') throw fail('SETTINGS_INVALID', { reason: `the data directory ${dataDir} cannot be written (${reasonOf(thrown)}); make room, or the directory writable` }, thrown);
+      onUntold(thrown);
+    }
+    // Only now: of two who come at once, at least one sees the other.
+    const other = othersIn(folder, own).find((name) => occupant === 'command' || name.startsWith('command.'));
+    if (other === undefined) return presence;
+    presence?.leave();
+    throw fail('SETTINGS_INVALID', {
+      reason: other.startsWith('gateway.')
+        ? `a gateway runs in ${dataDir} (process ${other.split('.')[1] ?? ''}); stop it first`
+        : `a gateway command works in ${dataDir} (process ${other.split('.')[1] ?? ''}); wait until it has ended`,
+    });
+  }
+
+  leave(): void {
+    clearInterval(this.#timer);
+    rmSync(this.path, { force: true });
+  }
+
+  #beat(): void {
+    try {
+      const now = new Date();
+      utimesSync(this.path, now, now);
+    } catch {
+      // Removed by hand, or the disk is gone: whoever looks then sees nobody, and there is nobody to tell.
+    }
+  }
+}
+
+/** The directory around it is there. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown;
+  }
+}
+
+/** Those that live; the files of the dead are removed. */
+function othersIn(folder: string, own: string): string[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    return [];
+  }
+  return names.filter((name) => {
+    if (name === own) return false;
+    if (isAlive(name, join(folder, name))) return true;
+    rmSync(join(folder, name), { force: true });
+    return false;
+  });
+}
+
+function isAlive(name: string, path: string): boolean {
+  const [, pid = '', start = '', where] = name.split('.');
+  if (where === machine()) return startOf(Number(pid)) === start;
+  const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: 0 };
+  return Date.now() - mtimeMs < silentMs;
+}
+
+/** When a process began, so that a later one with its number is not taken for it; empty: there is none. */
+function startOf(pid: number): string {
+  try {
+    // Behind the name, which may hold anything, in brackets: the twentieth word.
+    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)\s+/s, '').split(' ')[19] ?? '';
+    process.kill(pid, 0);
+    return 'alive';
+  } catch (thrown) {
+    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM' ? 'alive' : '';
+  }
+}
+
+/** Where numbers of processes mean the same. */
+function machine(): string {
+  let place = hostname();
+  if (process.platform === 'linux') {
+    try {
+      place += readlinkSync('/proc/self/ns/pid');
+    } catch {
+      // Not to be seen from here: the name of the machine has to do.
+    }
+  }
+  return createHash('sha256').update(place).digest('hex').slice(0, 12);
+}

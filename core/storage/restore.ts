@@ -1,0 +1,216 @@
+// Puts what a backup holds into a store that nobody else uses. The file is read twice: whole, to check every line of it, before anything is written;
+// then row by row. While the store is neither what it was nor what it becomes it says so, and no gateway starts on it: the same restore, begun again,
+// makes it whole.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { isObject, type Store, type Write } from '@gateway/plugin-sdk';
+import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
+import { backupFormat, type BackupAudit, type BackupEnd, type BackupHeader, type BackupSummary } from './backup-format.js';
+import type { Row, Table } from './define-table.js';
+import { prepareStore } from './prepare-store.js';
+import { auditWrite, headWrite, Repository, rowUpgrade, rowWrite } from './repository.js';
+import { absentSecret } from './sealer.js';
+import { secretsOf } from './stored-secrets.js';
+import { verifyStore } from './verify-store.js';
+
+const markKey = 'restoring';
+const rowsOfBatch = 1_000;
+/** A line is one row. */
+const lineBytesMax = 64 * 1024 * 1024;
+
+/** Throws SETTINGS_INVALID when a restore into this store was broken off. */
+export async function requireWhole(store: Store): Promise<void> {
+  if (await store.get(markKey) === undefined) return;
+  throw fail('SETTINGS_INVALID', { reason: 'a restore into this data directory was broken off; run gateway restore again, with the same file' });
+}
+
+export interface RestoreOptions {
+  /** What is stored now is replaced. */
+  readonly isForced: boolean;
+  /** Of the master key at hand; undefined: there is none yet. */
+  readonly keyId: string | undefined;
+}
+
+export async function restoreBackup(repository: Repository, tables: readonly Table[], path: string, { isForced, keyId }: RestoreOptions): Promise<BackupSummary> {
+  const { store } = repository;
+  const checked = await checkBackup(tables, path);
+  const other = checked.keyIds.find((each) => each !== keyId);
+  if (other !== undefined) {
+    throw fail('SETTINGS_INVALID', {
+      reason: `secrets in ${path} are stored under the master key ${other}, and ${keyId === undefined ? 'there is no master key here yet' : `the one here is ${keyId}`}; `
+        + 'put that one in its place first, as GATEWAY_MASTER_KEY or as master.key in the data directory',
+    });
+  }
+  if (!isForced && await store.get(markKey) === undefined && await holdsRows(store, tables)) {
+    throw fail('SETTINGS_INVALID', { reason: 'rows are stored here already; restore into an empty data directory, or replace them with --force (gateway backup keeps them before)' });
+  }
+  await write(store, [{ op: 'put', key: markKey, value: Buffer.from(path.slice(-500)) }]);
+  await clear(store);
+  await putLines(store, tables, path);
+  await prepareStore(repository, tables);
+  await write(store, [headWrite(checked.end)]);
+  const { faults, auditFault, rows, auditEntries } = await verifyStore(new Repository(store), tables);
+  if (faults.length > 0) throw fail('SETTINGS_INVALID', { reason: `what was restored from ${path} is not whole (${faults[0] ?? ''}); take another backup` });
+  await write(store, [{ op: 'remove', key: markKey }]);
+  return { rows, auditEntries, withoutSecrets: [...checked.withoutSecrets], auditFault };
+}
+
+interface CheckedBackup {
+  readonly end: BackupEnd;
+  /** Of the master keys that its secrets are under. */
+  readonly keyIds: readonly string[];
+  readonly withoutSecrets: ReadonlySet<string>;
+}
+
+async function checkBackup(tables: readonly Table[], path: string): Promise<CheckedBackup> {
+  const keyIds = new Set<string>();
+  const withoutSecrets = new Set<string>();
+  let header: BackupHeader | undefined = undefined;
+  let end: BackupEnd | undefined = undefined;
+  let [rows, audits] = [0, 0];
+  for await (const { line, number, sha256 } of linesOf(path)) {
+    const wrong = (reason: string): Error => fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: line ${number} ${reason}` });
+    if (end !== undefined) throw wrong('is behind its end');
+    const value = objectOf(line, wrong);
+    if (header === undefined) {
+      header = headerOf(value, path);
+    } else if ('end' in value) {
+      end = value as unknown as BackupEnd;
+      if (end.sha256 !== sha256()) throw wrong('is not the end of what is before it: the file was changed or damaged');
+      if (end.rows !== rows || end.audits !== audits) throw wrong('counts other lines than there are');
+    } else if ('audit' in value) {
+      audits += 1;
+    } else {
+      rows += 1;
+      const { table, id, row } = rowOf(tables, header, value, wrong);
+      const name = `${table.name} ${id}`;
+      withoutSecrets.delete(name);
+      if (row === null) continue;
+      const secrets = secretsOf(table, row);
+      for (const { keyId } of secrets) if (keyId !== undefined) keyIds.add(keyId);
+      if (table.secrets.length > 0 && header.secrets === 'absent' && isEmptied(row, secrets.map(({ sealed }) => sealed))) withoutSecrets.add(name);
+    }
+  }
+  if (header === undefined || end === undefined) throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it has no end; it was cut off, or is no backup` });
+  return { end, keyIds: [...keyIds], withoutSecrets };
+}
+
+/** One whose secrets were left out; a row that never had one looks the same, unless it has to have one. */
+const isEmptied = (row: Row, sealed: readonly string[]): boolean => sealed.length === 0 || sealed.includes(absentSecret);
+
+function headerOf(value: Readonly<Record<string, unknown>>, path: string): BackupHeader {
+  const { backup, gateway, tables } = value;
+  if (typeof backup !== 'number' || typeof tables !== 'object' || tables === null) throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it does not begin as a backup does` });
+  if (backup > backupFormat) {
+    throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it has format ${backup}, newer than the ${backupFormat} that this version reads; take version ${String(gateway)} of the gateway` });
+  }
+  return value as unknown as BackupHeader;
+}
+
+function rowOf(tables: readonly Table[], header: BackupHeader, value: Readonly<Record<string, unknown>>, wrong: (reason: string) => Error): { readonly table: Table; readonly id: string; readonly row: Row | null } {
+  const table = tables.find(({ name }) => name === value.table);
+  if (table === undefined) throw wrong(`is of a table ${String(value.table).slice(0, 64)}, which this version does not have; take version ${header.gateway} of the gateway`);
+  const { id, row } = value;
+  const format = header.tables[table.name];
+  if (typeof id !== 'string' || typeof row !== 'object' || format === undefined) throw wrong('is no row');
+  if (row === null) return { table, id, row: null };
+  try {
+    const current = rowUpgrade(table, { ...row }, format, `the ${table.name} ${id}`);
+    if (current.id !== id) throw wrong(`is of ${id} and says that it is ${current.id}`);
+    return { table, id, row: current };
+  } catch (thrown) {
+    throw isGatewayError(thrown) ? wrong(`cannot be read: ${thrown.message}`) : thrown;
+  }
+}
+
+function objectOf(line: string, wrong: (reason: string) => Error): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (isObject(value)) return value;
+  } catch {
+    // Told below, without the line: it may hold anything.
+  }
+  throw wrong('is not what a backup has');
+}
+
+/** Of a file that was checked. */
+async function putLines(store: Store, tables: readonly Table[], path: string): Promise<void> {
+  let header: BackupHeader | undefined = undefined;
+  let batch: Write[] = [];
+  const wrong = (reason: string): Error => fail('SETTINGS_INVALID', { reason: `${path} was changed while it was restored (a line ${reason}); restore it again` });
+  for await (const { line } of linesOf(path)) {
+    const value = objectOf(line, wrong);
+    if (header === undefined) {
+      header = headerOf(value, path);
+    } else if ('audit' in value) {
+      const { audit: [sequence, number], packed, hash } = value as unknown as BackupAudit;
+      batch.push(auditWrite(sequence, number, Buffer.from(packed, 'base64'), hash));
+    } else if (!('end' in value)) {
+      const { table, id, row } = rowOf(tables, header, value, wrong);
+      batch.push(row === null ? { op: 'remove', key: `${table.name}/${id}` } : rowWrite(table, row));
+    }
+    if (batch.length < rowsOfBatch) continue;
+    await write(store, batch);
+    batch = [];
+  }
+  await write(store, batch);
+}
+
+/** The mark stays. */
+async function clear(store: Store): Promise<void> {
+  for (;;) {
+    const keys: string[] = [];
+    for await (const { key } of store.range({ from: '', to: '\u{10ffff}', limit: rowsOfBatch })) if (key !== markKey) keys.push(key);
+    if (keys.length === 0) return;
+    await write(store, keys.map((key) => ({ op: 'remove', key })));
+  }
+}
+
+async function holdsRows(store: Store, tables: readonly Table[]): Promise<boolean> {
+  for (const { name } of tables) for await (const row of store.range({ from: `${name}/`, to: `${name}0`, limit: 1 })) return row.version > 0;
+  return false;
+}
+
+async function write(store: Store, batch: readonly Write[]): Promise<void> {
+  try {
+    if (await store.write(batch)) return;
+  } catch (thrown) {
+    throw fail('SETTINGS_INVALID', { reason: `the restore was broken off: ${reasonOf(thrown)}; run it again` }, thrown);
+  }
+  throw fail('SETTINGS_INVALID', { reason: 'the restore was broken off: something else writes to the store; stop it, and run the restore again' });
+}
+
+interface Line {
+  readonly line: string;
+  readonly number: number;
+  /** Of everything before this line. */
+  sha256(): string;
+}
+
+async function* linesOf(path: string): AsyncGenerator<Line> {
+  const hash = createHash('sha256');
+  let rest: Buffer[] = [];
+  let restBytes = 0;
+  let number = 0;
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+      let bytes: Buffer = chunk;
+      for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10)) {
+        const line = Buffer.concat([...rest, bytes.subarray(0, end)]);
+        rest = [];
+        restBytes = 0;
+        number += 1;
+        yield { line: line.toString(), number, sha256: () => hash.copy().digest('hex') };
+        hash.update(line).update('\n');
+        bytes = bytes.subarray(end + 1);
+      }
+      restBytes += bytes.length;
+      if (restBytes > lineBytesMax) throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: line ${number + 1} is longer than any row` });
+      rest.push(bytes);
+    }
+  } catch (thrown) {
+    throw isGatewayError(thrown) ? thrown : fail('SETTINGS_INVALID', { reason: `${path} cannot be read: ${reasonOf(thrown)}` }, thrown);
+  }
+  if (restBytes > 0) throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: its last line is cut off` });
+}
