@@ -23,10 +23,11 @@ import type { SettingKey } from './settings/schema.js';
 import { Presence } from './storage/presence.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal } from './snapshot/snapshot.js';
-import type { Repository } from './storage/repository.js';
+import { Repository } from './storage/repository.js';
+import { verifyAudit, type AuditVerdict } from './storage/verify-audit.js';
 import { Breakers } from './upstream/breaker.js';
 import { DataThread, gatewayVersion, type SharedMemory } from './thread.js';
-import type { ThreadServices } from './thread-services.js';
+import { controlStore, ThreadServices } from './thread-services.js';
 import type { ThreadData, ThreadMessage } from './thread-entry.js';
 
 /** A thread that needs longer to close its app, at an exit without a stop, is stuck. */
@@ -166,6 +167,17 @@ export async function checkGateway(settings: Settings, faulty: ReadonlySet<Setti
   if (isMeant('data_dir', 'master_key')) await attempt('master key', () => { masterKey = checkMasterKey(settings); });
   results.push(...await DataThread.checkPlugins(settings, masterKey, isMeant));
   return results;
+}
+
+/** For `gateway audit verify`; a gateway may be running on the same data. */
+export async function verifyAuditLog(settings: Settings): Promise<AuditVerdict> {
+  const services = new ThreadServices(settings);
+  try {
+    const storage = await services.openStorage();
+    return await verifyAudit(new Repository(await storage.open(controlStore)));
+  } finally {
+    await services.close();
+  }
 }
 
 /** Everything installed, for `gateway plugins`: nothing is opened, started or written. */

@@ -3,6 +3,7 @@
 
 import type { Catalogue } from '../registry/catalogue.js';
 import type { Settings } from '../settings/read.js';
+import type { AuditVerdict } from '../storage/verify-audit.js';
 import type { SettingKey } from '../settings/schema.js';
 
 export interface RunningGateway {
@@ -23,6 +24,8 @@ export interface GatewayApp {
   backupGateway(settings: Settings, file: string, options: { readonly withSecrets: boolean }): Promise<BackupReport>;
   restoreGateway(settings: Settings, file: string, options: { readonly isForced: boolean }): Promise<BackupReport>;
   rekeyGateway(settings: Settings, options: RekeyOptions): Promise<RekeyReport>;
+  /** Whether the audit log of the data directory is as it was written. */
+  verifyAuditLog(settings: Settings): Promise<AuditVerdict>;
   /** Everything installed. `cwd` is where packages are looked for. */
   listPlugins(settings: Settings, cwd: string): Promise<Catalogue>;
 }

@@ -7,6 +7,7 @@ import { didYouMean, nearestName } from '../settings/nearest-name.js';
 import { environmentName, fileVariable, settingKeys } from '../settings/schema.js';
 import type { Surroundings } from './app-contract.js';
 import { backup } from './backup.js';
+import { audit } from './audit.js';
 import { check } from './check.js';
 import type { Command, CommandWords } from './command.js';
 import { commandHelp, help } from './help.js';
@@ -19,6 +20,7 @@ import { start } from './start.js';
 const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['start', { describe: 'start the gateway', takesSettings: true, run: start }],
   ['check', { describe: 'check everything that stops a start, and every plugin', takesSettings: true, run: check }],
+  ['audit', { describe: 'verify that the audit log is as it was written', takesSettings: true, argument: '<verify>', flags: { '--json': 'what was found, as JSON' }, run: audit }],
   ['plugins', {
     describe: 'list every plugin that is installed, or show one with its parameters', takesSettings: true, argument: '[kind or id]',
     flags: { '--json': 'everything there is to say, as JSON' }, run: plugins,

@@ -64,6 +64,14 @@ export interface ListOptions {
   readonly reverse?: boolean;
 }
 
+export interface AuditOptions {
+  /** Sequences: from the first on, before the second. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly limit?: number;
+  readonly reverse?: boolean;
+}
+
 export class Repository {
   /** As it will be when all commits under way are written; undefined: to be read. */
   #head: Head | undefined = undefined;
@@ -195,8 +203,8 @@ export class Repository {
   }
 
   /** Entries of the audit log in the order of their making, or backwards. */
-  async *audit({ from = 0, to = Number.MAX_SAFE_INTEGER, reverse = false }: { readonly from?: number; readonly to?: number; readonly reverse?: boolean } = {}): AsyncGenerator<AuditEntry> {
-    for await (const { key, value } of this.store.range({ from: auditKey(from), to: auditKey(to), limit: Number.MAX_SAFE_INTEGER, reverse })) {
+  async *audit({ from = 0, to = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER, reverse = false }: AuditOptions = {}): AsyncGenerator<AuditEntry> {
+    for await (const { key, value } of this.store.range({ from: auditKey(from), to: auditKey(to), limit, reverse })) {
       yield auditEntryOf(key, value);
     }
   }
