@@ -5,9 +5,10 @@ import { ControlPlane } from './control-plane/dispatch.js';
 import { JobRunner } from './control-plane/jobs.js';
 import { resources } from './control-plane/resources/index.js';
 import { jobs } from './control-plane/resources/jobs.js';
+import { SlicedStore } from './control-plane/sliced-store.js';
 import { reasonOf } from './errors/gateway-error.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
-import type { Repository } from './storage/repository.js';
+import { Repository } from './storage/repository.js';
 import { Sealer } from './storage/sealer.js';
 import type { ThreadServices } from './thread-services.js';
 import type { SharedMemory } from './thread.js';
@@ -20,7 +21,8 @@ const obeyedMsMax = 250;
 /** What it shares with the threads that serve calls. */
 export type ControlMemory = Pick<SharedMemory, 'masterKey' | 'revision' | 'applied'>;
 
-export function startControlPlane(services: ThreadServices, repository: Repository, memory: ControlMemory): ControlPlane {
+export function startControlPlane(services: ThreadServices, { store, onCommit }: Repository, memory: ControlMemory): ControlPlane {
+  const repository = new Repository(new SlicedStore(store), onCommit);
   startJobs(services, repository);
   const applied = new AppliedSequences(memory.applied);
   return new ControlPlane({

@@ -38,15 +38,10 @@ export async function filteredPage<R extends Row>(
   const first = (page.current_page ?? 0) * size;
   const found: Stored<R>[] = [];
   let total = 0;
-  for (let offset = 0; ; offset += scanRows) {
-    const rows = await context.repository.list(table, { ...at, limit: scanRows, offset, reverse: true });
-    for (const stored of rows) {
-      if (!isWanted(stored.row)) continue;
-      if (total >= first && found.length < size) found.push(stored);
-      total += 1;
-    }
-    if (rows.length < scanRows) return listReply(total, found.map(view));
+  for await (const stored of context.repository.each(table, { ...at, reverse: true })) {
+    if (!isWanted(stored.row)) continue;
+    if (total >= first && found.length < size) found.push(stored);
+    total += 1;
   }
+  return listReply(total, found.map(view));
 }
-
-const scanRows = 1000;

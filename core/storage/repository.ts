@@ -110,6 +110,15 @@ export class Repository {
     return list;
   }
 
+  /** The same without a limit, read as they are taken. */
+  async *each<R extends Row>(table: Table<R>, { index, parts = [], reverse = false }: Omit<ListOptions, 'limit' | 'offset'>): AsyncGenerator<Stored<R>> {
+    const base = index === undefined ? table.name : indexKey(table, index, parts);
+    for await (const entry of this.store.range({ from: `${base}/`, to: `${base}0`, limit: Number.MAX_SAFE_INTEGER, reverse })) {
+      const stored = index === undefined ? decode(table, entry) : await this.get(table, Buffer.from(entry.value).toString());
+      if (stored !== undefined) yield stored;
+    }
+  }
+
   async count(table: Table, index?: string, parts: readonly string[] = []): Promise<number> {
     const base = index === undefined ? table.name : indexKey(table, index, parts);
     let rows = 0;
