@@ -2,6 +2,7 @@
 // What is known of a response that has to be translated, judged or kept: the call it answers, the hooks that judge it, and what becomes of it
 // when they have. For transform-handler.ts and collect-handler.ts.
 
+import { inspect } from 'node:util';
 import type { JsonObject } from '@gateway/plugin-sdk';
 import { fail, type GatewayError } from '../../errors/gateway-error.js';
 import type { ClientError } from '../../dialect/dialect.js';
@@ -37,6 +38,15 @@ export class ResponseContext {
   ) {
     this.exchange = owner.exchange;
     this.services = owner.services;
+  }
+
+  /** The request holds the provider's key: who prints what leads here means something else. */
+  [inspect.custom](): string {
+    return '[response]';
+  }
+
+  toJSON(): string {
+    return '[response]';
   }
 
   /** Nobody waits for this response any more. */

@@ -2,6 +2,7 @@
 // One upstream call, from its request to the last news of it. Its response goes to the handler that the loop selects; late news of a call that is
 // no longer the current one ends here.
 
+import { inspect } from 'node:util';
 import { ByteCollector, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
 import { fail, isGatewayError, reasonOf, type GatewayError } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
@@ -51,6 +52,15 @@ export class Attempt implements UpstreamListener, SendWatcher, TimeoutOwner {
   #sentAt = 0;
 
   constructor(readonly owner: AttemptOwner, readonly target: TargetPlan, readonly prepared: PreparedRequest) {}
+
+  /** Its request holds the provider's key: who prints what leads here means something else. */
+  [inspect.custom](): string {
+    return '[attempt]';
+  }
+
+  toJSON(): string {
+    return '[attempt]';
+  }
 
   begin(): void {
     const { owner, target, prepared } = this;
