@@ -22,7 +22,7 @@ export interface Principal {
 export interface KeyDefaults {
   /** Id or slug of a stored config; undefined without. */
   readonly config: string | undefined;
-  /** `@slug`; undefined without. */
+  /** As x-gateway-provider says it: `@slug`, or the id of a provider; undefined without. */
   readonly provider: string | undefined;
   /** False: a call may bring no config of its own. */
   readonly allowsConfig: boolean;

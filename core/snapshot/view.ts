@@ -187,7 +187,7 @@ function defaultsOf({ defaults, type, creationMode }: ApiKeyRow): KeyDefaults | 
   if (config === null && provider === null && allowsConfig && !hasMetadata && !isOfMember) return null;
   return Object.freeze({
     config: config ?? undefined,
-    provider: provider === null ? undefined : provider.startsWith('@') ? provider : `@${provider}`,
+    provider: provider ?? undefined,
     allowsConfig,
     metadata: hasMetadata ? Object.freeze({ ...defaults.metadata }) : null,
     isOfMember,

@@ -28,7 +28,7 @@ await bootstrap(repository, { adminKey, apiKey });
 const [first] = await repository.list(workspaces, { limit: 1 });
 assert.ok(first);
 await putRows(repository, apiKeys, keyRow('a', {
-  id, organisationId: first.row.organisationId, workspaceId: first.row.id, keyHash: hashKey(key), keyPrefix: prefixOf(key), keyMasked: maskedKey(key),
+  id, organisationId: first.row.organisationId, workspaceId: first.row.id, keyHash: hashKey(key), keyPrefix: prefixOf(key), keyMasked: maskedKey(key), defaults: { metadata: {}, config_id: null, provider: 'mock', allow_config_override: true },
   rotationPolicy: { rotation_period: 'weekly', next_rotation_at: new Date(Date.now() - 60_000).toISOString() },
 }));
 await storage.close?.();
@@ -38,9 +38,10 @@ const control = async (method: string, path: string, as = adminKey): Promise<{ r
   const response = await fetch(url + path, { method, headers: { 'x-gateway-api-key': as } });
   return { status: response.status, body: await response.json() };
 };
+/** The provider is the key's own. */
 const statusOfCall = async (as: string): Promise<number> => {
   const response = await fetch(`${url}/v1/chat/completions`, {
-    method: 'POST', headers: { 'x-gateway-api-key': as, 'x-gateway-provider': 'mock', 'content-type': 'application/json' }, body: '{"model":"mock","messages":[{"role":"user","content":"Hello"}]}',
+    method: 'POST', headers: { 'x-gateway-api-key': as, 'content-type': 'application/json' }, body: '{"model":"mock","messages":[{"role":"user","content":"Hello"}]}',
   });
   await response.arrayBuffer();
   return response.status;

@@ -45,7 +45,7 @@ await rows.config('pc-tag', { strategy: { mode: 'conditional', conditions: [{ qu
 await rows.key('key-plain-0000000000');
 await rows.key('key-config-0000000000', { defaults: { ...noDefaults, config_id: 'pc-plain' } });
 await rows.key('key-config-id-000000', { defaults: { ...noDefaults, config_id: 'id-of-pc-mixed', allow_config_override: false } });
-await rows.key('key-provider-000000', { defaults: { ...noDefaults, provider: 'main', metadata: { tier: 'silver', team: 'key' } } });
+await rows.key('key-provider-000000', { defaults: { ...noDefaults, provider: '@main', metadata: { tier: 'silver', team: 'key' } } });
 await rows.key('key-member-0000000', { type: 'workspace-user', userId: 'u', creationMode: 'auto' });
 const first = await rows.repository.get(workspaces, workspaceId);
 assert.ok(first !== undefined);

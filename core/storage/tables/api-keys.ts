@@ -61,7 +61,8 @@ export const apiKeys = defineTable({
     type: { of: (row) => [row.organisationId, row.type] },
     workspace: { of: (row) => (row.workspaceId === null ? null : [row.workspaceId]) },
     config: { of: (row) => (row.defaults.config_id === null ? null : [row.workspaceId ?? '', row.defaults.config_id]) },
-    provider: { of: (row) => (row.defaults.provider === null ? null : [row.workspaceId ?? '', row.defaults.provider.replace(/^@/, '')]) },
+    /** By the slug of a provider of the workspace; an id of the catalogue is none. */
+    provider: { of: (row) => (row.defaults.provider?.startsWith('@') === true ? [row.workspaceId ?? '', row.defaults.provider.slice(1)] : null) },
     user: { of: (row) => (row.userId === null ? null : [row.userId]) },
     hash: { isUnique: true, of: (row) => [row.keyHash] },
     due: {
