@@ -124,7 +124,15 @@ async function changesOf(repository: Repository, ids: BootstrapRow, given: Given
     if (holder !== undefined) throw fail('SETTINGS_INVALID', { reason: `${name} is the value of another API key (${holder}); give one of its own` });
     const stored = await repository.get(apiKeys, id);
     if (stored === undefined) change.insert(apiKeys, keyRow(ids, type, key, nowMs));
-    else change.update(stored, { ...stored.row, ...keyMembers(key), previous: null, isUnclaimed: false, updatedAtMs: nowMs });
+    else change.update(stored, { ...stored.row, ...keyMembers(key), ...revived(stored.row, nowMs), previous: null, isUnclaimed: false, updatedAtMs: nowMs });
   }
   return change;
+}
+
+/** A new value works at once, and the one of the admin key lets the operator in: there may be no other way. */
+function revived({ type, expiresAtMs }: ApiKeyRow, nowMs: number): Partial<ApiKeyRow> {
+  return {
+    ...(type === 'organisation-service' ? { scopes: scopesOfType[type] } : {}),
+    ...(expiresAtMs !== null && expiresAtMs <= nowMs ? { expiresAtMs: null } : {}),
+  };
 }

@@ -7,6 +7,7 @@ import { bootstrap } from '../../../core/auth/bootstrap.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
 import { looksLikeKey } from '../../../core/auth/key.js';
 import type { Principal } from '../../../core/auth/principal.js';
+import { scopesOfType } from '../../../core/auth/scopes.js';
 import { Change } from '../../../core/storage/change.js';
 import { Repository } from '../../../core/storage/repository.js';
 import { apiKeys } from '../../../core/storage/tables/api-keys.js';
@@ -14,6 +15,7 @@ import { bootstraps } from '../../../core/storage/tables/bootstraps.js';
 import { organisations } from '../../../core/storage/tables/organisations.js';
 import { workspaces } from '../../../core/storage/tables/workspaces.js';
 import { RevisionSignal, Snapshot } from '../../../core/snapshot/snapshot.js';
+import { putRows } from '../../support/rows.js';
 
 const none = { adminKey: undefined, apiKey: undefined };
 const adminGiven = 'admin-key-given-1';
@@ -84,6 +86,27 @@ describe('bootstrap', () => {
     assert.equal(await store.revision(), revision);
     await bootstrap(repository, none);
     assert.deepEqual(await principalOf(repository, apiGiven), before);
+  });
+
+  it('lets the operator in again with a new value, when the admin key has expired, may no more, or was rotated for nobody', async () => {
+    const repository = new Repository(await freshStore());
+    await bootstrap(repository, none);
+    const first = await repository.get(bootstraps, 'first');
+    const admin = await repository.get(apiKeys, first?.row.adminKeyId ?? '');
+    const api = await repository.get(apiKeys, first?.row.apiKeyId ?? '');
+    assert.ok(admin !== undefined && api !== undefined);
+    assert.deepEqual(api.row.defaults, { metadata: {}, config_id: null, provider: null, allow_config_override: true });
+    await putRows(repository, apiKeys, { ...admin.row, scopes: ['workspaces.list'], expiresAtMs: 1, isUnclaimed: true }, { ...api.row, scopes: ['completions.write'], expiresAtMs: 1 });
+    await bootstrap(repository, { adminKey: adminGiven, apiKey: apiGiven });
+    const after = await repository.get(apiKeys, admin.row.id);
+    assert.deepEqual([after?.row.scopes, after?.row.expiresAtMs, after?.row.isUnclaimed], [scopesOfType['organisation-service'], null, false]);
+    assert.equal((await principalOf(repository, adminGiven))?.type, 'organisation-service');
+    // What the other one may is the operator's choice; that it is given means that it works.
+    assert.deepEqual([...(await principalOf(repository, apiGiven))?.scopes ?? []], ['completions.write']);
+    // The same value again changes nothing that was changed since.
+    await putRows(repository, apiKeys, { ...admin.row, ...after?.row, scopes: ['workspaces.list'] });
+    await bootstrap(repository, { adminKey: adminGiven, apiKey: apiGiven });
+    assert.deepEqual((await repository.get(apiKeys, admin.row.id))?.row.scopes, ['workspaces.list']);
   });
 
   it('leaves a key that was removed away, until a value is given for it', async () => {
