@@ -120,6 +120,16 @@ describe('providers', () => {
     await create(control, { slug: 'mine' });
     const post = (config: object): Promise<TestReply> => control.call('POST', '/v1/configs', { config }, { as });
     for (const config of [{ provider: '@mine' }, { virtual_key: 'mine' }, { virtual_key: '@mine', retry: { attempts: 1 } }]) assert.equal((await post(config)).status, 200);
+    const refusals: readonly [object, string][] = [
+      [{ provider: '@mine', custom_host: 'https://elsewhere.example.com' }, 'config.custom_host'],
+      [{ custom_host: 'https://elsewhere.example.com', strategy: { mode: 'single' }, targets: [{ provider: '@mine' }] }, 'config.targets[0].custom_host'],
+      [{ custom_host: 'https://elsewhere.example.com', override_params: { model: '@mine/gpt-4o' }, retry: { attempts: 1 } }, 'config.custom_host'],
+    ];
+    for (const [config, param] of refusals) assert.deepEqual(errorOf(await post(config)), [400, 'AB01', param]);
+    const byModel = await post({ override_params: { model: '@mine/gpt-4o' } });
+    assert.equal(byModel.status, 200, JSON.stringify(byModel.body));
+    assert.match(String((await control.call('DELETE', '/v1/providers/mine', undefined, { as })).body.message), new RegExp(`the config ${String(byModel.body.slug)}`));
+    assert.equal((await post({ override_params: { model: '@cf/meta/llama' }, retry: { attempts: 1 } })).status, 200);
     const shown = JSON.stringify((await control.call('GET', `/v1/configs/${String((await post({ provider: '@mine' })).body.slug)}`, undefined, { as })).body);
     assert.doesNotMatch(shown, /sk-an-openai/);
     assert.match(shown, /"provider":"@mine"/);

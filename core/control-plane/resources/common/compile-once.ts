@@ -4,13 +4,15 @@ import type { Cache } from '@gateway/plugin-sdk';
 import type { Config } from '../../../config/config.js';
 import { CacheInstances } from '../../../plan/compile-cache.js';
 import { closeAll, compilePlan, type CompileServices } from '../../../plan/compile.js';
+import type { PlanSources } from '../../../plan/plan-sources.js';
 import type { Plan } from '../../../plan/plan.js';
 import type { Registry } from '../../../registry/registry.js';
 import { Breakers } from '../../../upstream/breaker.js';
 
 /** The plan, to be looked at: its plugins are closed. */
-export async function compileOnce(config: Config, workspaceId: string, registry: Registry): Promise<Plan> {
-  const plan = await compilePlan(config, { workspaceId, provider: await anyProvider(registry), customHost: undefined, digest: 'check' }, servicesOf(registry));
+export async function compileOnce(config: Config, workspaceId: string, registry: Registry, sources?: PlanSources): Promise<Plan> {
+  const context = { workspaceId, provider: await anyProvider(registry), customHost: undefined, digest: 'check' };
+  const plan = await compilePlan(config, sources === undefined ? context : { ...context, sources }, servicesOf(registry));
   closeAll(plan.instances);
   return plan;
 }

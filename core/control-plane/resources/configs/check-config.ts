@@ -5,9 +5,11 @@ import type { Config } from '../../../config/config.js';
 import { placeBelow } from '../../../config/place.js';
 import { validateConfig } from '../../../config/validate.js';
 import { fail, isGatewayError } from '../../../errors/gateway-error.js';
+import { slugOfModel } from '../../../plan/compile.js';
+import { PlanSources } from '../../../plan/plan-sources.js';
 import type { Registry } from '../../../registry/registry.js';
 import { didYouMean } from '../../../settings/nearest-name.js';
-import { OpenIntegration } from '../../../storage/open-rows.js';
+import { View } from '../../../snapshot/view.js';
 import { integrations } from '../../../storage/tables/integrations.js';
 import { providers } from '../../../storage/tables/providers.js';
 import type { ControlContext } from '../../context.js';
@@ -40,15 +42,15 @@ export async function checkConfig(context: ControlContext, workspaceId: string, 
     ...(await secretsOf({ ...config }, registry)).map(({ place, text }) => [place, text] as const),
     ...hostsOf(config, 'config'),
   ]);
-  const resolver = new Resolver(context, workspaceId);
-  const resolved = await resolver.config(config, 'config');
-  const compile = async (each: Config): Promise<void> => { await compileOnce(each, workspaceId, registry); };
+  const references = new References(context, workspaceId);
+  await references.read(config, 'config');
+  const compile = async (each: Config): Promise<void> => { await compileOnce(each, workspaceId, registry, references.sources); };
   try {
-    await compile(resolved);
+    await compile(config);
   } catch (thrown) {
-    throw await placed(thrown, resolver.targets, compile);
+    throw await placed(thrown, references.targets, compile);
   }
-  return { text: JSON.stringify(config), providers: [...resolver.ids] };
+  return { text: JSON.stringify(config), providers: [...references.ids] };
 }
 
 /** What is wrong with credentials and addresses is told to a call without the place: it is looked for among the targets. */
@@ -86,51 +88,55 @@ function* hostsOf(config: Config, place: string): Generator<readonly [string, st
   for (const [index, target] of (config.targets ?? []).entries()) yield* hostsOf(target, placeBelow(placeBelow(place, 'targets'), index));
 }
 
-/** Puts the stored credentials in the place of what names them, as a call has it. */
-class Resolver {
+/** Finds what a config names of the catalogue, and puts it where compiling looks for it. */
+class References {
   readonly ids = new Set<string>();
-  /** As they are compiled, with their places. */
+  /** Single targets, with their places. */
   readonly targets: (readonly [place: string, target: Config])[] = [];
+  readonly sources: PlanSources;
+  readonly #view: View;
 
-  constructor(readonly context: ControlContext, readonly workspaceId: string) {}
+  constructor(readonly context: ControlContext, readonly workspaceId: string) {
+    this.#view = new View(context.sealer);
+    this.sources = new PlanSources({ view: this.#view }, workspaceId);
+  }
 
-  async config(config: Config, place: string): Promise<Config> {
-    const { targets } = config;
-    if (targets !== undefined) {
-      const resolved: Config[] = [];
-      for (const [index, target] of targets.entries()) resolved.push(await this.config(target, placeBelow(placeBelow(place, 'targets'), index)));
-      // A host for all of them.
-      if (config.custom_host !== undefined) this.targets.push([place, { passthrough: true, custom_host: config.custom_host }]);
-      return { ...config, targets: resolved };
+  async read(config: Config, place: string): Promise<void> {
+    const { provider, virtual_key: virtualKey, targets, custom_host: host } = config;
+    // A model that begins with @ and names no provider of the workspace is one of a provider that calls its models so.
+    for (const params of [config.override_params, config.default_params]) {
+      const slug = slugOfModel(params?.model);
+      if (slug !== undefined) await this.#find(slug);
     }
-    const target = await this.#target(config, place);
-    this.targets.push([place, target]);
-    return target;
+    if (targets === undefined) {
+      this.targets.push([place, config]);
+      if (virtualKey !== undefined) await this.#require(virtualKey.replace(/^@/, ''), placeBelow(place, 'virtual_key'), 'virtual key');
+      else if (provider?.startsWith('@') === true) await this.#require(provider.slice(1), placeBelow(place, 'provider'), 'provider');
+      else if (provider !== undefined) await this.#requireInstalled(provider, placeBelow(place, 'provider'));
+      return;
+    }
+    // A host for all of them.
+    if (host !== undefined) this.targets.push([place, { passthrough: true, custom_host: host }]);
+    for (const [index, target] of targets.entries()) await this.read(target, placeBelow(placeBelow(place, 'targets'), index));
   }
 
-  async #target(config: Config, place: string): Promise<Config> {
-    const { provider, virtual_key: virtualKey, ...members } = config;
-    if (virtualKey !== undefined) return this.#stored(virtualKey.replace(/^@/, ''), members, placeBelow(place, 'virtual_key'), 'virtual key');
-    if (provider?.startsWith('@') === true) return this.#stored(provider.slice(1), members, placeBelow(place, 'provider'), 'provider');
-    if (provider !== undefined) await this.#known(provider, placeBelow(place, 'provider'));
-    return config;
+  async #require(slug: string, param: string, kind: string): Promise<void> {
+    if (!await this.#find(slug)) throw fail('REFERENCE_UNKNOWN', { param, kind, id: `@${slug.slice(0, 64)} in this workspace` });
   }
 
-  async #stored(slug: string, members: Config, param: string, kind: string): Promise<Config> {
-    const { repository, sealer } = this.context;
-    if (members.custom_host !== undefined) throw fail('CONFIG_INVALID', { path: param, param, reason: 'has its address from its integration; leave custom_host out, or set it there' });
+  async #find(slug: string): Promise<boolean> {
+    const { repository } = this.context;
     const stored = await repository.find(providers, 'slug', [this.workspaceId, slug]);
     const integration = stored === undefined ? undefined : await repository.get(integrations, stored.row.integrationId);
-    if (stored === undefined || integration === undefined || integration.row.status === 'archived') throw fail('REFERENCE_UNKNOWN', { param, kind, id: `@${slug.slice(0, 64)} in this workspace` });
+    if (stored === undefined || integration === undefined || integration.row.status === 'archived') return false;
+    if (this.ids.has(stored.row.id)) return true;
     this.ids.add(stored.row.id);
-    const { key, configurations } = new OpenIntegration(integration.row, sealer);
-    return {
-      ...configurations, ...(integration.row.customHost === null ? {} : { custom_host: integration.row.customHost }), ...(key === null ? {} : { api_key: key.reveal() }), ...members,
-      provider: integration.row.aiProviderId,
-    };
+    this.#view.put(integrations.name, integration.row);
+    this.#view.put(providers.name, stored.row);
+    return true;
   }
 
-  async #known(provider: string, param: string): Promise<void> {
+  async #requireInstalled(provider: string, param: string): Promise<void> {
     const { registry } = this.context.services;
     if (await registry.find('provider', provider) !== undefined) return;
     throw fail('CONFIG_INVALID', { path: param, param, reason: `no provider of this name is installed${didYouMean(provider, registry.list('provider')) || '; one of the catalogue is written @slug'}` });
