@@ -34,8 +34,8 @@ export class View {
   /** How many keys begin so. */
   readonly #prefixes = new Map<string, number>();
   #beginnings: readonly string[] = [];
-  /** Most keys have the scopes of their type: one set serves them all. */
-  readonly #scopeSets = new Map<string, ReadonlySet<string>>();
+  /** Most keys have the scopes of their type, and rows share such lists: one set serves them all. */
+  readonly #scopeSets = new WeakMap<readonly string[], ReadonlySet<string>>();
   readonly #organisations = new Map<string, OrganisationRow>();
   readonly #workspaces = new Map<string, WorkspaceRow>();
   /** Those that a key or a row names, there or not. */
@@ -145,9 +145,8 @@ export class View {
   }
 
   #principalOf(row: ApiKeyRow, expiresAtMs: number): Principal {
-    const joined = row.scopes.join(' ');
-    let scopes = this.#scopeSets.get(joined);
-    if (scopes === undefined) this.#scopeSets.set(joined, scopes = new Set(row.scopes));
+    let scopes = this.#scopeSets.get(row.scopes);
+    if (scopes === undefined) this.#scopeSets.set(row.scopes, scopes = new Set(row.scopes));
     return Object.freeze({
       keyId: row.id, organisationId: row.organisationId, workspaceId: row.workspaceId ?? '', scopes, type: row.type, expiresAtMs,
       defaults: defaultsOf(row), workspace: row.workspaceId === null ? null : this.#stateOf(row.workspaceId),

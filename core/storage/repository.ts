@@ -334,7 +334,7 @@ function decode<R extends Row>(table: Table<R>, { key, value, version }: StoreRo
   }
   const { format, row }: { format?: unknown; row?: unknown } = Object(packed);
   if (typeof format !== 'number' || !Number.isInteger(format) || format < 1 || typeof row !== 'object' || row === null) throw damaged(where, 'it has no format');
-  return { table, row: rowUpgrade(table, { ...row }, format, where), version };
+  return { table, row: rowUpgrade(table, Object(row), format, where), version };
 }
 
 /** A row as it was written in a format, in that of today; `where` names it in what is thrown. */
@@ -342,7 +342,7 @@ export function rowUpgrade<R extends Row>(table: Table<R>, row: Readonly<Record<
   if (format > table.format) {
     throw fail('SETTINGS_INVALID', { reason: `${where} has format ${format}, newer than the ${table.format} that this version reads; start the newer version of the gateway` });
   }
-  let current = row;
+  let current: Readonly<Record<string, unknown>> = row;
   for (let from = format; from < table.format; from += 1) {
     const upgrade = table.upgrades[from];
     if (upgrade === undefined) throw damaged(where, `there is no way up from its format ${from}`);
@@ -350,8 +350,10 @@ export function rowUpgrade<R extends Row>(table: Table<R>, row: Readonly<Record<
   }
   const fault = table.fault(current);
   if (fault !== undefined) throw damaged(where, fault);
+  const own = { ...current };
+  table.share(own);
   // Checked against the schema that the type was made of.
-  return Object.freeze(current) as unknown as R;
+  return Object.freeze(own) as unknown as R;
 }
 
 const damaged = (where: string, reason: string): Error => fail('SETTINGS_INVALID', { reason: `${where} is damaged (${reason}); restore the data directory from a backup` });

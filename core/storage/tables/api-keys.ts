@@ -56,6 +56,7 @@ export const apiKeys = defineTable({
       key_transition_period_ms: Type.Optional(Type.Integer({ minimum: 1_800_000 })),
     })),
   }),
+  shared: ['scopes'],
   indexes: {
     organisation: { of: (row) => [row.organisationId] },
     type: { of: (row) => [row.organisationId, row.type] },
