@@ -324,7 +324,8 @@ const digits = (sequence: number): string => String(sequence).padStart(16, '0');
 const changeKey = (sequence: number): string => `change/${digits(sequence)}`;
 const auditKey = (sequence: number): string => `audit/${digits(sequence)}`;
 
-function decode<R extends Row>(table: Table<R>, { key, value, version }: StoreRow): Stored<R> {
+/** For what goes over the rows of a store itself. Throws SETTINGS_INVALID, by name, for a row that cannot be read. */
+export function decode<R extends Row>(table: Table<R>, { key, value, version }: StoreRow): Stored<R> {
   const where = `the stored ${table.name} ${key.slice(table.name.length + 1)}`;
   let packed: unknown;
   try {

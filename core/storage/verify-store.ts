@@ -4,7 +4,7 @@
 import { Packr } from 'msgpackr';
 import { reasonOf } from '../errors/gateway-error.js';
 import type { Table } from './define-table.js';
-import { changesMax, indexRowKey, type Repository } from './repository.js';
+import { changesMax, decode, indexRowKey, type Repository } from './repository.js';
 import { verifyAudit } from './verify-audit.js';
 
 /** Further ones are counted alone. */
@@ -28,27 +28,33 @@ export async function verifyStore(repository: Repository, tables: readonly Table
     if (faults.length < faultsToldMax) faults.push(fault);
   };
   let rows = 0;
-  for (const table of tables) rows += await verifyRows(repository, table, tell);
-  await verifyIndexes(repository, tables, tell);
+  const entries = new Map<string, number>();
+  for (const table of tables) rows += await verifyRows(repository, table, tell, entries);
+  for (const table of tables) {
+    for (const name of Object.keys(table.indexes)) {
+      // Each row was found in it: as many entries as rows, and there is nothing else.
+      if (await repository.count(table, name) !== (entries.get(`${table.name}/${name}`) ?? 0) || faultCount > 0) await verifyIndex(repository, table, name, tell);
+    }
+  }
   await verifyChanges(repository, tell);
-  const { entries, fault } = await verifyAudit(repository);
-  return { rows, auditEntries: entries, faults, faultCount, auditFault: fault === undefined ? undefined : `entry ${fault.sequence}/${fault.number}: ${fault.reason}` };
+  const { entries: auditEntries, fault } = await verifyAudit(repository);
+  return { rows, auditEntries, faults, faultCount, auditFault: fault === undefined ? undefined : `entry ${fault.sequence}/${fault.number}: ${fault.reason}` };
 }
 
-/** Each can be read, and is found by its indexes. */
-async function verifyRows(repository: Repository, table: Table, tell: (fault: string) => void): Promise<number> {
+/** Each can be read, and is found by its indexes; `entries` counts them by index. */
+async function verifyRows(repository: Repository, table: Table, tell: (fault: string) => void, entries: Map<string, number>): Promise<number> {
   const { store } = repository;
   let rows = 0;
-  for await (const { key } of store.range({ from: `${table.name}/`, to: `${table.name}0`, limit: Number.MAX_SAFE_INTEGER })) {
-    const id = key.slice(table.name.length + 1);
+  for await (const entry of store.range({ from: `${table.name}/`, to: `${table.name}0`, limit: Number.MAX_SAFE_INTEGER })) {
+    const id = entry.key.slice(table.name.length + 1);
     rows += 1;
     try {
-      const row = (await repository.get(table, id))?.row;
-      if (row === undefined) continue;
+      const { row } = decode(table, entry);
       if (row.id !== id) tell(`${table.name} ${id} says that it is ${row.id}`);
       for (const [name, index] of Object.entries(table.indexes)) {
         const parts = index.of(row);
         if (parts === null) continue;
+        entries.set(`${table.name}/${name}`, (entries.get(`${table.name}/${name}`) ?? 0) + 1);
         const entry = await store.get(indexRowKey(table, name, parts, id));
         if (entry === undefined) tell(`${table.name} ${id} is not in the index ${name}`);
         else if (Buffer.from(entry.value).toString() !== id) tell(`${table.name} ${id} has the same ${name} as ${Buffer.from(entry.value).toString()}`);
@@ -60,20 +66,15 @@ async function verifyRows(repository: Repository, table: Table, tell: (fault: st
   return rows;
 }
 
-/** Nothing is in an index that does not belong there. */
-async function verifyIndexes(repository: Repository, tables: readonly Table[], tell: (fault: string) => void): Promise<void> {
-  const byName = new Map(tables.map((table) => [table.name, table]));
-  for await (const { key, value } of repository.store.range({ from: 'index/', to: 'index0', limit: Number.MAX_SAFE_INTEGER })) {
-    const [, tableName = '', indexName = ''] = key.split('/');
-    const table = byName.get(tableName);
-    const index = table?.indexes[indexName];
-    // Of a table or an index that this version no longer has: nothing reads it.
-    if (table === undefined || index === undefined) continue;
+/** What is in an index and does not belong there. */
+async function verifyIndex(repository: Repository, table: Table, name: string, tell: (fault: string) => void): Promise<void> {
+  const base = `index/${table.name}/${name}`;
+  for await (const { key, value } of repository.store.range({ from: `${base}/`, to: `${base}0`, limit: Number.MAX_SAFE_INTEGER })) {
     const id = Buffer.from(value).toString();
     try {
       const row = (await repository.get(table, id))?.row;
-      const parts = row === undefined ? null : index.of(row);
-      if (parts === null || indexRowKey(table, indexName, parts, id) !== key) tell(`the index ${indexName} of ${tableName} has an entry for ${id} that does not belong there`);
+      const parts = row === undefined ? null : table.indexes[name]?.of(row) ?? null;
+      if (parts === null || indexRowKey(table, name, parts, id) !== key) tell(`the index ${name} of ${table.name} has an entry for ${id} that does not belong there`);
     } catch {
       // Its row was told above.
     }
