@@ -43,7 +43,7 @@ export function checkInput(schema: TSchema | null, given: Readonly<Record<string
   }
   let validate = compiled.get(schema);
   if (validate === undefined) compiled.set(schema, validate = (kind === 'query' ? queryAjv : bodyAjv).compile(schema));
-  if (!validate(value)) throw faultOf(validate.errors?.[0]);
+  if (!validate(value)) throw faultOf(nearestError(validate.errors ?? []));
   return value;
 }
 
@@ -51,8 +51,33 @@ const kinds: Readonly<Record<string, string>> = {
   string: 'a string', integer: 'a whole number', number: 'a number', boolean: 'true or false', object: 'an object', array: 'a list', null: 'null',
 };
 
+const alternatives: ReadonlySet<string> = new Set(['anyOf', 'oneOf']);
+
+/**
+ * Of the errors, the one that helps. Where one of several shapes was to be met, the first error is that of whichever shape comes first; what was
+ * meant is the shape that fits furthest, and when none fits at all, they are named together.
+ */
+function nearestError(errors: readonly ErrorObject[]): ErrorObject | undefined {
+  const last = errors.at(-1);
+  if (last === undefined || !alternatives.has(last.keyword)) return errors[0];
+  const inside = errors.filter((error) => error !== last && error.schemaPath.startsWith(`${last.schemaPath}/`));
+  // The keyword that tells shapes apart is the first to fail in those that were not meant.
+  const deeper = inside.filter((error) => error.instancePath.length > last.instancePath.length || error.keyword === 'required' || error.keyword === 'additionalProperties');
+  const meant = deeper.toSorted((left, right) => right.instancePath.length - left.instancePath.length)[0];
+  if (meant !== undefined) return meant;
+  const shapeOf = ({ schemaPath }: ErrorObject): string => schemaPath.slice(last.schemaPath.length + 1).split('/')[0] ?? '';
+  const others = new Set(inside.filter(({ keyword }) => keyword === 'type').map(shapeOf));
+  const ofKind = inside.find((error) => !others.has(shapeOf(error)));
+  if (ofKind !== undefined) return ofKind;
+  const types = inside.flatMap(({ keyword, params }) => (keyword === 'type' ? [params.type].flat().map(String) : []));
+  return types.length === 0 ? inside[0] ?? last : { ...last, keyword: 'type', params: { type: [...new Set(types)].join(',') } };
+}
+
+/** Names of members come from the client. */
+const placeCharsMax = 200;
+
 function faultOf(error: ErrorObject | undefined): GatewayError {
-  const place = (error?.instancePath ?? '').slice(1).split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')).filter((step) => step !== '').join('.');
+  const place = (error?.instancePath ?? '').slice(1).split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')).filter((step) => step !== '').join('.').slice(0, placeCharsMax);
   const below = (name: string): string => (place === '' ? name : `${place}.${name}`);
   const params: Readonly<Record<string, unknown>> = error?.params ?? {};
   if (error?.keyword === 'required') return fail('FIELD_INVALID', { param: below(String(params.missingProperty)), reason: 'is required' });
@@ -71,6 +96,13 @@ function reasonOf(error: ErrorObject | undefined, params: Readonly<Record<string
     case 'type': return `must be ${String(params.type).split(',').map((type) => kinds[type] ?? type).join(' or ')}`;
     case 'minimum': return `must be at least ${String(params.limit)}`;
     case 'maximum': return `must be at most ${String(params.limit)}`;
+    case 'exclusiveMinimum': return `must be more than ${String(params.limit)}`;
+    case 'exclusiveMaximum': return `must be less than ${String(params.limit)}`;
+    case 'multipleOf': return `must be a multiple of ${String(params.multipleOf)}`;
+    case 'const': return `must be ${JSON.stringify(params.allowedValue)}`;
+    case 'minProperties': return `must have at least ${count(params.limit, 'member')}`;
+    case 'maxProperties': return `must have at most ${count(params.limit, 'member')}`;
+    case 'propertyNames': return 'has a member with a name that may not be there';
     case 'minItems': return `must have at least ${count(params.limit, 'item')}`;
     case 'maxItems': return `must have at most ${count(params.limit, 'item')}`;
     case 'minLength': return params.limit === 1 ? 'must not be empty' : `must have at least ${count(params.limit, 'character')}`;
@@ -79,6 +111,6 @@ function reasonOf(error: ErrorObject | undefined, params: Readonly<Record<string
     case 'format': return params.format === 'date-time' ? 'must be an ISO 8601 time such as 2030-01-31T00:00:00.000Z' : `must be a valid ${String(params.format)}`;
     case 'pattern': return `must match ${String(params.pattern)}`;
     case 'uniqueItems': return 'must not repeat an item';
-    default: return 'is not valid';
+    default: return 'has none of the shapes that it may have';
   }
 }

@@ -172,6 +172,7 @@ function requireOneOf({ operation }: ControlRoute, caller: Caller): void {
 /** `workspace_id` counts in query and body of every operation; what the path says may be said again in the body. */
 function inputOf(call: ControlCall, route: ControlRoute, progress: Progress): CheckedInput {
   const { operation, params } = route;
+  checkContent(call);
   const query: Record<string, unknown> = queryOf(call.query);
   const body: Record<string, unknown> = call.body.length === 0 ? {} : { ...parseJsonObject(call.body) };
   progress.body = { ...body };
@@ -181,6 +182,18 @@ function inputOf(call: ControlCall, route: ControlRoute, progress: Progress): Ch
   if (organisationId !== undefined && organisationId !== call.caller.organisationId) throw fail('WORKSPACE_FOREIGN', { kind: 'organisation', id: organisationId.slice(0, 64), param: 'organisation_id' });
   dropRepeated(params, body, operation.body);
   return { params, query: checkInput(operation.query, query, 'query'), body: checkInput(operation.body, body, 'body'), workspaceId };
+}
+
+const jsonType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+/** A body without a type is taken for what bodies are here. */
+function checkContent({ body, headers }: ControlCall): void {
+  if (body.length === 0) return;
+  for (let index = 0; index < headers.length; index += 2) {
+    const value = headers[index + 1] ?? '';
+    if (headers[index] === 'content-type' && !jsonType.test(value)) throw fail('CONTENT_TYPE_INVALID', { expected: 'application/json', param: 'content-type' });
+    if (headers[index] === 'content-encoding' && value.toLowerCase() !== 'identity') throw fail('HEADER_INVALID', { name: 'content-encoding', reason: 'send the body as it is', param: 'content-encoding' });
+  }
 }
 
 function queryOf(text: string): Record<string, unknown> {
