@@ -13,6 +13,39 @@ const suffix = '.cases.js';
 const files = readdirSync(folder).filter((file) => file.endsWith(suffix));
 const cases: readonly ResourceCases[] = await Promise.all(files.map(async (file) => (await import(new URL(file, folder).href)).default));
 
+/** What there has to be, by the reference of the control plane (A.1, A.2, A.5, A.7 to A.10, A.16). */
+const required: readonly string[] = `
+  POST /api-keys/{type}/{sub-type}
+  GET /api-keys
+  GET PUT DELETE /api-keys/{id}
+  POST /api-keys/{id}/rotate
+  POST GET /admin/workspaces
+  GET PUT DELETE /admin/workspaces/{workspaceId}
+  POST GET /workspaces
+  GET PUT DELETE /workspaces/{workspaceId}
+  GET PUT /admin/organisation/defaults
+  GET PUT /workspace-exclusions/input-guardrails
+  GET PUT /workspace-exclusions/output-guardrails
+  GET PUT /admin/organisation
+  GET PUT /organisation/settings
+  GET POST /integrations
+  GET PUT DELETE /integrations/{slug}
+  GET PUT DELETE /integrations/{slug}/models
+  GET PUT DELETE /integrations/{slug}/integration-models
+  GET PUT /integrations/{slug}/workspaces
+  GET POST /providers
+  GET PUT DELETE /providers/{slug}
+  GET POST /virtual-keys
+  GET PUT DELETE /virtual-keys/{slug}
+  GET POST /configs
+  GET PUT DELETE /configs/{slug}
+  GET /configs/{slug}/versions
+  GET /audit-logs
+`.trim().split('\n').flatMap((line) => {
+  const [path = '', ...methods] = line.trim().split(' ').reverse();
+  return methods.reverse().map((method) => `${method} ${path}`);
+});
+
 interface Entry {
   readonly name: string;
   readonly operation: Operation;
@@ -60,6 +93,13 @@ describe('the operations of the control plane', () => {
     }
   });
 
+  it('are all that the reference has', () => {
+    const plain = (text: string): string => text.replace(/\{[\w-]+\}/g, '{}');
+    const served = new Set(defined.flatMap(({ operation: { method, path, aliases } }) => [path, ...aliases].map((each) => plain(`${method} ${each}`))));
+    assert.equal(required.length, 56);
+    assert.deepEqual(required.filter((each) => !served.has(plain(each))), []);
+  });
+
   for (const { name, operation, entry } of entries) {
     const { method, path } = operation;
     it(`${name}: ${method} ${path}`, async () => {
@@ -103,6 +143,11 @@ describe('the operations of the control plane', () => {
       const right = await send(target);
       assert.equal(right.status, 200, `${name}: ${JSON.stringify(right.body)}`);
       if (isConditional && method !== 'DELETE') assert.match(right.headers.get('etag') ?? '', /^"\d+"$/, `${name} tells no version`);
+      if (method === 'PUT' && isConditional && defined.some((each) => each.operation.method === 'GET' && each.operation.path === path)) {
+        const read = await stage.call('GET', urlOf(path, { params: target.params ?? {} }), undefined, { key });
+        assert.equal(read.headers.get('etag'), right.headers.get('etag'), `${name} tells another version than a read`);
+        isRefused(name, 'stale', await send(target, { headers: { 'if-match': `"${Number(right.headers.get('etag')?.slice(1, -1)) - 1}"` } }), 412, 'AB07');
+      }
       await entry.check(right, stage, target);
       table[name]?.push('right 200');
     });
