@@ -8,11 +8,11 @@ import { errorReply } from './envelope.js';
 
 /** A control call that takes longer is answered without its outcome. */
 const replyMsMax = 30_000;
-/** Longer replies are handed over instead of copied. */
+/** Longer bodies are handed over instead of copied. */
 const copiedBytesMax = 16 * 1024;
 
 export interface ControlLink {
-  /** Never rejects. */
+  /** Never rejects. The call's body is given away. */
   send(call: ControlCall): Promise<LinkedReply>;
   close(): void;
 }
@@ -80,7 +80,8 @@ export class PortLink implements ControlLink {
     const number = this.#last;
     return inTime((reply) => {
       this.#waiting.set(number, reply);
-      port.postMessage({ number, call } satisfies LinkedCall);
+      const { buffer, length } = call.body;
+      port.postMessage({ number, call } satisfies LinkedCall, length > copiedBytesMax && buffer instanceof ArrayBuffer ? [buffer] : []);
     }, () => this.#waiting.delete(number));
   }
 

@@ -76,7 +76,9 @@ export class ControlEdge {
     this.#open += 1;
     try {
       return await this.services.link.send({
-        id, method: head.method, path: head.path, query: head.query, body: bytes, ifMatch: head.header('if-match'), idempotencyKey: head.header('idempotency-key'),
+        id, method: head.method, path: head.path, query: head.query,
+        // Alone in its memory: what lies beside it would be copied to the other thread as well.
+        body: new Uint8Array(bytes), ifMatch: head.header('if-match'), idempotencyKey: head.header('idempotency-key'),
         headers: [...head.headers, ...head.gatewayHeaders.map((text, index) => (index % 2 === 0 ? `x-gateway-${text}` : text))], address, caller,
       });
     } finally {
