@@ -8,6 +8,7 @@ const secretName = /key$|secret|token|pass(?:word|phrase)|credential|authorizati
 const closedName = /^(?:config|configurations|model_config|parameters|params|webhook|targets|cache|strategy|hooks|checks|input_guardrails|output_guardrails|input_mutators|output_mutators|before_request_hooks|after_request_hooks|override_params|default_params)$/i;
 /** Texts of configs that choose and hold nothing secret. */
 const plainNames: ReadonlySet<string> = new Set(['provider', 'model', 'mode', 'virtual_key', 'id', 'slug', 'on', 'default', 'then', 'type', 'alias', 'aws_auth_type', 'aws_region', 'api_version']);
+const plainQuery: ReadonlySet<string> = new Set(['workspace_id', 'organisation_id', 'current_page', 'page_size', 'slugs', 'type']);
 const addressName = /(?:ur[il]|host|endpoint)$/i;
 const countName = /tokens$|_ms$|_period|_at$/;
 /** Credentials by their shape, wherever somebody wrote them. */
@@ -48,8 +49,9 @@ function addressOnly(text: string): string {
   return shown === text && !/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? mark : shown;
 }
 
-export function maskedQuery(query: string): string {
-  return JSON.stringify(Object.fromEntries([...new URLSearchParams(query)].map(([name, value]) => [maskedText(name), maskedMember(name, value, false, 0)])));
+/** `isClosed`: it was refused, perhaps for the name of a member, so only what is known is kept. */
+export function maskedQuery(query: string, isClosed = false): string {
+  return JSON.stringify(Object.fromEntries([...new URLSearchParams(query)].map(([name, value]) => [maskedText(name), plainQuery.has(name) ? maskedText(value) : maskedMember(name, value, isClosed, 0)])));
 }
 
 export function maskedHeaders(headers: readonly string[]): string {

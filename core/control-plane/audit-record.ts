@@ -28,7 +28,7 @@ export function auditRecord(call: ControlCall, { status, nowMs, kind, action, bo
   const text = body === undefined ? (call.body.length === 0 ? '' : `[${call.body.length} bytes]`) : JSON.stringify(masked(body, isRefused));
   return {
     timestamp: nowMs, method: call.method, uri: cut(maskedText(call.path), textCharsMax), request_id: call.id,
-    request_body: cut(text, isRefused ? refusedBodyCharsMax : bodyCharsMax), query_params: cut(maskedQuery(call.query), textCharsMax),
+    request_body: cut(text, isRefused ? refusedBodyCharsMax : bodyCharsMax), query_params: cut(maskedQuery(call.query, isRefused), textCharsMax),
     request_headers: cut(maskedHeaders(call.headers), isRefused ? refusedBodyCharsMax : headersCharsMax),
     user_id: caller.keyId, user_type: 'api_key', organisation_id: caller.organisationId, workspace_id: caller.workspaceId || (workspaceId ?? null),
     response_status_code: status, resource_type: kind ?? null, action, client_ip: call.address, country: null, details,

@@ -90,7 +90,7 @@ export class ControlPlane {
       if (before !== undefined) return { ...before, isRepeated: true };
       const context = new ControlContext(call.caller, input.workspaceId, repository, this.services, nowMs);
       // Named is looked at, whether the operation reads it or not: a locked key names its own.
-      if (input.workspaceId !== undefined) await context.workspace();
+      const workspace = input.workspaceId === undefined ? undefined : await context.workspace();
       const reply = await route.operation.handle(context, input);
       if (call.ifMatch !== undefined) checkMatch(call.ifMatch, route, context);
       const version = versionAfter(context);
@@ -99,7 +99,7 @@ export class ControlPlane {
       if (kept !== undefined) await this.#kept.keep(kept, { body, version }, change, nowMs);
       if (isRecorded(call)) {
         const details = context.auditDetails;
-        change.audit.push(auditRecord(call, { status: 200, nowMs, kind: route.resource.kind, action: route.operation.action, body: input.body, workspaceId: input.workspaceId, details }));
+        change.audit.push(auditRecord(call, { status: 200, nowMs, kind: route.resource.kind, action: route.operation.action, body: input.body, workspaceId: workspace?.id, details }));
       }
       if (change.isEmpty) return { body, version, isRepeated: false };
       try {

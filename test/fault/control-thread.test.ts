@@ -99,6 +99,15 @@ describe('the control thread', () => {
     clearInterval(alive);
   });
 
+  it('that gives no reply in time is not waited for', async (context) => {
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    const waiting = new LocalLink({ handle: () => new Promise(() => undefined) }).send(callOf('x'));
+    context.mock.timers.tick(30_000);
+    const reply = await waiting;
+    assert.equal(reply.status, 503);
+    assert.match(textOf(reply.body), /it took longer than 30000 ms; what the call was to change may still be changed/);
+  });
+
   it('that fails a call in a way nobody expected gives a reply all the same', async () => {
     const reply = await new LocalLink({ handle: async () => { throw new Error('broken'); } }).send(callOf('x'));
     assert.equal(reply.status, 503);

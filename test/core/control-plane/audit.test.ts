@@ -67,6 +67,14 @@ describe('what the audit log keeps', () => {
     assert.equal(maskedQuery(`key=${secret}&token=${secret}&api-key=${secret}`).includes(secret), false);
   });
 
+  it('of a call that was refused holds what is known by name alone', async () => {
+    const control = await startControl();
+    await control.call('PUT', `${workspace}?tokne=${secret}&workspace_id=first-workspace`, { name: 'x', kye: secret });
+    const [entry] = await entriesOf(control);
+    assert.equal(JSON.stringify(entry).includes(secret), false);
+    assert.equal(entry?.query_params, '{"tokne":"[masked]","workspace_id":"first-workspace"}');
+  });
+
   it('says what was done nevertheless', () => {
     assert.deepEqual(masked({ name: 'n', description: null, scopes: ['a.b'], rate_limits: [{ type: 'tokens', unit: 'rpm', value: 5 }], key: 'x', rotation_policy: { rotation_period: 'weekly', key_transition_period_ms: 1_800_000 } }), {
       name: 'n', description: null, scopes: ['a.b'], rate_limits: [{ type: 'tokens', unit: 'rpm', value: 5 }], key: '[masked]', rotation_policy: { rotation_period: 'weekly', key_transition_period_ms: 1_800_000 },
