@@ -14,7 +14,7 @@ import type { KeyDefaults, Principal } from './principal.js';
 import { configOf, integrationOf, providerOf, type StoredConfig, type StoredIntegration, type StoredProvider } from './stored-provider.js';
 import { rulesOf, WorkspaceState } from './workspace-state.js';
 
-/** Keys held in memory; about 500 bytes each. */
+/** Keys held in memory; about 1,000 bytes each. */
 const keysMax = 1_000_000;
 /** Characters of a key that tell whether it may be one of ours; a stored `keyPrefix` has at least as many. */
 export const filterChars = 4;
@@ -27,15 +27,26 @@ export const projectedTables: readonly Table[] = [organisations, workspaces, int
 /** Of all views of a thread, so that no two states have the same number. */
 let epochs = 0;
 
+/** What is needed of a key to take it out again. */
+interface KeyEntry {
+  readonly keyHash: string;
+  readonly prefix: string;
+  /** Empty: it has none. */
+  readonly previousHash: string;
+  readonly previousPrefix: string;
+}
+
 export class View {
   readonly #sealer: Sealer | null;
   readonly #principals = new Map<string, Principal>();
-  readonly #keys = new Map<string, ApiKeyRow>();
+  readonly #keys = new Map<string, KeyEntry>();
   /** How many keys begin so. */
   readonly #prefixes = new Map<string, number>();
   #beginnings: readonly string[] = [];
   /** Most keys have the scopes of their type, and rows share such lists: one set serves them all. */
   readonly #scopeSets = new WeakMap<readonly string[], ReadonlySet<string>>();
+  /** Ids of organisations: each row that is read has a copy of its own. */
+  readonly #ids = new Map<string, string>();
   readonly #organisations = new Map<string, OrganisationRow>();
   readonly #workspaces = new Map<string, WorkspaceRow>();
   /** Those that a key or a row names, there or not. */
@@ -116,27 +127,29 @@ export class View {
   putKey(row: ApiKeyRow): void {
     this.removeKey(row.id);
     if (this.#keys.size >= keysMax) throw new Error(`more than ${keysMax} API keys; remove some`);
-    this.#keys.set(row.id, row);
-    this.#principals.set(row.keyHash, this.#principalOf(row, row.expiresAtMs ?? Infinity));
-    this.#countPrefix(row.keyPrefix, 1);
-    if (row.previous === null) return;
-    this.#principals.set(row.previous.keyHash, this.#principalOf(row, Math.min(row.previous.expiresAtMs, row.expiresAtMs ?? Infinity)));
-    this.#countPrefix(row.previous.keyPrefix, 1);
+    const { previous } = row;
+    const entry: KeyEntry = { keyHash: row.keyHash, prefix: row.keyPrefix.slice(0, filterChars), previousHash: previous?.keyHash ?? '', previousPrefix: previous?.keyPrefix.slice(0, filterChars) ?? '' };
+    const principal = this.#principalOf(row, row.expiresAtMs ?? Infinity);
+    this.#keys.set(principal.keyId, entry);
+    this.#principals.set(entry.keyHash, principal);
+    this.#countPrefix(entry.prefix, 1);
+    if (previous === null) return;
+    this.#principals.set(entry.previousHash, this.#principalOf(row, Math.min(previous.expiresAtMs, principal.expiresAtMs)));
+    this.#countPrefix(entry.previousPrefix, 1);
   }
 
   removeKey(id: string): void {
-    const row = this.#keys.get(id);
-    if (row === undefined) return;
+    const entry = this.#keys.get(id);
+    if (entry === undefined) return;
     this.#keys.delete(id);
-    this.#principals.delete(row.keyHash);
-    this.#countPrefix(row.keyPrefix, -1);
-    if (row.previous === null) return;
-    this.#principals.delete(row.previous.keyHash);
-    this.#countPrefix(row.previous.keyPrefix, -1);
+    this.#principals.delete(entry.keyHash);
+    this.#countPrefix(entry.prefix, -1);
+    if (entry.previousHash === '') return;
+    this.#principals.delete(entry.previousHash);
+    this.#countPrefix(entry.previousPrefix, -1);
   }
 
-  #countPrefix(keyPrefix: string, by: 1 | -1): void {
-    const prefix = keyPrefix.slice(0, filterChars);
+  #countPrefix(prefix: string, by: 1 | -1): void {
     const before = this.#prefixes.get(prefix) ?? 0;
     if (before + by > 0) this.#prefixes.set(prefix, before + by);
     else this.#prefixes.delete(prefix);
@@ -147,16 +160,18 @@ export class View {
   #principalOf(row: ApiKeyRow, expiresAtMs: number): Principal {
     let scopes = this.#scopeSets.get(row.scopes);
     if (scopes === undefined) this.#scopeSets.set(row.scopes, scopes = new Set(row.scopes));
+    const workspace = row.workspaceId === null ? null : this.#stateOf(row.workspaceId);
+    let organisationId = this.#ids.get(row.organisationId);
+    if (organisationId === undefined) this.#ids.set(organisationId = row.organisationId, organisationId);
     return Object.freeze({
-      keyId: row.id, organisationId: row.organisationId, workspaceId: row.workspaceId ?? '', scopes, type: row.type, expiresAtMs,
-      defaults: defaultsOf(row), workspace: row.workspaceId === null ? null : this.#stateOf(row.workspaceId),
+      keyId: row.id, organisationId, workspaceId: workspace === null ? '' : workspace.id, scopes, type: row.type, expiresAtMs, defaults: defaultsOf(row), workspace,
     });
   }
 
   #stateOf(workspaceId: string): WorkspaceState {
     let state = this.#states.get(workspaceId);
     if (state === undefined) {
-      this.#states.set(workspaceId, state = new WorkspaceState());
+      this.#states.set(workspaceId, state = new WorkspaceState(workspaceId));
       this.#changeWorkspace(workspaceId);
     }
     return state;

@@ -7,6 +7,8 @@ import type { WorkspaceRow } from '../storage/tables/workspaces.js';
 export class WorkspaceState {
   /** What calls have to look at; null: nothing. */
   rules: WorkspaceRules | null = unknownWorkspace;
+
+  constructor(readonly id: string) {}
 }
 
 export interface WorkspaceRules {
