@@ -15,6 +15,9 @@ export { RevisionSignal } from './revision-signal.js';
 /** How often commits that come in while rows are read may have theirs read as well, before what there is is shown. */
 const roundsMax = 100;
 
+/** Commits that follow one another faster than this are taken over together: each reload has its price, whatever it brings. Milliseconds. */
+const pauseMs = 3;
+
 export interface SnapshotOptions {
   /** Opens what rows hold sealed; without, those cannot be used. */
   readonly sealer?: Sealer;
@@ -42,6 +45,9 @@ export class Snapshot {
   #sequence = -1;
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
+  /** On the monotonic clock; when the last reload ended. */
+  #reloadedAt = -Infinity;
+  #pause: NodeJS.Timeout | null = null;
 
   constructor(repository: Repository, signal: RevisionSignal, options: SnapshotOptions = {}) {
     this.#repository = repository;
@@ -72,10 +78,12 @@ export class Snapshot {
 
   /** From now on commits of this process are taken over as they are made, until the function that is returned is called. */
   watch(): () => void {
-    return this.#signal.watch(() => {
-      // A reload that failed is tried again by the next commit, and by whoever looks for commits of other processes.
-      this.refreshIfMoved().catch((thrown: unknown) => (this.#options.onFault ?? warn)(thrown));
-    });
+    const unwatch = this.#signal.watch(() => this.#reloadSoon());
+    return () => {
+      unwatch();
+      if (this.#pause !== null) clearTimeout(this.#pause);
+      this.#pause = null;
+    };
   }
 
   /** Resolves when the view holds every commit made before the call, by any thread or process. */
@@ -90,8 +98,28 @@ export class Snapshot {
     return this.#next;
   }
 
+  #reloadSoon(): void {
+    if (this.#pause !== null) return;
+    const restMs = this.#reloadedAt + pauseMs - performance.now();
+    if (restMs <= 0) this.#reloadNow();
+    else {
+      this.#pause = setTimeout(() => {
+        this.#pause = null;
+        this.#reloadNow();
+      }, restMs);
+    }
+  }
+
+  /** One that failed is tried again by the next commit, and by whoever looks for commits of other processes. */
+  #reloadNow(): void {
+    this.refreshIfMoved().catch((thrown: unknown) => (this.#options.onFault ?? warn)(thrown));
+  }
+
   #start(): Promise<void> {
-    const running = this.#reload().finally(() => { this.#running = null; });
+    const running = this.#reload().finally(() => {
+      this.#running = null;
+      this.#reloadedAt = performance.now();
+    });
     this.#running = running;
     return running;
   }
