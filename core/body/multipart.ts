@@ -40,6 +40,14 @@ export function multipartField(bytes: Uint8Array, boundary: string, name: string
   return undefined;
 }
 
+/** How many parts have this name, files among them. */
+export function multipartCount(bytes: Uint8Array, boundary: string, name: string): number {
+  const parts = new PartCursor(asBuffer(bytes), boundary);
+  let count = 0;
+  while (parts.next()) if (parts.name === name) count += 1;
+  return count;
+}
+
 /** A field of the form as the edits leave it. */
 interface Field {
   readonly name: string;

@@ -174,6 +174,7 @@ class Compiler {
     const base = baseIfKnown(baseOf, credentials, provider);
     const storedTarget = stored === null ? null : this.#storedTarget(stored, path);
     if (storedTarget?.readsModel === true) this.needsBytes = true;
+    if (storedTarget?.isSelective === true) this.judgesRequest = true;
     const retry = retryPolicy(inherited);
     if (retry.attempts > 0) this.canRepeat = true;
     this.weight.addBytes(targetBytes, path);

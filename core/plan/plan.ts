@@ -139,7 +139,7 @@ export interface Plan {
   readonly canRepeat: boolean;
   /** Something on the plan changes or reads the body: it has to be collected. */
   readonly needsBytes: boolean;
-  /** Hooks before the request are on it: what they are shown must be what every reader of the body sees. */
+  /** Hooks before the request are on it, or not every model is allowed: what is judged must be what every reader of the body sees. */
   readonly judgesRequest: boolean;
   /** Made for this plan; closed when it is dropped. */
   readonly instances: readonly Closable[];

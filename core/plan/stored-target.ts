@@ -19,6 +19,8 @@ export class StoredTarget {
   readonly #models: ReadonlyMap<string, StoredModelTarget>;
   /** The model is looked at: the body is needed. */
   readonly readsModel: boolean;
+  /** Some models may not be asked for: what names its model in a way that others could read differently is refused. */
+  readonly isSelective: boolean;
 
   constructor(provider: StoredProvider, integration: StoredIntegration, headers: readonly string[], models: ReadonlyMap<string, StoredModelTarget>) {
     this.#provider = provider;
@@ -26,6 +28,7 @@ export class StoredTarget {
     this.#headers = headers;
     this.#models = models;
     this.readsModel = !integration.allowsAllModels || integration.models.size > 0;
+    this.isSelective = !integration.allowsAllModels || [...integration.models.values()].some(({ isEnabled }) => !isEnabled);
     Object.freeze(this);
   }
 
@@ -46,7 +49,7 @@ export class StoredTarget {
   /** `model` is empty when the call names none. Throws MODEL_NOT_ALLOWED. */
   checkModel(model: string, mustName: boolean): void {
     if (model === '') {
-      if (mustName && !this.#integration.allowsAllModels) throw fail('MODEL_NOT_ALLOWED', { slug: this.slug, model: '(none)', param: 'model' });
+      if (mustName && this.isSelective) throw fail('MODEL_NOT_ALLOWED', { slug: this.slug, model: '(none)', param: 'model' });
       return;
     }
     if (!this.#integration.allows(model)) throw fail('MODEL_NOT_ALLOWED', { slug: this.slug, model: model.slice(0, 128), param: 'model' });

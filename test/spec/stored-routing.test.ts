@@ -176,6 +176,22 @@ describe('a stored provider', () => {
     }
   });
 
+  it('takes no body that names its model twice, when not every model is allowed', async () => {
+    for (const path of ['/v1/chat/completions', '/v1/proxy/chat/completions']) {
+      for (const text of ['{"model":"unlisted","messages":[{"role":"user","content":"x"}],"model":"allowed"}', '{"model":"allowed","messages":[{"role":"user","content":"x"}],"model":"unlisted"}']) {
+        const before = upstream.received.length;
+        const response = await fetch(gateway.url + path, { method: 'POST', headers: { 'x-gateway-api-key': 'key-plain-0000000000', 'x-gateway-provider': '@listed', 'content-type': 'application/json' }, body: text });
+        assert.ok([400, 403].includes(response.status), `${path} ${response.status}`);
+        await response.arrayBuffer();
+        assert.equal(upstream.received.length, before);
+      }
+    }
+    const form = new FormData();
+    for (const name of ['allowed', 'unlisted']) form.append('model', name);
+    form.set('file', new Blob(['sound']), 'a.wav');
+    for (const path of ['/v1/audio/transcriptions', '/v1/proxy/audio/transcriptions']) assert.deepEqual(await call({ 'x-gateway-provider': '@listed' }, form, path).then(({ status, sent }) => [status, sent]), [400, undefined], path);
+  });
+
   it('is sent nowhere but where its integration says', async () => {
     for (const headers of [
       { 'x-gateway-provider': '@main', 'x-gateway-custom-host': host('/thief') },

@@ -5,9 +5,10 @@ import type { EndpointSpec, JsonObject, SigningKeys } from '@gateway/plugin-sdk'
 import type { Readable } from 'node:stream';
 import { isStackOverflow, levelsMax } from '../../body/depth.js';
 import type { Translation } from '../../dialect/dialect.js';
+import { refuseTwoReadings } from '../../body/one-reading.js';
 import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
-import { multipartBoundary, multipartField } from '../../body/multipart.js';
+import { multipartBoundary, multipartCount, multipartField } from '../../body/multipart.js';
 import type { Base, TargetPlan } from '../../plan/plan.js';
 import type { StoredTarget } from '../../plan/stored-target.js';
 import type { UpstreamRequest } from '../../upstream/client.js';
@@ -147,8 +148,16 @@ function prepareProxy(exchange: Exchange, target: TargetPlan, upload: Readable |
 function allowedModel(draft: UpstreamBody, stored: StoredTarget): string {
   if (!stored.readsModel) return '';
   const { model } = draft;
+  if (stored.isSelective && draft.edited !== null && !draft.exchange.isJson) refuseTwoModels(draft.edited, draft.exchange);
   stored.checkModel(model, false);
   return model;
+}
+
+/** The provider might take the other one. */
+function refuseTwoModels(body: Uint8Array, exchange: Exchange): void {
+  if (exchange.isJson) refuseTwoReadings(body);
+  const boundary = multipartBoundary(exchange.head.contentType);
+  if (boundary !== undefined && multipartCount(body, boundary, 'model') > 1) throw fail('BODY_INVALID', { param: 'model', reason: 'is given more than once' });
 }
 
 /** The same where any body may go: what does not say its model has none that is allowed. */
@@ -160,6 +169,7 @@ function proxyModel(exchange: Exchange, stored: StoredTarget, body: Uint8Array |
     model = exchange.isJson ? exchange.reader.field(body, 'model') : boundary === undefined ? '' : multipartField(body, boundary, 'model');
   }
   const name = typeof model === 'string' ? model : '';
+  if (stored.isSelective && body instanceof Uint8Array) refuseTwoModels(body, exchange);
   stored.checkModel(name, exchange.head.method !== 'GET' && exchange.head.method !== 'HEAD');
   return name;
 }
