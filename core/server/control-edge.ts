@@ -86,7 +86,8 @@ export class ControlEdge {
     }
   }
 
-  #callerOf({ keyId, type, organisationId, workspaceId, scopes }: Principal): Caller {
+  #callerOf({ keyId, type, organisationId, workspaceId, scopes, workspace }: Principal): Caller {
+    if (workspace !== null && workspace.rules !== null && !workspace.rules.isActive) throw fail('WORKSPACE_INACTIVE');
     let list = this.#scopeLists.get(scopes);
     if (list === undefined) this.#scopeLists.set(scopes, list = [...scopes]);
     return { keyId, keyType: type, organisationId, workspaceId, scopes: list };

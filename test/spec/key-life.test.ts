@@ -1,4 +1,4 @@
-// Keys change over time in a running gateway: a policy that was due while it was down, the new secret, the old one, and their end.
+// Keys over time in a running gateway: a policy that was due while it was down, the new secret, the old one, and their end.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { after, describe, it } from 'node:test';
 import { fakeHost } from '@gateway/plugin-sdk/testing';
 import { bootstrap } from '../../core/auth/bootstrap.js';
 import { hashKey, makeKey, maskedKey, prefixOf } from '../../core/auth/key.js';
+import { scopesOfType } from '../../core/auth/scopes.js';
 import { newId } from '../../core/storage/new-id.js';
 import { prepareStore } from '../../core/storage/prepare-store.js';
 import { Repository } from '../../core/storage/repository.js';
@@ -31,6 +32,12 @@ await putRows(repository, apiKeys, keyRow('a', {
   id, organisationId: first.row.organisationId, workspaceId: first.row.id, keyHash: hashKey(key), keyPrefix: prefixOf(key), keyMasked: maskedKey(key), defaults: { metadata: {}, config_id: null, provider: 'mock', allow_config_override: true },
   rotationPolicy: { rotation_period: 'weekly', next_rotation_at: new Date(Date.now() - 60_000).toISOString() },
 }));
+const archived = { ...first.row, id: newId(), slug: 'old', name: 'Old', isDefault: false, status: 'archived' as const };
+await putRows(repository, workspaces, archived);
+const left = makeKey();
+await putRows(repository, apiKeys, keyRow('b', {
+  id: newId(), organisationId: first.row.organisationId, workspaceId: archived.id, keyHash: hashKey(left), keyPrefix: prefixOf(left), keyMasked: maskedKey(left), scopes: scopesOfType['workspace-service'],
+}));
 await storage.close?.();
 const { url } = await startTestGateway({ GATEWAY_DATA_DIR: dataDir }, { hasControlThread: true });
 
@@ -51,6 +58,13 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   const untilMs = performance.now() + 10_000;
   while (!await holds()) assert.ok(performance.now() < untilMs, 'it did not come');
 }
+
+describe('a key that is left of an archived workspace', () => {
+  it('reaches nothing any more, neither models nor the control plane', async () => {
+    assert.equal(await statusOfCall(left), 403);
+    for (const path of ['/v1/workspaces/old', '/v1/workspaces', '/v1/api-keys', '/v1/configs']) assert.equal((await control('GET', path, left)).status, 403, path);
+  });
+});
 
 describe('a key whose rotation is due', () => {
   it('is rotated by the gateway; both secrets work until the transition ends, and none when the key is removed', async () => {
