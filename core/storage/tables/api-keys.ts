@@ -61,6 +61,7 @@ export const apiKeys = defineTable({
     organisation: { of: (row) => [row.organisationId] },
     type: { of: (row) => [row.organisationId, row.type] },
     workspace: { of: (row) => (row.workspaceId === null ? null : [row.workspaceId]) },
+    'workspace-type': { of: (row) => (row.workspaceId === null ? null : [row.workspaceId, row.type]) },
     config: { of: (row) => (row.defaults.config_id === null ? null : [row.workspaceId ?? '', row.defaults.config_id]) },
     /** By the slug of a provider of the workspace; an id of the catalogue is none. */
     provider: { of: (row) => (row.defaults.provider?.startsWith('@') === true ? [row.workspaceId ?? '', row.defaults.provider.slice(1)] : null) },

@@ -148,6 +148,11 @@ describe('an API key', () => {
     assert.deepEqual(idsOf(await control.call('GET', '/v1/api-keys?page_size=2&current_page=1', undefined, { as: other })), [5, ids[1], ids[0]]);
     assert.deepEqual(idsOf(await control.call('GET', '/v1/api-keys', undefined, { as: firstApiKey }))[0], 5);
     assert.deepEqual(idsOf(await control.call('GET', `/v1/api-keys?ids=${ids[0]},nothing,${ids[2]},${(await control.callerOf(other)).keyId}`, undefined, { as: firstApiKey })), [2, ids[2], ids[0]]);
+    const narrow = await madeService(control, { scopes: ['workspace_user_api_keys.list'] });
+    const user = await made(control, 'workspace/user', { name: 'user', scopes: [], workspace_id: workspace, user_id: person });
+    assert.deepEqual(idsOf(await control.call('GET', '/v1/api-keys', undefined, { as: narrow.key })), [1, user.id]);
+    const two = await made(control, 'organisation/service', { name: 't', scopes: ['workspace_user_api_keys.list', 'organisation_service_api_keys.list'] });
+    assert.deepEqual(idsOf(await control.call('GET', '/v1/api-keys', undefined, { as: two.key })).slice(0, 3), [4, two.id, user.id]);
     const unable = await madeService(control);
     assert.deepEqual(errorOf(await control.call('GET', '/v1/api-keys', undefined, { as: unable.key })), [403, 'AB03', null]);
   });

@@ -21,6 +21,8 @@ interface Notice {
   readonly action: string;
   readonly message: string;
   readonly details: Readonly<Record<string, unknown>>;
+  /** In the audit log alone: who is to be told. */
+  readonly alertEmails?: readonly string[];
 }
 
 export const keyJob: Job = Object.freeze({ name: 'api-keys', isDue, run });
@@ -88,7 +90,7 @@ async function settle({ repository, nowMs, notify }: JobContext, stored: Stored<
 function settled(before: ApiKeyRow, nowMs: number): { readonly after: ApiKeyRow; readonly notices: readonly Notice[] } {
   const notices: Notice[] = [];
   let row = before;
-  const { previous, expiresAtMs } = row;
+  const { previous, expiresAtMs, alertEmails } = row;
   if (previous !== null && previous.expiresAtMs <= nowMs) {
     row = { ...row, previous: null };
     notices.push({
@@ -111,14 +113,14 @@ function settled(before: ApiKeyRow, nowMs: number): { readonly after: ApiKeyRow;
   const expiry = expiresAtMs === null ? null : lastNotice(expiresAtMs, told.expiry, noticesBefore.expiry, nowMs);
   if (expiresAtMs !== null && expiry !== null) {
     told = { ...told, expiry };
-    const details = { expires_at: time(expiresAtMs), alert_emails: row.alertEmails };
-    notices.push(expiry.beforeMs === 0 ? { action: 'expired', message: 'an API key has expired', details } : { action: 'expiry-warned', message: 'an API key expires soon', details });
+    const details = { expires_at: time(expiresAtMs) };
+    notices.push(expiry.beforeMs === 0 ? { action: 'expired', message: 'an API key has expired', details, alertEmails } : { action: 'expiry-warned', message: 'an API key expires soon', details, alertEmails });
   }
   const nextMs = rotationMs(row);
   const rotation = nextMs === null ? null : lastNotice(nextMs, told.rotation, noticesBefore.rotation, nowMs);
   if (nextMs !== null && rotation !== null) {
     told = { ...told, rotation };
-    notices.push({ action: 'rotation-warned', message: 'an API key is rotated soon by its policy', details: { next_rotation_at: time(nextMs), alert_emails: row.alertEmails } });
+    notices.push({ action: 'rotation-warned', message: 'an API key is rotated soon by its policy', details: { next_rotation_at: time(nextMs) }, alertEmails });
   }
   return { after: { ...row, told }, notices };
 }
@@ -130,5 +132,5 @@ function lastNotice(atMs: number, told: Told | null, befores: readonly number[],
   return last;
 }
 
-const recordOf = (row: ApiKeyRow, nowMs: number, { action, details }: Notice): Readonly<Record<string, unknown>> =>
-  ownAuditRecord(nowMs, { organisationId: row.organisationId, workspaceId: row.workspaceId, resourceType: 'api-key', uri: `/v1/api-keys/${row.id}` }, action, { api_key_id: row.id, ...details });
+const recordOf = (row: ApiKeyRow, nowMs: number, { action, details, alertEmails }: Notice): Readonly<Record<string, unknown>> =>
+  ownAuditRecord(nowMs, { organisationId: row.organisationId, workspaceId: row.workspaceId, resourceType: 'api-key', uri: `/v1/api-keys/${row.id}` }, action, { api_key_id: row.id, ...details, ...(alertEmails === undefined ? {} : { alert_emails: alertEmails }) });

@@ -19,7 +19,11 @@ export async function listKeys(context: ControlContext, query: Static<typeof lis
   const workspace = await context.workspaceIfNamed();
   const view = ({ row }: { readonly row: ApiKeyRow }): Reply => keyView(row, context.nowMs);
   if (query.ids !== undefined) return listIds(context, query.ids, query, (row) => row.organisationId === context.caller.organisationId && types.includes(row.type) && (workspace === undefined || row.workspaceId === workspace.id));
-  const at = workspace === undefined ? { index: 'organisation', parts: [context.caller.organisationId] } : { index: 'workspace', parts: [workspace.id] };
+  const [organisationId, [only]] = [context.caller.organisationId, types];
+  if (types.length === 1 && only !== undefined) {
+    return pageOf(context, apiKeys, workspace === undefined ? { index: 'type', parts: [organisationId, only] } : { index: 'workspace-type', parts: [workspace.id, only] }, query, view);
+  }
+  const at = workspace === undefined ? { index: 'organisation', parts: [organisationId] } : { index: 'workspace', parts: [workspace.id] };
   const isAll = types.includes('workspace-service') && types.includes('workspace-user') && (workspace !== undefined || types.includes('organisation-service'));
   return isAll ? pageOf(context, apiKeys, at, query, view) : filteredPage(context, apiKeys, at, query, (row) => types.includes(row.type), view);
 }
