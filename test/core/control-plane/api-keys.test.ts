@@ -83,6 +83,10 @@ describe('an API key', () => {
       [{ rotation_policy: { rotation_period: 'weekly', key_transition_period_ms: 1_799_999 } }, 400, 'AB01', 'rotation_policy.key_transition_period_ms'],
       [{ rotation_policy: { rotation_period: 'weekly', key_transition_period_ms: 7 * dayMs } }, 400, 'AB01', 'rotation_policy.key_transition_period_ms'],
       [{ rotation_policy: { next_rotation_at: '2030-01-15T23:00:00Z' } }, 400, 'AB01', 'rotation_policy.next_rotation_at'],
+      // A leap second is a time that no clock here has.
+      [{ rotation_policy: { next_rotation_at: '2030-06-30T23:59:60Z' } }, 400, 'AB01', 'rotation_policy.next_rotation_at'], [{ expires_at: '2030-06-30T23:59:60Z' }, 400, 'AB01', 'expires_at'],
+      [{ usage_limits: { credit_limit: 1, periodic_reset: 'weekly', next_usage_reset_at: '2030-06-30T23:59:60Z' } }, 400, 'AB01', 'usage_limits.next_usage_reset_at'],
+      [{ defaults: { metadata: { ['x'.repeat(129)]: 'v' } } }, 400, 'AB01', 'defaults.metadata'], [{ name: 'n', description: 'x'.repeat(1001) }, 400, 'AB01', 'description'],
     ];
     for (const [more, ...expected] of wrong) {
       const reply = await control.call('POST', '/v1/api-keys/workspace/service', { name: 'n', scopes: ['completions.write'], workspace_id: workspace, ...more });

@@ -113,6 +113,8 @@ function merged(given: GivenPolicy, before: RotationPolicy | null, nowMs: number
 
 function chosenTime(given: string, kept: string | null, nowMs: number): string {
   const ms = midnight(Date.parse(given));
+  // A time that the format knows and no clock has: a leap second.
+  if (Number.isNaN(ms)) throw invalid('rotation_policy.next_rotation_at', 'must be a time that there is');
   const iso = new Date(ms).toISOString();
   if (ms <= nowMs && iso !== kept) throw invalid('rotation_policy.next_rotation_at', 'must be in the future once it is brought to midnight UTC');
   return iso;
