@@ -134,6 +134,6 @@ export async function isCommitted(repository: Repository, change: Change): Promi
 export const ownAuditRecord = (
   nowMs: number, about: { readonly organisationId: string; readonly workspaceId: string | null; readonly resourceType: string; readonly uri: string }, action: string, details: Readonly<Record<string, unknown>>,
 ): AuditRecord => ({
-  timestamp: nowMs, method: 'POST', uri: about.uri, request_id: '', request_body: '{}', query_params: '{}', user_id: null, user_type: 'gateway', organisation_id: about.organisationId,
-  workspace_id: about.workspaceId, response_status_code: 200, resource_type: about.resourceType, action, client_ip: '', details,
+  timestamp: nowMs, method: 'POST', uri: about.uri, request_id: '', request_body: '', query_params: '', request_headers: '', user_id: null, user_type: 'gateway', organisation_id: about.organisationId,
+  workspace_id: about.workspaceId, response_status_code: 200, resource_type: about.resourceType, action, client_ip: '', country: null, details,
 });

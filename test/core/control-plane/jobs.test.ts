@@ -75,6 +75,8 @@ describe('the jobs of API keys', () => {
     assert.equal(notices.length, 3);
     assert.ok(notices.every((notice) => notice.includes(id) && !notice.includes('example.com')));
     assert.equal((await row()).expiresAtMs, expiryMs);
+    const { body } = await control.call('GET', '/v1/audit-logs?start_time=2030-02-01T00:00:00Z&end_time=2030-04-01T00:00:00Z&user_type=gateway');
+    assert.deepEqual((body.records as { readonly action: string; readonly uri: string }[]).map(({ action, uri }) => [action, uri]), ['expired', 'expiry-warned', 'expiry-warned'].map((action) => [action, `/v1/api-keys/${id}`]));
     assert.equal((await control.call('GET', `/v1/api-keys/${id}`)).body.status, 'expired');
     // Another expiry is another event; what is late is told once.
     await control.call('PUT', `/v1/api-keys/${id}`, { expires_at: new Date(expiryMs + 2 * dayMs).toISOString() });

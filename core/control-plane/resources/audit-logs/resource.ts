@@ -25,7 +25,7 @@ export const auditLogsResource = defineResource({
       method: 'GET', path: '/audit-logs', scope: 'audit_logs.list',
       query: object({
         start_time: Type.String({ format: 'date-time' }), end_time: Type.String({ format: 'date-time' }),
-        method: Type.Optional(choice(['POST', 'PUT', 'DELETE'])), uri: filterText(), request_id: filterText(), user_id: filterText(), user_type: Type.Optional(choice(['user', 'api_key'])),
+        method: Type.Optional(choice(['POST', 'PUT', 'DELETE'])), uri: filterText(), request_id: filterText(), user_id: filterText(), user_type: Type.Optional(choice(['user', 'api_key', 'gateway'])),
         response_status_code: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })), resource_type: filterText(), action: filterText(), client_ip: filterText(), country: filterText(),
         current_page: Type.Optional(Type.Integer({ minimum: 0, maximum: countedMax, default: 0 })),
         page_size: Type.Optional(Type.Integer({ minimum: 0, maximum: pageSizeMax, default: pageSizeDefault })),
