@@ -36,6 +36,7 @@ describe('the organisation', () => {
       [{ api_key_metadata_schema: { type: 'object', propreties: {} } }, 'settings.api_key_metadata_schema'], [{ workspace_metadata_schema: { type: 'object', properties: { a: { pattern: '(?=a)' } } } }, 'settings.workspace_metadata_schema'],
       [{ workspace_metadata_schema: { type: 'object', properties: { a: { pattern: '((a{99}){99}){99}' } } } }, 'settings.workspace_metadata_schema'],
       [{ workspace_metadata_schema: { type: 'object', $ref: 'http://127.0.0.1/schema' } }, 'settings.workspace_metadata_schema'], [{ workspace_metadata_schema: { type: 'object', description: 'x'.repeat(40_000) } }, 'settings.workspace_metadata_schema'],
+      [{ workspace_metadata_schema: { $async: true, type: 'object', required: ['team'] } }, 'settings.workspace_metadata_schema.$async'],
       [{ export_settings: { deniedFields: [1] } }, 'settings.export_settings.deniedFields.0'],
     ];
     for (const [settings, param] of wrong) assert.deepEqual(errorOf(await put(control, settings)), [400, 'AB01', param], JSON.stringify(settings).slice(0, 100));
