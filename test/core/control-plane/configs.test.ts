@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { absentSecret } from '../../../core/storage/sealer.js';
 import { apiKeys } from '../../../core/storage/tables/api-keys.js';
 import { configVersions } from '../../../core/storage/tables/config-versions.js';
+import { configs } from '../../../core/storage/tables/configs.js';
 import { workspaces } from '../../../core/storage/tables/workspaces.js';
 import { firstApiKey, startControl, type TestControl, type TestReply } from '../../support/control.js';
 import { everyByte } from '../../support/every-byte.js';
@@ -169,6 +171,31 @@ describe('configs', () => {
     assert.match(String((await control.call('DELETE', path, undefined, { as })).body.message), /the workspace first-workspace \(user_api_key_config\)/);
     await putRows(control.repository, workspaces, workspace.row);
     assert.equal((await control.call('DELETE', path, undefined, { as })).status, 200);
+  });
+
+  it('whose text was left out of a backup are listed, renamed, stored again and deleted', async () => {
+    const control = await startControl();
+    const [kept, gone] = [await create(control, mock), await create(control, mock)];
+    for (const made of [kept, gone]) {
+      const row = await control.repository.get(configs, String(made.body.id));
+      const version = await control.repository.get(configVersions, String(made.body.version_id));
+      assert.ok(row !== undefined && version !== undefined);
+      await putRows(control.repository, configs, { ...row.row, sealedConfig: absentSecret });
+      await putRows(control.repository, configVersions, { ...version.row, sealedConfig: absentSecret });
+    }
+    const path = `/v1/configs/${slugOf(kept)}`;
+    const read = await control.call('GET', path, undefined, { as });
+    assert.deepEqual(errorOf(read), [409, 'AB07', null]);
+    assert.match(String(read.body.message), /left out of a backup.*PUT/);
+    assert.equal((await control.call('GET', '/v1/configs', undefined, { as })).body.total, 2);
+    assert.equal((await control.call('PUT', path, { name: 'Renamed' }, { as })).status, 200);
+    assert.deepEqual(errorOf(await control.call('PUT', path, { config: { ...mock, api_key: 'moc****0001' } }, { as })), [400, 'AB01', 'config.api_key']);
+    assert.equal((await control.call('PUT', path, { config: mock }, { as })).status, 200);
+    assert.equal((await control.call('GET', path, undefined, { as })).body.version, 2);
+    const { data } = (await control.call('GET', `${path}/versions`, undefined, { as })).body;
+    assert.deepEqual([typeof Object(data)[0].config, Object(data)[1].config], ['string', null]);
+    assert.equal((await control.call('DELETE', `/v1/configs/${slugOf(gone)}`, undefined, { as })).status, 200);
+    assert.deepEqual(control.faults, []);
   });
 
   it('are found by an organisation key by id, or by a slug that is unique', async () => {

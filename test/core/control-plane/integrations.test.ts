@@ -155,6 +155,34 @@ describe('integrations', () => {
     assert.deepEqual(errorOf(await control.call('GET', `/v1/integrations/${String(foreign.body.slug)}`, undefined, { as })), [404, 'AB08', null]);
   });
 
+  it('whose secrets were left out of a backup are read, get them again, and are deleted', async () => {
+    const control = await startControl();
+    const made = await create(control, { configurations: { custom_headers: { 'x-team': 'blue' } } });
+    const row = await control.repository.get(integrations, String(made.body.id));
+    assert.ok(row);
+    await putRows(control.repository, integrations, { ...row.row, sealedKey: null, sealedHeaders: null });
+    const read = (await control.call('GET', pathOf(made))).body;
+    assert.deepEqual([read.masked_key, read.configurations], [null, {}]);
+    assert.equal((await control.call('PUT', pathOf(made), { name: 'Renamed' })).status, 200);
+    assert.deepEqual(errorOf(await control.call('PUT', pathOf(made), { configurations: { vendor_project: 'p' } })), [400, 'AB01', 'key']);
+    assert.deepEqual(errorOf(await control.call('PUT', pathOf(made), { key: 'sk-****0001' })), [400, 'AB01', 'key']);
+    assert.equal((await control.call('PUT', pathOf(made), { key })).status, 200);
+    assert.equal((await control.call('GET', pathOf(made))).body.masked_key, 'sk-****0001');
+    assert.equal((await control.call('DELETE', pathOf(made))).status, 200);
+    assert.deepEqual(control.faults, []);
+  });
+
+  it('named alike in several workspaces are told apart by the workspace', async () => {
+    const control = await startControl();
+    const other = await addWorkspace(control, 'b');
+    for (const workspace_id of ['first-workspace', other]) assert.equal((await create(control, { slug: 'twin', workspace_id })).status, 200);
+    assert.deepEqual(errorOf(await control.call('GET', '/v1/integrations/twin')), [400, 'AB01', 'workspace_id']);
+    assert.equal((await control.call('GET', '/v1/integrations/twin?workspace_id=b')).body.workspace_id, other);
+    assert.deepEqual(errorOf(await control.call('GET', '/v1/providers/twin')), [400, 'AB01', 'workspace_id']);
+    assert.equal((await control.call('DELETE', '/v1/integrations/twin?workspace_id=b')).status, 200);
+    assert.notEqual((await control.call('GET', '/v1/integrations/twin')).body.workspace_id, other);
+  });
+
   it('have models: allowed, switched off, of the operator\'s own', async () => {
     const control = await startControl();
     const path = `${pathOf(await create(control))}/models`;

@@ -1,6 +1,7 @@
 import { fail } from '../../../errors/gateway-error.js';
 import type { Stored } from '../../../storage/change.js';
 import { openConfig, openConfigVersion, placeOf } from '../../../storage/open-rows.js';
+import { absentSecret } from '../../../storage/sealer.js';
 import { choice, object } from '../../../storage/schema-parts.js';
 import { apiKeys } from '../../../storage/tables/api-keys.js';
 import { configVersions, type ConfigVersionRow } from '../../../storage/tables/config-versions.js';
@@ -30,6 +31,9 @@ const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
 
 const configOf = (context: ControlContext, idOrSlug: string): Promise<Stored<ConfigRow>> => findRow(context, configs, 'config', idOrSlug, { isThere: () => true });
 
+/** Null: it was left out of the backup that was restored, or given up with a master key. */
+const configTextOf = (context: ControlContext, row: ConfigRow): string | null => (row.sealedConfig === absentSecret ? null : openConfig(row, context.sealer));
+
 const parse = (text: string): Readonly<Record<string, unknown>> => JSON.parse(text);
 
 const head = (row: ConfigRow): Reply => ({
@@ -47,7 +51,9 @@ async function read(context: ControlContext, stored: Stored<ConfigRow>, version:
   const { registry } = context.services;
   const base = { ...head(row), format: 'json', type: 'ORG_CONFIG' };
   if (version === undefined || version === row.versionId || version === String(row.version)) {
-    return both({ ...base, config: await maskedConfig(parse(openConfig(row, context.sealer)), registry), version_id: row.versionId, version: row.version });
+    const text = configTextOf(context, row);
+    if (text === null) throw fail('ACTION_UNTIMELY', { reason: `the text of config ${row.slug} was left out of a backup or given up, since it may hold secrets; store it again with PUT` });
+    return both({ ...base, config: await maskedConfig(parse(text), registry), version_id: row.versionId, version: row.version });
   }
   const byNumber = /^\d{1,9}$/.test(version);
   const earlier = byNumber ? await context.repository.find(configVersions, 'number', [row.id, String(Number(version))]) : await context.repository.get(configVersions, version);
@@ -57,7 +63,7 @@ async function read(context: ControlContext, stored: Stored<ConfigRow>, version:
 
 async function versionView(context: ControlContext, row: ConfigVersionRow): Promise<Reply> {
   return {
-    config: await maskedConfig(parse(openConfigVersion(row, context.sealer)), context.services.registry),
+    config: row.sealedConfig === absentSecret ? null : await maskedConfig(parse(openConfigVersion(row, context.sealer)), context.services.registry),
     version_id: row.id, version: row.number, updated_by: row.createdBy, last_updated_at: time(row.createdAtMs),
   };
 }
@@ -138,8 +144,8 @@ export const configsResource = defineResource({
           updatedBy: context.caller.keyId, updatedAtMs: context.nowMs,
         };
         if (row.isDefault && !before.isDefault) await clearDefault(context, row.workspaceId, row.id);
-        const textBefore = openConfig(before, context.sealer);
-        const checked = body.config === undefined ? undefined : await checkConfig(context, row.workspaceId, body.config, parse(textBefore));
+        const textBefore = configTextOf(context, before);
+        const checked = body.config === undefined ? undefined : await checkConfig(context, row.workspaceId, body.config, textBefore === null ? null : parse(textBefore));
         if (checked === undefined || checked.text === textBefore) {
           context.change.update(stored, row);
           return written(row);
@@ -173,7 +179,7 @@ export const configsResource = defineResource({
         const list: Reply[] = [];
         for (const version of await context.repository.list(configVersions, { ...at, limit: size, offset: (query.current_page ?? 0) * size, reverse: true })) {
           const { config, ...members } = await versionView(context, version.row);
-          list.push({ ...head(row), format: 'json', type: 'ORG_CONFIG', ...members, config: JSON.stringify(config) });
+          list.push({ ...head(row), format: 'json', type: 'ORG_CONFIG', ...members, config: config === null ? null : JSON.stringify(config) });
         }
         return listReply(await context.repository.count(configVersions, 'config', [row.id]), list, { success: true });
       },

@@ -81,9 +81,14 @@ export async function credentialMembers(
   return sealed(context, plugin, integration.id, { key, members, customHost, headers });
 }
 
+/** What is shown of the secrets that there are: a backup without secrets leaves the masks of what is gone. */
+export const masksOf = (row: IntegrationRow): Pick<IntegrationRow, 'maskedKey' | 'maskedConfigurations'> => ({
+  maskedKey: row.sealedKey === null ? null : row.maskedKey, maskedConfigurations: row.sealedConfigurations === null ? {} : row.maskedConfigurations,
+});
+
 function keyOf(given: string | null | undefined, stored: OpenIntegration | null, before: IntegrationRow | null): string | null {
   const kept = stored?.key?.reveal() ?? null;
-  if (given === undefined || (before !== null && given !== null && given === before.maskedKey)) return kept;
+  if (given === undefined || (before !== null && given !== null && given === masksOf(before).maskedKey)) return kept;
   if (given === null || given === '') return null;
   if (isMasked(given)) throw fail('FIELD_INVALID', { param: 'key', reason: 'is masked; give the key itself, or leave it out to keep the stored one' });
   if (given.length > keyCharsMax || !fitsHeader.test(given)) throw fail('FIELD_INVALID', { param: 'key', reason: `must be text that fits in a header (no line breaks, nothing beyond Latin-1, at most ${keyCharsMax} characters)` });
@@ -111,6 +116,7 @@ function membersOf(given: Members, plugin: ProviderPlugin, provider: string, sto
   const members: Record<string, unknown> = { ...stored?.configurations };
   let customHost = before?.customHost ?? null;
   let headers: unknown = undefined;
+  const masks = before === null ? {} : masksOf(before).maskedConfigurations;
   const seen = new Set<string>();
   for (const [written, value] of Object.entries(given)) {
     const param = `${place}.${written.slice(0, 64)}`;
@@ -119,7 +125,7 @@ function membersOf(given: Members, plugin: ProviderPlugin, provider: string, sto
     if (name === undefined) throw fail('FIELD_INVALID', { param, reason: unknownReason(written, plugin, provider) });
     if (seen.has(name)) throw fail('FIELD_INVALID', { param, reason: `is ${name}, which is given twice` });
     seen.add(name);
-    const mask = before !== null && Object.hasOwn(before.maskedConfigurations, name) ? before.maskedConfigurations[name] : undefined;
+    const mask = Object.hasOwn(masks, name) ? masks[name] : undefined;
     if (mask !== undefined && value === mask) continue;
     if (isMaskedName || (typeof value === 'string' && isMasked(value))) throw fail('FIELD_INVALID', { param, reason: 'is masked, and no stored value looks like it; give the value itself' });
     if (name === 'custom_host') customHost = hostOf(value, param);

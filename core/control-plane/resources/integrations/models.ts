@@ -90,9 +90,9 @@ export function withoutModels(context: ControlContext, row: IntegrationRow, slug
 
 export function modelsReply(context: ControlContext, row: IntegrationRow): Reply {
   const headers = new OpenIntegration(row, context.sealer).modelHeaders;
-  const models = row.models.map(({ custom_host: host, header_names: names, ...model }) => ({
+  const models = row.models.map(({ custom_host: host, header_names: _names, ...model }) => ({
     ...model, name: model.name ?? model.slug,
-    configurations: { ...(host === null ? {} : { custom_host: host }), ...(names.length === 0 ? {} : { custom_headers: maskedHeaders(headers[model.slug] ?? {}) }) },
+    configurations: { ...(host === null ? {} : { custom_host: host }), ...(Object.hasOwn(headers, model.slug) ? { custom_headers: maskedHeaders(headers[model.slug] ?? {}) } : {}) },
   }));
   return { object: 'list', total: models.length, models, allow_all_models: row.allowAllModels };
 }

@@ -13,7 +13,7 @@ import { slugField, slugFrom } from '../../slugs.js';
 import { freeSlug } from '../common/find-row.js';
 import { refuseSecretMappings, secretMappingsField } from '../common/secret-mappings.js';
 import { archiveIntegration, archiveProvider, insertDefaultProvider, providersMax } from '../providers/make-provider.js';
-import { credentialMembers, providerId } from './credentials.js';
+import { credentialMembers, masksOf, providerId } from './credentials.js';
 import { integrationOf, requireLevel, scopesOf } from './find-integration.js';
 import { maskedHeaders } from './headers.js';
 import { modelsBody, modelsReply, withModels, withoutModels } from './models.js';
@@ -38,8 +38,8 @@ const head = (row: IntegrationRow): Reply => ({
 export function configurationsReply(context: ControlContext, row: IntegrationRow): Reply {
   const { headers } = new OpenIntegration(row, context.sealer);
   return {
-    ...row.configurations, ...Object.fromEntries(Object.entries(row.maskedConfigurations).map(([name, mask]) => [`masked_${name}`, mask])),
-    ...(row.customHost === null ? {} : { custom_host: row.customHost }), ...(row.headerNames.length === 0 ? {} : { custom_headers: maskedHeaders(headers) }),
+    ...row.configurations, ...Object.fromEntries(Object.entries(masksOf(row).maskedConfigurations).map(([name, mask]) => [`masked_${name}`, mask])),
+    ...(row.customHost === null ? {} : { custom_host: row.customHost }), ...(Object.keys(headers).length === 0 ? {} : { custom_headers: maskedHeaders(headers) }),
   };
 }
 
@@ -99,7 +99,7 @@ export const integrationsResource = defineResource({
       handle: async (context, { params }) => {
         const { row } = await integrationOf(context, params.slug ?? '', 'read');
         return {
-          ...head(row), masked_key: row.maskedKey, configurations: configurationsReply(context, row), global_workspace_access_settings: globalReply(row), allow_all_models: row.allowAllModels,
+          ...head(row), masked_key: masksOf(row).maskedKey, configurations: configurationsReply(context, row), global_workspace_access_settings: globalReply(row), allow_all_models: row.allowAllModels,
           workspace_count: await workspaceCount(context, row), secret_mappings: [], pricing_adjustments: row.pricingAdjustments,
         };
       },

@@ -13,7 +13,7 @@ import { pageQuery } from '../../paging.js';
 import { slugField } from '../../slugs.js';
 import { findRow } from '../common/find-row.js';
 import { refuseSecretMappings, secretMappingsField } from '../common/secret-mappings.js';
-import { credentialMembers, providerId } from '../integrations/credentials.js';
+import { credentialMembers, masksOf, providerId } from '../integrations/credentials.js';
 import { configurationsReply } from '../integrations/resource.js';
 import { archiveProvider, insertProvider, providerSlug, refuseUsed } from '../providers/make-provider.js';
 import { membersOf, nameField, noMembers, providerFields, providersPage, providerView, updatedRow } from '../providers/resource.js';
@@ -55,7 +55,7 @@ async function virtualKeyOf(context: ControlContext, idOrSlug: string): Promise<
 
 function view(context: ControlContext, provider: Stored<ProviderRow>, { row }: Stored<IntegrationRow>): Reply {
   const { integration_id: _private, ...members } = providerView(context.nowMs)(provider);
-  return { ...members, provider: row.aiProviderId, ai_provider_id: row.aiProviderId, key: row.maskedKey, masked_key: row.maskedKey, model_config: configurationsReply(context, row), secret_mappings: [], object: 'virtual-key' };
+  return { ...members, provider: row.aiProviderId, ai_provider_id: row.aiProviderId, key: masksOf(row).maskedKey, masked_key: masksOf(row).maskedKey, model_config: configurationsReply(context, row), secret_mappings: [], object: 'virtual-key' };
 }
 
 export const virtualKeysResource = defineResource({
