@@ -12,7 +12,7 @@ import { filteredPage, pageQuery } from '../../paging.js';
 import { slugField, slugFrom } from '../../slugs.js';
 import { freeSlug } from '../common/find-row.js';
 import { refuseSecretMappings, secretMappingsField } from '../common/secret-mappings.js';
-import { archiveIntegration, archiveProvider, insertDefaultProvider, providersMax } from '../providers/make-provider.js';
+import { archiveIntegration, archiveProvider, insertDefaultProvider } from '../providers/make-provider.js';
 import { credentialMembers, masksOf, providerId } from './credentials.js';
 import { integrationOf, requireLevel, scopesOf } from './find-integration.js';
 import { maskedHeaders } from './headers.js';
@@ -125,9 +125,12 @@ export const integrationsResource = defineResource({
       method: 'DELETE', path: '/integrations/{slug}', scope: scopesOf('delete'), action: 'deleted',
       handle: async (context, { params }) => {
         const stored = await integrationOf(context, params.slug ?? '', 'delete');
-        const uses = await context.repository.list(providers, { index: 'integration', parts: [stored.row.id], limit: providersMax });
-        for (const provider of uses) await archiveProvider(context, provider);
-        context.auditDetails.archived_providers = uses.map(({ row }) => row.slug);
+        let archived = 0;
+        for await (const provider of context.repository.each(providers, { index: 'integration', parts: [stored.row.id] })) {
+          await archiveProvider(context, provider);
+          archived += 1;
+        }
+        context.auditDetails.archived_providers = archived;
         archiveIntegration(context, stored);
         return {};
       },

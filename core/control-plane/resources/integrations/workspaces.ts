@@ -55,7 +55,7 @@ export async function withAccess(context: ControlContext, row: IntegrationRow, g
   const givenGlobal = given.global_workspace_access;
   const globalAccess = givenGlobal === undefined ? row.globalAccess : { enabled: givenGlobal.enabled, ...limitsOf(givenGlobal, row.globalAccess, 'global_workspace_access', nowMs) } as IntegrationRow['globalAccess'];
   if (givenGlobal?.enabled === true && (given.create_default_provider ?? true)) {
-    for (const { row: { id, status } } of await context.repository.list(workspaces, { index: 'organisation', parts: [caller.organisationId], limit: workspacesMax })) {
+    for await (const { row: { id, status } } of context.repository.each(workspaces, { index: 'organisation', parts: [caller.organisationId] })) {
       if (status === 'active' && !gets.has(id) && (!Object.hasOwn(access, id) || access[id]?.enabled === true)) gets.set(id, given.default_provider_slug);
     }
   }

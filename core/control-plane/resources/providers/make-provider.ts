@@ -13,9 +13,6 @@ import { noCredentials } from '../integrations/credentials.js';
 
 const slugNameChars = 6;
 const usersShown = 5;
-const pageRows = 1_000;
-/** Of one integration. */
-export const providersMax = 100_000;
 
 type Given = Pick<ProviderRow, 'name' | 'note' | 'usageLimits' | 'rateLimits' | 'expiresAtMs' | 'isVirtualKey'>;
 const plain: Omit<Given, 'name'> = { note: null, usageLimits: null, rateLimits: [], expiresAtMs: null, isVirtualKey: false };
@@ -38,8 +35,9 @@ export const providerSlug = (context: ControlContext, kind: string, workspaceId:
 
 /** Those that have a provider of an integration. */
 export async function workspacesWith(context: ControlContext, integrationId: string): Promise<ReadonlySet<string>> {
-  const made = await context.repository.list(providers, { index: 'integration', parts: [integrationId], limit: providersMax });
-  return new Set(made.map(({ row }) => row.workspaceId));
+  const ids = new Set<string>();
+  for await (const { row } of context.repository.each(providers, { index: 'integration', parts: [integrationId] })) ids.add(row.workspaceId);
+  return ids;
 }
 
 /** The provider that a workspace gets together with an integration. `given`: the slug that a client asked for. */
@@ -53,14 +51,14 @@ export async function insertDefaultProvider(context: ControlContext, integration
 export async function refuseUsed(context: ControlContext, { row }: Stored<ProviderRow>, kind: string): Promise<void> {
   const { repository } = context;
   const users: string[] = [];
-  for (const { row: key } of await repository.list(apiKeys, { index: 'provider', parts: [row.workspaceId, row.slug], limit: pageRows })) {
+  for await (const { row: key } of repository.each(apiKeys, { index: 'provider', parts: [row.workspaceId, row.slug] })) {
+    if (users.length === usersShown) break;
     // Without @ it names a provider of the gateway's own.
-    if (users.length < usersShown && key.defaults.provider === `@${row.slug}`) users.push(`the API key ${key.name} (${key.id})`);
+    if (key.defaults.provider === `@${row.slug}`) users.push(`the API key ${key.name} (${key.id})`);
   }
-  for (let offset = 0; users.length < usersShown; offset += pageRows) {
-    const page = await repository.list(configs, { index: 'workspace', parts: [row.workspaceId], limit: pageRows, offset });
-    for (const { row: config } of page) if (users.length < usersShown && config.providers.includes(row.id)) users.push(`the config ${config.slug}`);
-    if (page.length < pageRows) break;
+  for await (const { row: config } of repository.each(configs, { index: 'workspace', parts: [row.workspaceId] })) {
+    if (users.length === usersShown) break;
+    if (config.providers.includes(row.id)) users.push(`the config ${config.slug}`);
   }
   if (users.length > 0) throw fail('ROW_IN_USE', { kind, id: row.slug, users: users.join(', '), advice: 'change them first' });
 }
