@@ -89,6 +89,8 @@ describe('integrations', () => {
       [{ key: undefined }, 400, 'AB01', 'key'],
       [{ key: 'with\nbreak' }, 400, 'AB01', 'key'],
       [{ key: 'env:OPENAI_API_KEY' }, 400, 'AB01', 'key'],
+      [{ key: ' sk-with-a-blank' }, 400, 'AB01', 'key'],
+      [{ configurations: { vendor_project: 'env:PROJECT' } }, 400, 'AB01', 'configurations.vendor_project'],
       [{ key: firstApiKey }, 400, 'AB01', 'key'],
       [{ key: `Bearer ${firstApiKey}` }, 400, 'AB01', 'key'],
       [{ key: 'sk-****0001' }, 400, 'AB01', 'key'],

@@ -92,10 +92,13 @@ function keyOf(given: string | null | undefined, stored: OpenIntegration | null,
   if (given === null || given === '') return null;
   if (isMasked(given)) throw fail('FIELD_INVALID', { param: 'key', reason: 'is masked; give the key itself, or leave it out to keep the stored one' });
   if (given.length > keyCharsMax || !fitsHeader.test(given)) throw fail('FIELD_INVALID', { param: 'key', reason: `must be text that fits in a header (no line breaks, nothing beyond Latin-1, at most ${keyCharsMax} characters)` });
-  if (/^env:[A-Za-z_]\w*$/.test(given)) throw fail('FIELD_INVALID', { param: 'key', reason: 'env:NAME is not read here; give the key itself' });
+  if (given.trim() !== given) throw fail('FIELD_INVALID', { param: 'key', reason: 'begins or ends with a blank; leave it out' });
+  if (reference.test(given)) throw fail('FIELD_INVALID', { param: 'key', reason: 'env:NAME is not read here; give the key itself' });
   return given;
 }
 
+/** As plugins of the operator may have it resolved; credentials are given by clients. */
+const reference = /^env:[A-Za-z_]\w*$/;
 const fitsHeader = /^[\u0020-\u007e\u0080-\u00ff]+$/;
 
 function requireCredentials({ auth }: ProviderPlugin, provider: string, key: string | null, hasSecret: boolean, customHost: string | null): void {
@@ -178,6 +181,7 @@ function checkedValue(value: unknown, name: string, param: string): unknown {
   if (allowed !== undefined && !allowed.includes(String(value))) throw fail('FIELD_INVALID', { param, reason: `must be ${allowed.join(' or ')} here: no other credentials are taken` });
   // They become parts of addresses, headers and signatures.
   if (typeof value === 'string' && !fitsHeader.test(value)) throw fail('FIELD_INVALID', { param, reason: 'must be text without line breaks or other control characters, not empty, and nothing beyond Latin-1' });
+  if (typeof value === 'string' && reference.test(value)) throw fail('FIELD_INVALID', { param, reason: 'env:NAME is not read here; give the value itself' });
   return value;
 }
 
