@@ -121,8 +121,10 @@ export class Repository {
 
   async count(table: Table, index?: string, parts: readonly string[] = []): Promise<number> {
     const base = index === undefined ? table.name : indexKey(table, index, parts);
+    const range = { from: `${base}/`, to: `${base}0` };
+    if (this.store.count !== undefined) return this.store.count(range);
     let rows = 0;
-    for await (const entry of this.store.range({ from: `${base}/`, to: `${base}0`, limit: Number.MAX_SAFE_INTEGER })) rows += entry.version > 0 ? 1 : 0;
+    for await (const entry of this.store.range({ ...range, limit: Number.MAX_SAFE_INTEGER })) rows += entry.version > 0 ? 1 : 0;
     return rows;
   }
 

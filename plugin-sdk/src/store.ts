@@ -12,6 +12,8 @@ export interface Store extends Closable {
   write(batch: readonly Write[]): Promise<boolean>;
   /** Grows with each commit, seen by every thread and process that opened the store. */
   revision(): Maybe<number>;
+  /** How many rows a range has, for stores that know it without reading them; else they are read and counted. */
+  count?(range: Pick<RangeOptions, 'from' | 'to'>): Maybe<number>;
   /** Bytes the store takes on its medium, for retention. */
   size?(): Maybe<number>;
 }

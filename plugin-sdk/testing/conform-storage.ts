@@ -179,6 +179,17 @@ export function conformStorage(plugin: StoragePlugin, params: object | (() => ob
       assert.deepEqual(await read(right, 'a'), ['a', '2', 3]);
     });
 
+    it('counts the rows of a range, where it does, as it reads them', async () => {
+      const store = await freshStore();
+      if (store.count === undefined) return;
+      await store.write(['a', 'b', 'b/1', 'b/2', 'ä', 'c'].map((key) => put(key, 'x')));
+      for (const [from, to, rows] of [['a', 'z', 5], ['b', 'c', 3], ['b/', 'b0', 2], ['', '\u{10ffff}', 6], ['c', 'b', 0], ['b', 'b', 0], ['d', 'e', 0]] as const) {
+        assert.equal(await store.count({ from, to }), rows, `${from} to ${to}`);
+      }
+      await store.write([remove('b/1')]);
+      assert.equal(await store.count({ from: 'b/', to: 'b0' }), 1);
+    });
+
     it('reports a size, where it does, that follows the rows up and down', async () => {
       const store = await freshStore();
       if (store.size === undefined) return;

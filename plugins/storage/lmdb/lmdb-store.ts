@@ -101,6 +101,15 @@ export class LmdbStore implements Store {
     }
   }
 
+  /** Walks the keys inside LMDB, without a copy of anything. */
+  count({ from, to }: Pick<RangeOptions, 'from' | 'to'>): number {
+    checkKey(from);
+    checkKey(to);
+    this.#live().resetReadTxn();
+    const [start, end] = [rowKey(from), rowKey(to)];
+    return Buffer.compare(start, end) >= 0 ? 0 : this.#database.getKeysCount({ start, end });
+  }
+
   async write(batch: readonly Write[]): Promise<boolean> {
     checkBatch(batch);
     if (batch.length === 0) return true;

@@ -47,6 +47,7 @@ class Handle implements Store {
 
   get(key: string): Row | undefined { return this.store.get(key); }
   range(options: RangeOptions): AsyncIterable<Row> { return this.store.range(options); }
+  count(range: Pick<RangeOptions, 'from' | 'to'>): number { return this.store.count(range); }
   write(batch: readonly Write[]): Promise<boolean> { return this.store.write(batch); }
   revision(): number { return this.store.revision(); }
   size(): number { return this.store.size(); }

@@ -29,6 +29,12 @@ export class MemoryStore implements Store {
     }
   }
 
+  count({ from, to }: Pick<RangeOptions, 'from' | 'to'>): number {
+    checkKey(from);
+    checkKey(to);
+    return Math.max(0, this.#place(to) - this.#place(from));
+  }
+
   async write(batch: readonly Write[]): Promise<boolean> {
     checkBatch(batch);
     const versions = planVersions(batch, (key) => this.#rows.get(key)?.version ?? 0);
