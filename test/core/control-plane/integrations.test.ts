@@ -286,4 +286,25 @@ describe('integrations', () => {
     assert.doesNotMatch(bytes, /marked-secret/);
     assert.deepEqual(control.faults, []);
   });
+
+  it('are not sent elsewhere by a person who may use them and not know them', async () => {
+    const control = await startControl();
+    const person = await control.call('POST', '/v1/api-keys/workspace/user', { name: 'a person', workspace_id: 'first-workspace', user_id: '00000000-0000-7000-8000-000000000001', scopes: ['workspace_integrations.update', 'workspace_integrations.create'] });
+    assert.equal(person.status, 200, JSON.stringify(person.body));
+    const personally = { as: String(person.body.key) };
+    const azure = { azure_auth_mode: 'default', azure_resource_name: 'ours', azure_deployment_config: [{ azure_api_version: '2024-06-01', azure_deployment_name: 'd', azure_model_slug: 'gpt' }] };
+    for (const [provider, configurations, elsewhere] of [
+      ['openai', {}, { custom_host: 'https://elsewhere.example/v1' }], ['openai', { custom_host: 'https://ours.example/v1' }, { custom_host: 'https://ours.example.evil/v1' }],
+      ['azure-openai', azure, { azure_resource_name: 'theirs' }],
+    ] as const) {
+      const made = await create(control, { ai_provider_id: provider, configurations, workspace_id: 'first-workspace' });
+      assert.equal(made.status, 200, JSON.stringify(made.body));
+      assert.deepEqual(errorOf(await control.call('PUT', pathOf(made), { configurations: elsewhere }, personally)), [400, 'AB01', 'key']);
+      assert.deepEqual(errorOf(await control.call('PUT', pathOf(made), { key: 'sk-****0001', configurations: elsewhere }, personally)), [400, 'AB01', 'key']);
+      assert.equal((await control.call('PUT', pathOf(made), { name: 'only the name', configurations }, personally)).status, 200);
+      assert.deepEqual(errorOf(await control.call('PUT', `${pathOf(made)}/models`, { models: [{ slug: 'm', enabled: true, configurations: { custom_host: 'https://elsewhere.example/v1' } }] }, personally)).slice(0, 2), [403, 'AB03']);
+      assert.equal((await control.call('PUT', pathOf(made), { key: 'sk-one-of-my-own-00000001', configurations: elsewhere }, personally)).status, 200);
+      assert.equal((await control.call('PUT', pathOf(made), { configurations: elsewhere }, { as })).status, 200);
+    }
+  });
 });

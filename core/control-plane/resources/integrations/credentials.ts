@@ -1,6 +1,7 @@
 // The credentials of an integration, as clients write them -> as the row keeps them. The provider's own parameters say which members there are, and which of
 // them are secrets; families of names that clients know from elsewhere are brought to those.
 
+import { isDeepStrictEqual } from 'node:util';
 import { isObject, type ProviderPlugin } from '@gateway/plugin-sdk';
 import type { Config } from '../../../config/config.js';
 import { fail, isGatewayError } from '../../../errors/gateway-error.js';
@@ -78,7 +79,26 @@ export async function credentialMembers(
     ...(key === null ? [] : [['key', key] as const]), ...textsIn(members, place), ...textsIn(headers, `${place}.custom_headers`), ...(customHost === null ? [] : [[`${place}.custom_host`, customHost] as const]),
   ]);
   await checkParameters(registry, plugin, integration, { key, members, customHost }, place);
+  if (before !== null && stored !== null && isPersonal(context) && isKept(plugin, key, members, stored) && isElsewhere(plugin, customHost, members, before, stored)) {
+    throw fail('FIELD_INVALID', { param: 'key', reason: 'must be given again: with a key of type workspace-user the stored credentials are sent to no other address than they were stored for' });
+  }
   return sealed(context, plugin, integration.id, { key, members, customHost, headers });
+}
+
+/** A person calls: he may use what is stored, and need not be one who may know it. */
+export const isPersonal = ({ caller }: ControlContext): boolean => caller.keyType === 'workspace-user';
+
+/** One of the secrets is the stored one. */
+function isKept(plugin: ProviderPlugin, key: string | null, members: Members, stored: OpenIntegration): boolean {
+  if (key !== null && key === stored.key?.reveal()) return true;
+  return Object.entries(members).some(([name, value]) => isSecretMember(plugin, name) && isDeepStrictEqual(value, stored.configurations[name]));
+}
+
+/** Calls go to another host than before, or may: members of the configurations can be part of it. */
+function isElsewhere({ baseUrl, params }: ProviderPlugin, customHost: string | null, members: Members, before: IntegrationRow, stored: OpenIntegration): boolean {
+  if (customHost !== null) return customHost !== before.customHost;
+  const isMade = typeof baseUrl !== 'string' || baseUrl.includes('{');
+  return isMade && Object.keys(params.properties).some((name) => !isDeepStrictEqual(members[name], stored.configurations[name]));
 }
 
 /** What is shown of the secrets that there are: a backup without secrets leaves the masks of what is gone. */

@@ -8,7 +8,7 @@ import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
 import { refuseGatewayKeys } from '../common/secret-text.js';
-import { checkedHost, providerPlugin } from './credentials.js';
+import { checkedHost, isPersonal, providerPlugin } from './credentials.js';
 import { checkedHeaders, maskedHeaders } from './headers.js';
 
 const modelsMax = 2_000;
@@ -51,15 +51,19 @@ export async function withModels(context: ControlContext, row: IntegrationRow, g
   const models = new Map(row.models.map((model) => [model.slug, model]));
   const headers = new Map(Object.entries(new OpenIntegration(row, context.sealer).modelHeaders));
   const seen = new Set<string>();
+  const hasSecret = row.sealedKey !== null || row.sealedConfigurations !== null;
   for (const [index, { configurations, ...members }] of given.models.entries()) {
     const place = `models.${index}`;
     if (seen.has(members.slug)) throw fail('FIELD_INVALID', { param: `${place}.slug`, reason: 'is given more than once' });
     seen.add(members.slug);
     const before = models.get(members.slug) ?? { ...plainModel, slug: members.slug };
     const custom_host = configurations === undefined ? before.custom_host : hostOf(configurations, `${place}.configurations`);
+    if (custom_host !== null && custom_host !== before.custom_host && hasSecret && isPersonal(context)) {
+      throw fail('ACTION_FORBIDDEN', { reason: 'with a key of type workspace-user the stored credentials are sent to no other address than they were stored for; use a service key', param: `${place}.configurations.custom_host` });
+    }
     const own = headers.get(members.slug) ?? {};
     const ownHeaders = configurations === undefined || configurations?.custom_headers === undefined && configurations !== null ? own
-      : checkedHeaders(configurations?.custom_headers ?? {}, own, plugin.auth, row.sealedKey !== null || row.sealedConfigurations !== null, `${place}.configurations.custom_headers`);
+      : checkedHeaders(configurations?.custom_headers ?? {}, own, plugin.auth, hasSecret, `${place}.configurations.custom_headers`);
     await refuseGatewayKeys(context, Object.entries(ownHeaders).map(([name, value]) => [`${place}.configurations.custom_headers.${name}`, value] as const));
     models.set(members.slug, {
       slug: members.slug, enabled: members.enabled, name: members.name === undefined ? before.name : members.name,
