@@ -163,15 +163,19 @@ class Compiler {
     const named = this.#providerNamed(config, inherited, path);
     const stored = named.startsWith('@') ? this.#stored(named.slice(1), path) : null;
     const provider = await loadProvider(services.registry, stored === null ? named : stored.integration.pluginId);
-    const credentials = stored === null ? credentialsOf(config, provider) : Object.freeze({ ...credentialsOf(config, provider), ...stored.integration.open.configurations });
+    const given = credentialsOf(config, provider);
+    const kept = stored === null ? keptOf(config, given, provider, context) : stored.integration.open.configurations;
+    const credentials = stored === null ? given : Object.freeze({ ...given, ...stored.integration.open.configurations });
     const givenHost = context.customHost || inherited.custom_host || undefined;
     // Whoever may use a stored key may not have it sent where they like.
     if (stored !== null && givenHost !== undefined) throw fail('CUSTOM_HOST_INVALID', { reason: `@${stored.provider.slug} has its address from its integration; leave it out, or set custom_host there`, param: context.customHost ? 'x-gateway-custom-host' : `${path}.custom_host` });
+    if (kept !== null && context.customHost) throw fail('CUSTOM_HOST_INVALID', { reason: 'the stored config holds a key, which goes where the config says; leave x-gateway-custom-host out, or set custom_host there', param: 'x-gateway-custom-host' });
     const customHost = stored === null ? givenHost : stored.integration.customHost ?? undefined;
     const apiKey = stored?.integration.open.key ?? (config.api_key === undefined ? null : new Secret(config.api_key));
     this.#refuseOwnKeys(apiKey, credentials, customHost, path);
     const baseOf = this.#bases(provider, customHost, path, apiKey);
-    const base = baseIfKnown(baseOf, credentials, provider);
+    const base = kept === null ? baseIfKnown(baseOf, credentials, provider) : baseOf(null, kept);
+    if (kept !== null && baseOf(null, credentials) !== base) throw addressChanged(path);
     const storedTarget = stored === null ? null : this.#storedTarget(stored, path);
     if (storedTarget?.readsModel === true) this.needsBytes = true;
     if (storedTarget?.isSelective === true) this.judgesRequest = true;
@@ -199,6 +203,7 @@ class Compiler {
       base,
       baseOf,
       credentials,
+      kept,
       apiKey,
       stored: storedTarget,
       needsApiKey: customHost === undefined && !(auth.type === 'bearer' && auth.isOptional === true),
@@ -443,6 +448,18 @@ function credentialsOf(config: Config, provider: LoadedProvider): Readonly<Recor
   }
   return Object.freeze(credentials);
 }
+
+/** What a target of a stored config says of its provider, when there is a secret among it; whoever may use that may not have it sent where they like. */
+function keptOf(config: Config, credentials: Readonly<Record<string, unknown>>, { plugin }: LoadedProvider, context: CompileContext): Readonly<Record<string, unknown>> | null {
+  if (context.config === undefined) return null;
+  const { properties } = plugin.params;
+  const isSecret = (name: string): boolean => properties[name]?.secret === true || properties[name]?.type === 'object';
+  return config.api_key !== undefined || Object.keys(credentials).some(isSecret) ? credentials : null;
+}
+
+/** A part of the address that came with the call, beside a stored secret. */
+export const addressChanged = (param: string): Error =>
+  fail('CUSTOM_HOST_INVALID', { reason: 'a stored key goes to the address that is stored with it, which this call would change; leave out what says where, such as a region or resource name', param });
 
 /** Null when a credential is missing that a header of the request may bring; every call then asks anew. */
 function baseIfKnown(baseOf: TargetPlan['baseOf'], credentials: Readonly<Record<string, unknown>>, provider: LoadedProvider): Base | null {

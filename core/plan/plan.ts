@@ -77,6 +77,8 @@ export interface TargetPlan {
   readonly baseOf: (template: string | null, credentials: Readonly<Record<string, unknown>>) => Base;
   /** Values of the provider's parameters given in the config. */
   readonly credentials: Readonly<Record<string, unknown>>;
+  /** Those of them that are stored with a secret: they alone make the address and the signature. Null: what a call brings counts as well. */
+  readonly kept: Readonly<Record<string, unknown>> | null;
   /** The API key of the config or of the stored provider; null: the client's Authorization is the provider key. */
   readonly apiKey: Secret | null;
   /** Null: the provider is not a stored one. */

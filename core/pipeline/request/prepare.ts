@@ -9,6 +9,7 @@ import { refuseTwoReadings } from '../../body/one-reading.js';
 import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import { multipartBoundary, multipartCount, multipartField } from '../../body/multipart.js';
+import { addressChanged } from '../../plan/compile.js';
 import type { Base, TargetPlan } from '../../plan/plan.js';
 import type { StoredTarget } from '../../plan/stored-target.js';
 import type { UpstreamRequest } from '../../upstream/client.js';
@@ -61,6 +62,7 @@ export function buildBody(prepared: PreparedRequest): void {
 export function prepare(exchange: Exchange, target: TargetPlan, upload: Readable | null): PreparedRequest {
   const { head, route } = exchange;
   const credentials = target.provider.credentialNames.length > 0 && head.gatewayHeaders.length > 0 ? withHeaderCredentials(exchange, target) : target.credentials;
+  if (credentials !== target.credentials && target.kept !== null && target.baseOf(null, credentials) !== target.base) throw addressChanged('headers');
   if (target.stored !== null) target.stored.checkUse(Date.now());
   if (route.name === 'proxy') return prepareProxy(exchange, target, upload, credentials);
   const draft = new UpstreamBody(exchange, target, credentials);
@@ -94,7 +96,7 @@ export function prepare(exchange: Exchange, target: TargetPlan, upload: Readable
     // Functions that only look at the answer need it as well.
     call: spec.response !== undefined || spec.stream !== undefined || choice.translation !== null ? draft.call : draft.madeCall,
     translation: choice.translation,
-    keys: signingKeys(exchange, target, credentials),
+    keys: signingKeys(exchange, target, target.kept ?? credentials),
     ownAnswer: choice.ownAnswer,
     cacheBody: target.cache === null || !exchange.isJson ? null : draft.client,
     cacheBytes: target.cache === null || !exchange.isJson ? null : draft.edited,
@@ -140,7 +142,7 @@ function prepareProxy(exchange: Exchange, target: TargetPlan, upload: Readable |
   path = authorise(exchange, target, headers, path);
   return {
     base, request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId }, putOff: null, parts: null, spec: null, call: null, translation: null,
-    keys: signingKeys(exchange, target, credentials), ownAnswer: null, cacheBody: null, cacheBytes: null, cachePath: null,
+    keys: signingKeys(exchange, target, target.kept ?? credentials), ownAnswer: null, cacheBody: null, cacheBytes: null, cachePath: null,
   };
 }
 
