@@ -85,7 +85,10 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
   const workers: DataWorker[] = [];
   const controlWorker = new ControlWorker({ settings, memory: { masterKey, revision: shared.revision, applied: shared.applied } }, settings.threads, ([first, ...others]) => {
     if (first !== undefined) controlLink?.attach(first);
-    for (const [index, port] of others.entries()) workers[index]?.attachControl(port);
+    for (const worker of workers) {
+      const port = others[worker.index - 1];
+      if (port !== undefined) worker.attachControl(port);
+    }
   });
   const linkControl = (services: ThreadServices, repository: Repository): ControlLink => {
     const [first] = controlWorker.ports;
@@ -112,16 +115,19 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
     process.off('exit', onExit);
     for (const each of takeBack) each();
   };
+  const startWorker = async (index: number): Promise<void> => {
+    const control = controlWorker.ports[index];
+    if (control === undefined) return;
+    const worker = await DataWorker.start({ settings, shared, port, index, control, ended });
+    workers.push(worker);
+    // The control thread died meanwhile.
+    const current = controlWorker.ports[index];
+    if (current !== undefined && current !== control) worker.attachControl(current);
+  };
   try {
-    for (let index = 1; index < settings.threads; index += 1) {
-      const control = controlWorker.ports[index];
-      if (control === undefined) break;
-      const worker = await DataWorker.start({ settings, shared, port, index, control, ended });
-      workers.push(worker);
-      // The control thread died meanwhile.
-      const current = controlWorker.ports[index];
-      if (current !== undefined && current !== control) worker.attachControl(current);
-    }
+    // All at once: each reads the stored rows for itself.
+    const started = await Promise.allSettled(Array.from({ length: settings.threads - 1 }, (_, index) => startWorker(index + 1)));
+    for (const each of started) if (each.status === 'rejected') throw each.reason;
   } catch (thrown) {
     await stop(0);
     throw thrown;
@@ -200,7 +206,7 @@ class DataWorker {
   #isStopping = false;
   readonly #exited: Promise<void>;
 
-  private constructor(readonly worker: Worker) {
+  private constructor(readonly worker: Worker, readonly index: number) {
     this.#exited = new Promise((resolve) => { worker.once('exit', () => resolve()); });
     worker.on('error', onThreadDeath);
     worker.on('message', (message: ThreadMessage) => { if (message.kind === 'died') onThreadDeath(message.fault); });
@@ -214,7 +220,7 @@ class DataWorker {
       worker.once('message', (message: ThreadMessage) => {
         worker.off('error', reject);
         if (message.kind === 'failed') reject(fail('SETTINGS_INVALID', { reason: message.reason }));
-        else resolve(new DataWorker(worker));
+        else resolve(new DataWorker(worker, data.index));
       });
       worker.once('error', reject);
       // After `message` or `error` this comes too late to matter.
