@@ -40,12 +40,25 @@ export function multipartField(bytes: Uint8Array, boundary: string, name: string
   return undefined;
 }
 
-/** How many parts have this name, files among them. */
-export function multipartCount(bytes: Uint8Array, boundary: string, name: string): number {
-  const parts = new PartCursor(asBuffer(bytes), boundary);
+/** Every reader finds the same simple field of this name in the form, or none: it is there once, and each part says in the plainest way what it is. */
+export function hasOneReading(bytes: Uint8Array, boundary: string, name: string): boolean {
+  const body = asBuffer(bytes);
+  const parts = new PartCursor(body, boundary);
   let count = 0;
-  while (parts.next()) if (parts.name === name) count += 1;
-  return count;
+  let found = 0;
+  while (parts.next()) {
+    count += 1;
+    if (parts.name === '' || parts.isUnclear) return false;
+    if (parts.name.toLowerCase() !== name) continue;
+    found += 1;
+    if (parts.isFile || parts.name !== name) return false;
+  }
+  if (!parts.isWhole || found > 1) return false;
+  // Readers who take other line ends would see more parts.
+  const delimiter = Buffer.from(`--${boundary}`, 'latin1');
+  let delimiters = 0;
+  for (let at = body.indexOf(delimiter); at !== -1 && delimiters <= count + 1; at = body.indexOf(delimiter, at + 1)) delimiters += 1;
+  return delimiters === count + 1;
 }
 
 /** A field of the form as the edits leave it. */
@@ -111,6 +124,8 @@ class PartCursor {
   end: number;
   name = '';
   isFile = false;
+  /** Its head may be read in several ways. */
+  isUnclear = false;
   contentStart = -1;
   contentEnd = -1;
   /** The closing delimiter was reached. */
@@ -170,15 +185,22 @@ class PartCursor {
     this.contentStart = headStart + length + 2;
     this.name = '';
     this.isFile = false;
+    this.isUnclear = false;
     const head = window.toString('utf8', 0, length + 2);
     const disposition = /\r\ncontent-disposition:[ \t]*form-data[ \t]*(?=;)([^\r\n]*)\r\n/i.exec(head);
     const parameters = disposition === null ? undefined : parametersOf(disposition[1] ?? '', 0);
     // A part that says nothing usable about itself is a file: kept, never read.
     if (parameters === undefined) this.isFile = true;
+    let names = 0;
     for (const [name, value] of parameters ?? []) {
-      if (name === 'name') this.name = value;
+      if (name === 'name*') this.isUnclear = true;
+      if (name === 'name') {
+        this.name = value;
+        names += 1;
+      }
       else if (name === 'filename' || name === 'filename*') this.isFile = true;
     }
+    if (names !== 1 || disposition?.[1]?.includes('\\') === true || (head.match(/content-disposition[ \t]*:/gi)?.length ?? 0) !== 1) this.isUnclear = true;
     return true;
   }
 }

@@ -55,6 +55,11 @@ export class StoredTarget {
     if (!this.#integration.allows(model)) throw fail('MODEL_NOT_ALLOWED', { slug: this.slug, model: model.slice(0, 128), param: 'model' });
   }
 
+  /** The integration says something of this model. */
+  names(model: string): boolean {
+    return this.#integration.models.has(model);
+  }
+
   /** Null: that of the target. */
   baseFor(model: string): Base | null {
     return this.#models.get(model)?.base ?? null;

@@ -5,19 +5,17 @@ import type { EndpointSpec, JsonObject, SigningKeys } from '@gateway/plugin-sdk'
 import type { Readable } from 'node:stream';
 import { isStackOverflow, levelsMax } from '../../body/depth.js';
 import type { Translation } from '../../dialect/dialect.js';
-import { refuseTwoReadings } from '../../body/one-reading.js';
 import { fail } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';
-import { multipartBoundary, multipartCount, multipartField } from '../../body/multipart.js';
 import { addressChanged } from '../../plan/compile.js';
 import type { Base, TargetPlan } from '../../plan/plan.js';
-import type { StoredTarget } from '../../plan/stored-target.js';
 import type { UpstreamRequest } from '../../upstream/client.js';
 import { chooseEndpoint, type EndpointChoice } from './choose-endpoint.js';
 import { authorise, signingKeys, withHeaderCredentials } from './credentials.js';
 import { UpstreamBody, editedJson, editedMultipart } from './upstream-body.js';
 import { forwardedHeaders, targetHeaders, proxyHeaders, specHeaders, storedHeaders, templateHeaders, wireValue } from './outgoing-headers.js';
 import { checkedSegment } from './parameter-fault.js';
+import { allowedModel, relayedModel } from './stored-model.js';
 import type { ProviderCall } from './provider-call.js';
 
 export interface PreparedRequest {
@@ -128,7 +126,7 @@ const causeOf = (thrown: unknown): unknown => (thrown instanceof Error ? thrown.
 function prepareProxy(exchange: Exchange, target: TargetPlan, upload: Readable | null, credentials: Readonly<Record<string, unknown>>): PreparedRequest {
   const { head } = exchange;
   const body = upload ?? proxyBody(exchange, target);
-  const model = target.stored === null ? '' : proxyModel(exchange, target.stored, body);
+  const model = target.stored === null ? '' : relayedModel(exchange, target.stored, body);
   const headers: string[] = [];
   // On the proxy route every header travels that may.
   proxyHeaders(exchange, headers);
@@ -144,36 +142,6 @@ function prepareProxy(exchange: Exchange, target: TargetPlan, upload: Readable |
     base, request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId }, putOff: null, parts: null, spec: null, call: null, translation: null,
     keys: signingKeys(exchange, target, target.kept ?? credentials), ownAnswer: null, cacheBody: null, cacheBytes: null, cachePath: null,
   };
-}
-
-/** Throws MODEL_NOT_ALLOWED. A call about files or batches names no model. */
-function allowedModel(draft: UpstreamBody, stored: StoredTarget): string {
-  if (!stored.readsModel) return '';
-  const { model } = draft;
-  if (stored.isSelective && draft.edited !== null && !draft.exchange.isJson) refuseTwoModels(draft.edited, draft.exchange);
-  stored.checkModel(model, false);
-  return model;
-}
-
-/** The provider might take the other one. */
-function refuseTwoModels(body: Uint8Array, exchange: Exchange): void {
-  if (exchange.isJson) refuseTwoReadings(body);
-  const boundary = multipartBoundary(exchange.head.contentType);
-  if (boundary !== undefined && multipartCount(body, boundary, 'model') > 1) throw fail('BODY_INVALID', { param: 'model', reason: 'is given more than once' });
-}
-
-/** The same where any body may go: what does not say its model has none that is allowed. */
-function proxyModel(exchange: Exchange, stored: StoredTarget, body: Uint8Array | Readable | null): string {
-  if (!stored.readsModel) return '';
-  let model: unknown = '';
-  if (body instanceof Uint8Array) {
-    const boundary = exchange.isJson ? undefined : multipartBoundary(exchange.head.contentType);
-    model = exchange.isJson ? exchange.reader.field(body, 'model') : boundary === undefined ? '' : multipartField(body, boundary, 'model');
-  }
-  const name = typeof model === 'string' ? model : '';
-  if (stored.isSelective && body instanceof Uint8Array) refuseTwoModels(body, exchange);
-  stored.checkModel(name, exchange.head.method !== 'GET' && exchange.head.method !== 'HEAD');
-  return name;
 }
 
 /** Clients of other APIs begin with the version that the base URL ends in, or with its whole path: it is meant once. */
