@@ -8,7 +8,7 @@ const secretName = /key$|secret|token|pass(?:word|phrase)|credential|authorizati
 const closedName = /^(?:config|configurations|model_config|parameters|params|webhook|targets|cache|strategy|hooks|checks|input_guardrails|output_guardrails|input_mutators|output_mutators|before_request_hooks|after_request_hooks|override_params|default_params)$/i;
 /** Texts of configs that choose and hold nothing secret. */
 const plainNames: ReadonlySet<string> = new Set(['provider', 'model', 'mode', 'virtual_key', 'id', 'slug', 'on', 'default', 'then', 'type', 'alias', 'aws_auth_type', 'aws_region', 'api_version']);
-const plainQuery: ReadonlySet<string> = new Set(['workspace_id', 'organisation_id', 'current_page', 'page_size', 'slugs', 'type']);
+const plainQuery: ReadonlySet<string> = new Set(['current_page', 'page_size', 'type']);
 const addressName = /(?:ur[il]|host|endpoint)$/i;
 const countName = /tokens$|_ms$|_period|_at$/;
 /** Credentials by their shape, wherever somebody wrote them. */

@@ -17,6 +17,7 @@ export interface AuditedOutcome {
   readonly action: string | null;
   /** As it was understood; undefined: it was not. */
   readonly body: unknown;
+  /** Of a workspace that is there: what clients write in its place may be anything. */
   readonly workspaceId: string | undefined;
   readonly details: Readonly<Record<string, unknown>>;
 }

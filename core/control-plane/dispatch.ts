@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { parseJsonObject } from '../body/parse.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import { Change, CommitConflict } from '../storage/change.js';
+import { workspaces } from '../storage/tables/workspaces.js';
 import { auditRecord, type AuditedOutcome } from './audit-record.js';
 import { checkInput } from './check-input.js';
 import { ControlContext, type Caller } from './context.js';
@@ -114,7 +115,7 @@ export class ControlPlane {
   }
 
   /** The audit entry of a call that changed nothing: refused, or a repetition. Never rejects. */
-  async #recordUnchanged(call: ControlCall, { route, body, workspaceId }: Progress, status: number, more: AuditedOutcome['details']): Promise<void> {
+  async #recordUnchanged(call: ControlCall, { route, body, workspaceId: named }: Progress, status: number, more: AuditedOutcome['details']): Promise<void> {
     // A storage that takes no writes takes none of these either.
     if (!isRecorded(call) || status === 503) return;
     const nowMs = this.services.now();
@@ -122,12 +123,21 @@ export class ControlPlane {
     if (unrecorded === undefined) return;
     const change = new Change();
     const details = unrecorded === 0 ? more : { ...more, unrecorded_before: unrecorded };
-    change.audit.push(auditRecord(call, { status, nowMs, kind: route?.resource.kind, action: route?.operation.action ?? null, body, workspaceId, details }));
     try {
+      const workspaceId = await this.#workspaceOf(call, named, nowMs);
+      change.audit.push(auditRecord(call, { status, nowMs, kind: route?.resource.kind, action: route?.operation.action ?? null, body, workspaceId, details }));
       await this.services.repository.commit(change);
     } catch (thrown) {
       this.services.onFault(call.id, thrown);
     }
+  }
+
+  /** The id of the workspace that a call named; undefined: there is none. */
+  async #workspaceOf({ caller }: ControlCall, named: string | undefined, nowMs: number): Promise<string | undefined> {
+    if (named === undefined) return undefined;
+    const { repository } = this.services;
+    const row = (await new ControlContext(caller, undefined, repository, this.services, nowMs).byIdOrSlug(workspaces, named, [caller.organisationId]))?.row;
+    return row?.organisationId === caller.organisationId ? row.id : undefined;
   }
 
   #route(call: ControlCall): ControlRoute {

@@ -52,6 +52,26 @@ describe('the audit log', () => {
 describe('what the audit log keeps', () => {
   const secret = 'marked-Secret-0123456789';
 
+  it('says which workspace a call named when there is one, and nothing that stands in its place', async () => {
+    const control = await startControl();
+    const { body: { id } } = await control.call('GET', workspace);
+    await control.call('POST', '/v1/configs?workspace_id=first-workspace', { config: {} });
+    await control.call('POST', '/v1/configs', { config: { provider: 'mock' }, workspace_id: 'first-workspace' });
+    await control.call('POST', '/v1/configs', { config: {}, workspace_id: secret });
+    await control.call('POST', `/v1/configs?workspace_id=${secret}`, { config: {} });
+    await control.call('POST', '/v1/configs', { config: {}, workspace_id: 'x'.repeat(500_000) });
+    const entries = await entriesOf(control);
+    assert.deepEqual(entries.map(({ workspace_id }) => workspace_id), [id, id, null, null, null]);
+    assert.equal(JSON.stringify(entries).includes(secret), false);
+    assert.ok(JSON.stringify(entries).length < 20_000);
+  });
+
+  it('holds no text of a query that was refused', async () => {
+    const control = await startControl();
+    await control.call('DELETE', `/v1/configs/none?api_kye=${secret}&workspace=${secret}`);
+    assert.equal((await entriesOf(control))[0]?.query_params, '{"api_kye":"[masked]","workspace":"[masked]"}');
+  });
+
   it('holds no secret from any member that may have one', () => {
     const bodies: readonly unknown[] = [
       { key: secret }, { api_key: secret }, { apiKey: secret }, { configurations: { aws_access_key_id: secret, anything: secret, custom_headers: { 'x-own': secret }, list: [{ deep: secret }], custom_host: `https://u:${secret}@h.example/p?t=${secret}` } },
