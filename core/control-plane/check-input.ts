@@ -10,9 +10,19 @@ import { didYouMean } from '../settings/nearest-name.js';
 // A CommonJS module: its default export is the function in one view of it and a member in the other.
 const addFormats = 'default' in addFormatsModule ? addFormatsModule.default : addFormatsModule;
 
+const fullTime = /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
+
+/** Days that a month does not have are those of the next one to Date. */
+function isTime(text: string): boolean {
+  const day = fullTime.exec(text)?.[1];
+  return day !== undefined && !Number.isNaN(Date.parse(text)) && !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
+}
+
 const makeAjv = (coerceTypes: boolean): Ajv => {
   const ajv = new Ajv({ allowUnionTypes: true, useDefaults: true, coerceTypes, verbose: true, strictTuples: false });
   addFormats(ajv);
+  // Some that the standard allows are no time to anybody here: a leap second, an offset without minutes.
+  ajv.addFormat('date-time', { type: 'string', validate: isTime });
   return ajv;
 };
 /** Query parameters are texts. */

@@ -44,6 +44,22 @@ describe('a control call', () => {
     assert.deepEqual(control.faults, []);
   });
 
+  it('takes only times that are one', async () => {
+    const control = await startControl();
+    const wrong = ['2030-12-31T23:59:60Z', '2031-01-01T00:00:00+01', '2031-01-01T00:00:00+0100', '2031-02-30T00:00:00Z', '2031-01-01T24:00:00Z', '2031-01-01', '2031-01-01 00:00:00Z'];
+    for (const time of wrong) {
+      const query = new URLSearchParams({ start_time: time, end_time: '2031-03-01T00:00:00Z' }).toString();
+      const replies = [
+        await control.call('POST', '/v1/api-keys/workspace/service', { name: 'x', scopes: [], workspace_id: 'first-workspace', rotation_policy: { next_rotation_at: time } }),
+        await control.call('POST', '/v1/api-keys/workspace/service', { name: 'x', scopes: [], workspace_id: 'first-workspace', expires_at: time }),
+        await control.call('GET', `/v1/audit-logs?${query}`),
+      ];
+      assert.deepEqual(replies.map(({ status, body }) => [status, Object(body.error).param]), [[400, 'rotation_policy.next_rotation_at'], [400, 'expires_at'], [400, 'start_time']], time);
+      assert.match(String(Object(replies[0]?.body.error).message), /must be an ISO 8601 time such as/);
+    }
+    assert.deepEqual(control.faults, []);
+  });
+
   it('that changed something is answered when calls obey it, and one that did not at once', async () => {
     const control = await startControl();
     const waited: number[] = [];
