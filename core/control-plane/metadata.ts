@@ -14,6 +14,10 @@ const valueCharsMax = 128;
 const membersMax = 64;
 const schemaCharsMax = 32_768;
 const patternSizeMax = 2_000;
+/** Of all patterns of a schema. */
+const patternsSizeMax = 20_000;
+/** Members and items of a schema with those behind its references in their places: what one check may have to look at. */
+const expandedMax = 20_000;
 /** Compiled schemas that are kept; an organisation has two. */
 const compiledMax = 16;
 
@@ -24,12 +28,58 @@ export const metadataField = () => Type.Unsafe<Metadata>({
 // A CommonJS module: its default export is the function in one view of it and a member in the other.
 const addFormats = 'default' in addFormatsModule ? addFormatsModule.default : addFormatsModule;
 
-function linearPattern(pattern: string): { test(text: string): boolean; toString(): string } {
-  if (patternSize(pattern) > patternSizeMax) throw new Error('a pattern repeats too much');
-  const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
-  return { test: (text) => compiled.matcher(text).find(), toString: () => pattern };
+interface Pattern {
+  test(text: string): boolean;
+  toString(): string;
 }
-linearPattern.code = 'linearPattern';
+
+function linearPatterns(): { (pattern: string): Pattern; code: string } {
+  let total = 0;
+  const linearPattern = (pattern: string): Pattern => {
+    const size = patternSize(pattern);
+    total += size;
+    if (size > patternSizeMax) throw new Error('a pattern repeats too much');
+    if (total > patternsSizeMax) throw new Error('its patterns are too many, or repeat too much, together');
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    return { test: (text) => compiled.matcher(text).find(), toString: () => pattern };
+  };
+  return Object.assign(linearPattern, { code: 'linearPattern' });
+}
+
+/**
+ * How much a schema is with everything behind its references. A few lines that refer to each other can be more than can be looked at in a lifetime, and
+ * references that meet themselves have no end. Throws.
+ */
+function expandedSize(schema: Readonly<Record<string, unknown>>): number {
+  const sizes = new Map<object, number>();
+  const under = new Set<object>();
+  const sizeOf = (value: unknown): number => {
+    if (typeof value !== 'object' || value === null) return 1;
+    const known = sizes.get(value);
+    if (known !== undefined) return known;
+    if (under.has(value)) throw new Error('a $ref leads back to where it is');
+    under.add(value);
+    const { $ref, $id }: { readonly $ref?: unknown; readonly $id?: unknown } = value;
+    if (typeof $id === 'string' && value !== schema) throw new Error('$id may stand at the top alone');
+    let size = typeof $ref === 'string' ? 1 + sizeOf(referredTo(schema, $ref)) : 1;
+    for (const each of Object.values(value)) size += sizeOf(each);
+    if (size > expandedMax) throw new Error(`it has more than ${expandedMax} members with those that its references stand for`);
+    under.delete(value);
+    sizes.set(value, size);
+    return size;
+  };
+  return sizeOf(schema);
+}
+
+function referredTo(schema: unknown, reference: string): unknown {
+  if (!/^#(?:\/|$)/.test(reference)) throw new Error('a $ref must begin with #/: nothing is fetched');
+  let place: unknown = schema;
+  for (const step of decodeURIComponent(reference.slice(1)).split('/').slice(1)) {
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    place = typeof place === 'object' && place !== null && Object.hasOwn(place, name) ? Reflect.get(place, name) : undefined;
+  }
+  return place;
+}
 
 const compiled = new Map<string, ValidateFunction>();
 
@@ -37,7 +87,10 @@ function compile(schema: Readonly<Record<string, unknown>>): ValidateFunction {
   const text = JSON.stringify(schema);
   let validate = compiled.get(text);
   if (validate !== undefined) return validate;
-  const ajv = new Ajv({ strict: true, strictTypes: false, useDefaults: true, logger: false, code: { regExp: linearPattern } });
+  // One that is asynchronous gives a promise, which is not false, whatever becomes of it.
+  if (schema.$async !== undefined) throw new Error('$async is not known here');
+  expandedSize(schema);
+  const ajv = new Ajv({ strict: true, strictTypes: false, useDefaults: true, logger: false, code: { regExp: linearPatterns() } });
   addFormats(ajv);
   validate = ajv.compile(schema);
   if (compiled.size >= compiledMax) compiled.clear();
@@ -75,8 +128,10 @@ export function conformingMetadata(given: Metadata, schema: unknown, param: stri
     const metadata: Record<string, string> = {};
     for (const [name, each] of Object.entries(value)) {
       if (typeof each !== 'string') throw fail('FIELD_INVALID', { param: `${param}.${name}`, reason: 'has a default in the metadata schema that is not a text; change the schema' });
+      if (each.length > valueCharsMax) throw fail('FIELD_INVALID', { param: `${param}.${name}`, reason: `has a default in the metadata schema with more than ${valueCharsMax} characters; change the schema` });
       metadata[name] = each;
     }
+    if (Object.keys(metadata).length > membersMax) throw fail('FIELD_INVALID', { param, reason: `has more than ${membersMax} members with the defaults of the metadata schema; change the schema` });
     return metadata;
   }
   const [error] = validate.errors ?? [];

@@ -51,6 +51,32 @@ describe('the organisation', () => {
     assert.deepEqual(errorOf(await control.call('POST', '/v1/workspaces', { name: 'n', defaults: { metadata: { a: `${'a'.repeat(120)}!` } } })), [400, 'AB01', 'defaults.metadata.a']);
   });
 
+  it('takes no metadata schema that is no check, or never ends', async () => {
+    const control = await startControl();
+    const pairs = (count: number): Record<string, unknown> => Object.fromEntries(Array.from({ length: count }, (_, index) => {
+      const next = { $ref: `#/definitions/d${index + 1}` };
+      return [`d${index}`, index === count - 1 ? { type: 'object' } : { allOf: [next, next] }];
+    }));
+    const wrong: readonly Record<string, unknown>[] = [
+      { $async: true, type: 'object', required: ['a'], properties: { a: { type: 'string' } } },
+      { type: 'object', allOf: [{ $ref: '#' }] },
+      { type: 'object', definitions: { a: { $ref: '#/definitions/b' }, b: { anyOf: [{ $ref: '#/definitions/a' }] } }, allOf: [{ $ref: '#/definitions/a' }] },
+      { type: 'object', definitions: pairs(40), allOf: [{ $ref: '#/definitions/d0' }] },
+      { type: 'object', definitions: { a: { $id: '#here', type: 'object' } }, allOf: [{ $ref: '#here' }] },
+      { type: 'object', patternProperties: Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`^(a|b){1,20}x${index}`, { type: 'string' }])) },
+    ];
+    for (const schema of wrong) {
+      assert.deepEqual(errorOf(await put(control, { api_key_metadata_schema: schema })), [400, 'AB01', 'settings.api_key_metadata_schema'], JSON.stringify(schema).slice(0, 80));
+      assert.deepEqual(errorOf(await put(control, { workspace_metadata_schema: schema })), [400, 'AB01', 'settings.workspace_metadata_schema'], JSON.stringify(schema).slice(0, 80));
+    }
+    const shared = { type: 'object', definitions: { short: { type: 'string', maxLength: 3 } }, properties: { a: { $ref: '#/definitions/short' }, b: { $ref: '#/definitions/short' }, $ref: { type: 'string' } } };
+    assert.equal((await put(control, { workspace_metadata_schema: shared })).status, 200);
+    assert.deepEqual(errorOf(await control.call('POST', '/v1/workspaces', { name: 'n', defaults: { metadata: { b: 'long' } } })), [400, 'AB01', 'defaults.metadata.b']);
+    await put(control, { workspace_metadata_schema: { type: 'object', properties: { a: { type: 'string', default: 'x'.repeat(129) } } } });
+    assert.deepEqual(errorOf(await control.call('POST', '/v1/workspaces', { name: 'n' })), [400, 'AB01', 'defaults.metadata.a']);
+    assert.deepEqual(control.faults, []);
+  });
+
   it('has defaults, and workspaces that its guardrails leave out', async () => {
     const control = await startControl();
     assert.deepEqual((await control.call('PUT', '/v1/admin/organisation/defaults', { metadata: { team: 'red' }, input_guardrails: ['g1'] })).body, {});
