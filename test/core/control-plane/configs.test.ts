@@ -17,6 +17,14 @@ const errorOf = ({ status, body }: TestReply): unknown[] => [status, Object(body
 const slugOf = ({ body }: TestReply): string => String(body.slug);
 
 describe('configs', () => {
+  it('are refused when their text nests too deep', async () => {
+    const control = await startControl();
+    for (const text of [`{"override_params":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`, `${'{"strategy":{"mode":"single"},"targets":['.repeat(9_000)}${']}'.repeat(9_000)}`]) {
+      assert.deepEqual(errorOf(await create(control, text)), [400, 'AB01', 'config']);
+    }
+    assert.deepEqual(control.faults, []);
+  });
+
   it('are created, read, listed, changed with versions, and deleted, in both shapes of reply', async () => {
     const control = await startControl();
     const made = await create(control, { ...mock, retry: { attempts: 1 } }, { isDefault: 1 });

@@ -1,5 +1,6 @@
 // Whether a config can be stored: it is validated and compiled as a call would have it compiled, with what it names of the catalogue in place.
 
+import { isTooDeep, levelsMax } from '../../../body/depth.js';
 import { explainFault } from '../../../body/json-fault.js';
 import type { Config } from '../../../config/config.js';
 import { placeBelow } from '../../../config/place.js';
@@ -66,12 +67,16 @@ async function placed(thrown: unknown, targets: readonly (readonly [place: strin
 }
 
 function parsed(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     // The engine's error is not passed on as the cause: it quotes the text.
     throw fail('FIELD_INVALID', { param: 'config', reason: `is not valid JSON: ${explainFault(text)}` });
   }
+  // What stood in the body itself was looked at when that was parsed.
+  if (isTooDeep(value)) throw fail('FIELD_INVALID', { param: 'config', reason: `nests objects and lists deeper than ${levelsMax} levels` });
+  return value;
 }
 
 async function keylessProviders(text: string, registry: Registry): Promise<ReadonlySet<string>> {
