@@ -58,7 +58,6 @@ describe('the organisation', () => {
       return [`d${index}`, index === count - 1 ? { type: 'object' } : { allOf: [next, next] }];
     }));
     const wrong: readonly Record<string, unknown>[] = [
-      { $async: true, type: 'object', required: ['a'], properties: { a: { type: 'string' } } },
       { type: 'object', allOf: [{ $ref: '#' }] },
       { type: 'object', definitions: { a: { $ref: '#/definitions/b' }, b: { anyOf: [{ $ref: '#/definitions/a' }] } }, allOf: [{ $ref: '#/definitions/a' }] },
       { type: 'object', definitions: pairs(40), allOf: [{ $ref: '#/definitions/d0' }] },
@@ -69,6 +68,8 @@ describe('the organisation', () => {
       assert.deepEqual(errorOf(await put(control, { api_key_metadata_schema: schema })), [400, 'AB01', 'settings.api_key_metadata_schema'], JSON.stringify(schema).slice(0, 80));
       assert.deepEqual(errorOf(await put(control, { workspace_metadata_schema: schema })), [400, 'AB01', 'settings.workspace_metadata_schema'], JSON.stringify(schema).slice(0, 80));
     }
+    const later = { $async: true, type: 'object', required: ['a'], properties: { a: { type: 'string' } } };
+    assert.deepEqual(errorOf(await put(control, { api_key_metadata_schema: later })), [400, 'AB01', 'settings.api_key_metadata_schema.$async']);
     const shared = { type: 'object', definitions: { short: { type: 'string', maxLength: 3 } }, properties: { a: { $ref: '#/definitions/short' }, b: { $ref: '#/definitions/short' }, $ref: { type: 'string' } } };
     assert.equal((await put(control, { workspace_metadata_schema: shared })).status, 200);
     assert.deepEqual(errorOf(await control.call('POST', '/v1/workspaces', { name: 'n', defaults: { metadata: { b: 'long' } } })), [400, 'AB01', 'defaults.metadata.b']);
