@@ -25,7 +25,9 @@ const triesMax = 100;
 /** Longer parts of an index stand in its keys as their hashes: a key of the store has at most 1,024 bytes. */
 const partCharsMax = 128;
 /** Entries of one commit are in order up to this many digits; a batch of the storage holds fewer rows. */
-const auditDigits = 6;
+export const auditDigits = 6;
+/** Of a key of the store. */
+export const keyBytesMax = 1_024;
 const headKey = 'head';
 export const emptyAuditHash = '';
 
@@ -267,7 +269,7 @@ function batchOf(change: Change, head: Head): { readonly batch: Write[]; readonl
   return { batch, next: { sequence, auditHash, version: head.version + 1 } };
 }
 
-function auditEntryOf(key: string, value: Uint8Array): AuditEntry {
+export function auditEntryOf(key: string, value: Uint8Array): AuditEntry {
   const [, sequence = '', number = ''] = key.split('/');
   try {
     const { packed, hash }: { readonly packed?: unknown; readonly hash?: unknown } = Object(packr.unpack(value));

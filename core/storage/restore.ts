@@ -1,5 +1,5 @@
-// Puts what a backup holds into a store that nobody else uses. The file is read twice: whole, to check every line of it, before anything is written;
-// then row by row. While the store is neither what it was nor what it becomes it says so, and no gateway starts on it: the same restore, begun again,
+// Puts what a backup holds into a store that nobody else uses. The file is read twice: whole, to check every line of it, and that all can be stored
+// together, before anything is written; then row by row. While the store is neither what it was nor what it becomes it says so, and no gateway starts on it: the same restore, begun again,
 // makes it whole.
 
 import { createHash } from 'node:crypto';
@@ -9,7 +9,7 @@ import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import { backupFormat, type BackupAudit, type BackupEnd, type BackupHeader, type BackupSummary } from './backup-format.js';
 import type { Row, Table } from './define-table.js';
 import { prepareStore } from './prepare-store.js';
-import { auditWrite, headWrite, Repository, rowUpgrade, rowWrite } from './repository.js';
+import { auditDigits, auditEntryOf, auditWrite, emptyAuditHash, headWrite, indexRowKey, keyBytesMax, Repository, rowUpgrade, rowWrite } from './repository.js';
 import { absentSecret } from './sealer.js';
 import { secretsOf } from './stored-secrets.js';
 import { verifyStore } from './verify-store.js';
@@ -18,6 +18,11 @@ const markKey = 'restoring';
 const rowsOfBatch = 1_000;
 /** A line is one row. */
 const lineBytesMax = 64 * 1024 * 1024;
+/** Leaves room for more commits than there will be. */
+const sequenceMax = 2 ** 52;
+/** A row holds what one call brought, a few levels down. */
+const rowLevelsMax = 256;
+const hash256 = /^[0-9a-f]{64}$/;
 
 /** Throws SETTINGS_INVALID when a restore into this store was broken off. */
 export async function requireWhole(store: Store): Promise<void> {
@@ -69,6 +74,8 @@ async function checkBackup(tables: readonly Table[], path: string): Promise<Chec
   let header: BackupHeader | undefined = undefined;
   let end: BackupEnd | undefined = undefined;
   let [rows, audits] = [0, 0];
+  let last: BackupAudit['audit'] = [0, -1];
+  const unique = new UniqueKeys();
   for await (const { line, number, sha256 } of linesOf(path)) {
     const wrong = (reason: string): Error => fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: line ${number} ${reason}` });
     if (end !== undefined) throw wrong('is behind its end');
@@ -79,13 +86,21 @@ async function checkBackup(tables: readonly Table[], path: string): Promise<Chec
       end = value as unknown as BackupEnd;
       if (end.sha256 !== sha256()) throw wrong('is not the end of what is before it: the file was changed or damaged');
       if (end.rows !== rows || end.audits !== audits) throw wrong('counts other lines than there are');
+      if (!isCount(end.sequence, sequenceMax) || last[0] > end.sequence) throw wrong('has no sequence, or one before that of its audit entries');
+      if (end.auditHash !== emptyAuditHash && !hash256.test(String(end.auditHash))) throw wrong('has no hash of the audit log');
+      const twice = unique.twice();
+      if (twice !== undefined) throw wrong(`is the end of rows that cannot be stored together: ${twice}`);
     } else if ('audit' in value) {
       audits += 1;
+      last = auditOf(value, last, wrong).audit;
     } else {
       rows += 1;
       const { table, id, row } = rowOf(tables, header, value, wrong);
       const name = `${table.name} ${id}`;
       withoutSecrets.delete(name);
+      const fault = row === null ? faultOfKey(`${table.name}/${id}`) : faultOfWrites(table, row);
+      if (fault !== undefined) throw wrong(fault);
+      unique.put(table, id, row);
       if (row === null) continue;
       const secrets = secretsOf(table, row);
       for (const { keyId } of secrets) if (keyId !== undefined) keyIds.add(keyId);
@@ -100,12 +115,78 @@ async function checkBackup(tables: readonly Table[], path: string): Promise<Chec
 const isEmptied = (row: Row, sealed: readonly string[]): boolean => sealed.length === 0 || sealed.includes(absentSecret);
 
 function headerOf(value: Readonly<Record<string, unknown>>, path: string): BackupHeader {
-  const { backup, gateway, tables } = value;
-  if (typeof backup !== 'number' || typeof tables !== 'object' || tables === null) throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it does not begin as a backup does` });
+  const { backup, gateway, tables, secrets } = value;
+  if (typeof backup !== 'number' || typeof tables !== 'object' || tables === null || (secrets !== 'sealed' && secrets !== 'absent')) throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it does not begin as a backup does` });
   if (backup > backupFormat) {
     throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it has format ${backup}, newer than the ${backupFormat} that this version reads; take version ${String(gateway)} of the gateway` });
   }
+  if (!isCount(backup, backupFormat) || backup < 1 || Object.values(tables).some((format) => !isCount(format, Number.MAX_SAFE_INTEGER) || format < 1)) {
+    throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it has formats that are no whole numbers from 1` });
+  }
   return value as unknown as BackupHeader;
+}
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' && value !== null && (levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1)));
+
+const isCount = (value: unknown, maximum: number): value is number => typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maximum;
+
+/** Entries are in their order, and each has its own place. */
+function auditOf(value: Readonly<Record<string, unknown>>, last: BackupAudit['audit'], wrong: (reason: string) => Error): BackupAudit {
+  const { audit, packed, hash } = value;
+  const place: readonly unknown[] = Array.isArray(audit) ? audit : [];
+  const [sequence, number] = place;
+  if (place.length !== 2 || !isCount(sequence, sequenceMax) || !isCount(number, 10 ** auditDigits - 1) || typeof packed !== 'string' || typeof hash !== 'string' || !hash256.test(hash)) throw wrong('is no audit entry');
+  if (sequence < last[0] || (sequence === last[0] && number <= last[1])) throw wrong('is an audit entry that is not behind the one before it');
+  const write = auditWrite(sequence, number, Buffer.from(packed, 'base64'), hash);
+  try {
+    auditEntryOf(write.key, write.value ?? new Uint8Array(0));
+  } catch (thrown) {
+    throw wrong(`cannot be read: ${reasonOf(thrown)}`);
+  }
+  return { audit: [sequence, number], packed, hash };
+}
+
+function faultOfWrites(table: Table, row: Row): string | undefined {
+  for (const [name, index] of Object.entries(table.indexes)) {
+    const parts = index.of(row);
+    const fault = parts === null ? undefined : faultOfKey(indexRowKey(table, name, parts, row.id));
+    if (fault !== undefined) return fault;
+  }
+  return faultOfKey(`${table.name}/${row.id}`);
+}
+
+const faultOfKey = (key: string): string | undefined =>
+  (Buffer.byteLength(key) > keyBytesMax || /\p{Surrogate}/u.test(key) ? `has an id that is no key: longer than ${keyBytesMax} bytes, or not Unicode` : undefined);
+
+/** What unique indexes will hold, by row: a later line takes the place of an earlier one. */
+class UniqueKeys {
+  readonly #rows = new Map<string, readonly string[]>();
+
+  put(table: Table, id: string, row: Row | null): void {
+    const name = `${table.name} ${id}`;
+    this.#rows.delete(name);
+    if (row === null) return;
+    const keys: string[] = [];
+    for (const [index, { isUnique, of }] of Object.entries(table.indexes)) {
+      const parts = isUnique === true ? of(row) : null;
+      if (parts !== null) keys.push(indexRowKey(table, index, parts, id));
+    }
+    if (keys.length > 0) this.#rows.set(name, keys);
+  }
+
+  /** The first two rows that cannot both be there, in words. */
+  twice(): string | undefined {
+    const holders = new Map<string, string>();
+    for (const [name, keys] of this.#rows) {
+      for (const key of keys) {
+        const holder = holders.get(key);
+        if (holder !== undefined) return `${name.slice(0, 128)} has the same ${key.split('/')[2] ?? ''} as ${holder.slice(0, 128)}`;
+        holders.set(key, name);
+      }
+    }
+    return undefined;
+  }
 }
 
 function rowOf(tables: readonly Table[], header: BackupHeader, value: Readonly<Record<string, unknown>>, wrong: (reason: string) => Error): { readonly table: Table; readonly id: string; readonly row: Row | null } {
@@ -115,6 +196,7 @@ function rowOf(tables: readonly Table[], header: BackupHeader, value: Readonly<R
   const format = header.tables[table.name];
   if (typeof id !== 'string' || typeof row !== 'object' || format === undefined) throw wrong('is no row');
   if (row === null) return { table, id, row: null };
+  if (isDeeper(row, rowLevelsMax)) throw wrong(`nests objects and lists deeper than ${rowLevelsMax} levels`);
   try {
     const current = rowUpgrade(table, { ...row }, format, `the ${table.name} ${id}`);
     if (current.id !== id) throw wrong(`is of ${id} and says that it is ${current.id}`);
