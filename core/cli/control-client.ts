@@ -20,6 +20,10 @@ export function controlClient(environment: NodeJS.ProcessEnv): ControlClient {
   const key = environment.GATEWAY_API_KEY;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw fail('SETTINGS_INVALID', { reason: `GATEWAY_URL must be the address of a running gateway, such as ${defaultUrl}` });
   if (key === undefined || key === '') throw fail('SETTINGS_INVALID', { reason: 'no key to call with; set GATEWAY_API_KEY to a key of the gateway that may do this (the admin key of the first start may do all)' });
+  // What could go into no header would be told by whoever builds it.
+  if (!/^[\x21-\x7e]+$/.test(key)) throw fail('SETTINGS_INVALID', { reason: 'GATEWAY_API_KEY holds a blank, a line break or a character beyond ASCII; a key of the gateway has none' });
+  const { username, password } = new URL(url);
+  if (username !== '' || password !== '') throw fail('SETTINGS_INVALID', { reason: 'GATEWAY_URL must not hold a user name or password; the key goes into GATEWAY_API_KEY' });
   const base = url.replace(/\/+$/, '').replace(/\/v1$/, '');
   return async (method, path, body) => {
     let text: string;

@@ -20,7 +20,9 @@ interface FieldSchema {
 }
 
 /** Members that hold a secret alone: they may not be written out. */
-const secretFields: ReadonlySet<string> = new Set(['key']);
+const secretField = /(?:^|[._])(?:key|secret|token|password|authorization)$/i;
+
+const ownMember = <T>(members: Readonly<Record<string, T>> | undefined, name: string): T | undefined => (members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined);
 
 const optionOf = (field: string): string => `--${field.replaceAll('_', '-')}`;
 const fieldOf = (option: string): string => option.replace(/^--/, '').replaceAll('-', '_');
@@ -47,13 +49,13 @@ export function fieldsOf(options: readonly Option[], schema: unknown, environmen
   for (const { name, value } of options) {
     const steps = fieldOf(name).split('.');
     const [first = '', ...below] = steps;
-    const known = properties[first];
+    const known = ownMember(properties, first);
     if (known === undefined && first !== 'workspace_id') {
       const names = [...Object.keys(properties), 'workspace_id'].map(optionOf);
       throw refused(`unknown option ${name}${didYouMean(optionOf(first), names) || `; known are ${names.join(', ')}`}`);
     }
     if (below.length > 0 && below.some((step) => step === '' || step === '__proto__')) throw refused(`option ${name} names no member`);
-    const place = below.reduce<FieldSchema>((schemaAt, step) => schemaAt.properties?.[step] ?? {}, known ?? { type: 'string' });
+    const place = below.reduce<FieldSchema>((schemaAt, step) => ownMember(schemaAt.properties, step) ?? {}, known ?? { type: 'string' });
     let holder = fields;
     for (const step of steps.slice(0, -1)) {
       const next: unknown = holder[step];
@@ -68,7 +70,7 @@ export function fieldsOf(options: readonly Option[], schema: unknown, environmen
 
 function valueOf(name: string, given: string, field: FieldSchema, environment: NodeJS.ProcessEnv, stdin: () => string): unknown {
   const isIndirect = given === '-' || /^(?:file|env):/.test(given);
-  if (!isIndirect && secretFields.has(fieldOf(name))) {
+  if (!isIndirect && given !== 'null' && secretField.test(fieldOf(name))) {
     throw refused(`${name} holds a secret: give it as env:<name of a variable>, file:<path> or - for standard input, not in the command line, where others can read it`);
   }
   const text = isIndirect ? textAt(name, given, environment, stdin) : given;

@@ -24,5 +24,12 @@ function cellOf(value: unknown): string {
   return text.length > cellCharsMax ? `${text.slice(0, cellCharsMax - 1)}…` : text;
 }
 
+/** What steers a terminal, or turns around what is read. */
+const steering = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
 /** Names are others' texts: none of them may steer a terminal. */
-const plain = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
+export const plain = (text: string): string => text.replace(steering, '?');
+
+/** The same text to whoever parses it. */
+export const plainJson = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(steering, (character) => (character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`));

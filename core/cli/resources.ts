@@ -7,7 +7,7 @@ import { didYouMean } from '../settings/nearest-name.js';
 import type { Surroundings } from './app-contract.js';
 import { controlClient, refusalOf, type ControlAnswer } from './control-client.js';
 import { fieldHelp, fieldsOf, refused, type Option } from './resource-fields.js';
-import { membersOf, tableOf } from './resource-table.js';
+import { membersOf, plain, plainJson, tableOf } from './resource-table.js';
 
 export interface ResourceCommand {
   readonly describe: string;
@@ -62,14 +62,16 @@ export async function runResource(name: string, words: readonly string[], around
   const { options, positionals, isJson } = wordsOf(rest);
   const id = takesId(verb) ? positionals[0] : undefined;
   if (takesId(verb) && id === undefined) throw refused(`gateway ${name} ${verb} needs an id or slug`);
+  // They would be taken for the way to another path.
+  if (id === '' || id === '.' || id === '..') throw refused(`gateway ${name} ${verb} needs an id or slug, not ${id === '' ? 'an empty text' : id}`);
   const [extra] = positionals.slice(takesId(verb) ? 1 : 0);
   if (extra !== undefined) throw refused(`unexpected argument ${extra}`);
   const answer = await call(command, verb, operation, id, options, around);
   if (answer.status !== 200) {
-    around.error(isJson ? JSON.stringify(answer.body, null, 2) : `gateway: ${refusalOf(answer)}`);
+    around.error(isJson ? plainJson(answer.body) : `gateway: ${plain(refusalOf(answer))}`);
     return 1;
   }
-  around.out(isJson ? JSON.stringify(answer.body, null, 2) : shown(command, verb, answer.body));
+  around.out(isJson ? plainJson(answer.body) : shown(command, verb, answer.body));
   return 0;
 }
 

@@ -45,6 +45,36 @@ async function gateway(words: readonly string[], environment: NodeJS.ProcessEnv 
 }
 
 describe('the command line against a running gateway', () => {
+  it('shows names of others without what steers a terminal, also in refusals', async () => {
+    const name = '\u001b]0;x\u0007\u009b31m\u202eevil\u2066';
+    const made = await control.call('POST', '/v1/configs', { name: 'c', config: { provider: 'mock' }, workspace_id: 'first-workspace' });
+    const config = String(made.body.slug);
+    const key = await control.call('POST', '/v1/api-keys/workspace/service', { name, scopes: [], workspace_id: 'first-workspace', defaults: { config_id: config } });
+    const shown = [await gateway(['configs', 'remove', config]), await gateway(['keys', 'list']), await gateway(['keys', 'get', String(key.body.id)]), await gateway(['keys', 'list', '--json']), await gateway(['configs', 'get', name])];
+    for (const { out, error } of shown) {
+      assert.ok(/evil/.test(out + error));
+      assert.equal(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/.test(out + error), false, JSON.stringify(out + error));
+    }
+    assert.equal(JSON.parse(shown[3]?.out ?? '').data[0].name, name);
+    await control.call('DELETE', `/v1/api-keys/${String(key.body.id)}`);
+    await control.call('DELETE', `/v1/configs/${config}`);
+  });
+
+  it('takes nothing for an id that leads to another path, and no name of every object for an option', async () => {
+    for (const id of ['', '.', '..']) {
+      for (const verb of ['get', 'remove', 'rotate']) assert.match((await gateway(['keys', verb, id])).error, /needs an id or slug, not/, `${verb} ${id}`);
+    }
+    for (const option of ['--__proto__.x', '--toString', '--constructor']) assert.match((await gateway(['workspaces', 'create', '--name', 'x', option, '1'])).error, new RegExp(`unknown option ${option}`));
+  });
+
+  it('tells no secret of its environment when it cannot be used', async () => {
+    for (const environment of [{ GATEWAY_URL: url, GATEWAY_API_KEY: 'marked-secret\n0123' }, { GATEWAY_URL: url, GATEWAY_API_KEY: 'marked-secret\u20ac' }, { GATEWAY_URL: url.replace('//', '//user:marked-secret@'), GATEWAY_API_KEY: firstAdminKey }]) {
+      const { code, out, error } = await gateway(['keys', 'list'], environment);
+      assert.deepEqual([code, out, error.includes('marked')], [1, '', false], error);
+      assert.match(error, /GATEWAY_(?:API_KEY holds|URL must not hold)/);
+    }
+  });
+
   it('lists, shows and changes rows', async () => {
     const list = await gateway(['workspaces', 'list']);
     assert.deepEqual([list.code, list.error], [0, '']);
@@ -104,7 +134,7 @@ describe('options as members of a body', () => {
   const schema = {
     properties: {
       name: { type: 'string' }, key: { type: 'string' }, scopes: { type: 'array', items: { type: 'string' } }, expires_at: { type: ['string', 'null'] },
-      defaults: { type: 'object', properties: { metadata: { type: 'object' }, provider: { type: 'string' } } }, limits: { type: 'array', items: { type: 'object' } }, count: { type: 'integer' },
+      defaults: { type: 'object', properties: { metadata: { type: 'object' }, provider: { type: 'string' } } }, limits: { type: 'array', items: { type: 'object' } }, configurations: { type: 'object' }, count: { type: 'integer' },
     },
   };
   const fields = (options: Readonly<Record<string, string>>, environment = {}, stdin = ''): Record<string, unknown> =>
@@ -128,6 +158,7 @@ describe('options as members of a body', () => {
       assert.deepEqual(fields({ '--key': 'env:PROVIDER_KEY' }, { PROVIDER_KEY: 'sk-from-variable' }), { key: 'sk-from-variable' });
       assert.deepEqual(fields({ '--key': '-' }, {}, 'sk-from-input\n'), { key: 'sk-from-input' });
       assert.throws(() => fields({ '--key': 'sk-written-out' }), (thrown: Error) => /holds a secret/.test(thrown.message) && !thrown.message.includes('sk-written-out'));
+      for (const name of ['--configurations.aws-secret-access-key', '--configurations.client_secret']) assert.throws(() => fields({ [name]: 'written-out' }), /holds a secret/);
       assert.throws(() => fields({ '--key': 'env:MISSING' }), /there is no variable MISSING/);
       assert.throws(() => fields({ '--key': `file:${file}.not` }), /cannot be read/);
     } finally {
