@@ -151,6 +151,25 @@ describe('configs', () => {
     assert.deepEqual(errorOf(await control.call('PUT', path, { config: { ...Object(config), custom_host: 'https://two.example.com', targets: [second, first] } }, { as })), [400, 'AB01', 'config.targets[1].api_key']);
   });
 
+  it('keep a masked secret of a plugin, and one below an empty host, only where they were sent before', async () => {
+    const control = await startControl();
+    const key = 'embedding-key-that-nobody-shows-1';
+    const made = await create(control, { ...mock, cache: { mode: 'semantic', embedding: { url: 'https://one.example.com/v1/embeddings', model: 'm', api_key: key } } });
+    const path = `/v1/configs/${slugOf(made)}`;
+    const { config } = (await control.call('GET', path, undefined, { as })).body;
+    const { cache } = Object(config);
+    assert.match(cache.embedding.api_key, /\*{4}/, JSON.stringify(made.body));
+    const put = (embedding: object): Promise<TestReply> => control.call('PUT', path, { config: { ...Object(config), cache: { ...cache, embedding: { ...cache.embedding, ...embedding } } } }, { as });
+    assert.equal((await put({ model: 'other' })).status, 200);
+    assert.deepEqual(errorOf(await put({ url: 'https://two.example.com/v1/embeddings' })), [400, 'AB01', 'config.cache.embedding.api_key']);
+
+    const below = await create(control, { strategy: { mode: 'single' }, custom_host: 'https://one.example.com', targets: [{ provider: 'openai', api_key: key, custom_host: '' }] });
+    const belowPath = `/v1/configs/${slugOf(below)}`;
+    const given = Object((await control.call('GET', belowPath, undefined, { as })).body.config);
+    assert.equal((await control.call('PUT', belowPath, { config: { ...given, retry: { attempts: 1 } } }, { as })).status, 200);
+    assert.deepEqual(errorOf(await control.call('PUT', belowPath, { config: { ...given, custom_host: 'https://two.example.com' } }, { as })), [400, 'AB01', 'config.targets[0].api_key']);
+  });
+
   it('are one default in a workspace at most', async () => {
     const control = await startControl();
     const [one, two] = [await create(control, mock, { is_default: 1 }), await create(control, mock, { is_default: true })];

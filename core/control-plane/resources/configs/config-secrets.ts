@@ -67,7 +67,8 @@ class Walk {
   constructor(readonly registry: Registry, readonly replace: Replace, readonly everywhere: string) {}
 
   async config(config: Members, place: string, above: string): Promise<Members> {
-    const host = typeof config.custom_host === 'string' ? config.custom_host : above;
+    // An empty one counts as none.
+    const host = typeof config.custom_host === 'string' && config.custom_host !== '' ? config.custom_host : above;
     const destination = JSON.stringify([host, Object.entries(config).filter(([name, value]) => addressName.test(name) && !isSecretName(name) && value !== undefined)]);
     const copy: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(config)) {
@@ -115,7 +116,7 @@ class Walk {
   }
 
   async #parameters(members: Members, place: string, schema: ObjectSchema | undefined): Promise<Members> {
-    const destination = JSON.stringify(Object.entries(members).filter(([, value]) => typeof value === 'string' && /^https?:/i.test(value)));
+    const destination = JSON.stringify([...addressesIn(members, '')]);
     const copy: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(members)) copy[name] = this.#value(name, value, placeBelow(place, name), schema?.properties[name], destination, false);
     return copy;
@@ -123,7 +124,7 @@ class Walk {
 
   #value(name: string, value: unknown, place: string, schema: unknown, destination: string, isInSecret: boolean): unknown {
     const { secret, properties }: { readonly secret?: unknown; readonly properties?: unknown } = Object(schema);
-    const isSecret = isInSecret || secret === true || isSecretName(name) || (isObject(value) && /headers$/i.test(name));
+    const isSecret = isInSecret || secret === true || isSecretName(name) || isHeaders(name, value);
     if (Array.isArray(value)) return value.map((item, index) => this.#value(name, item, placeBelow(place, index), Object(schema).items, destination, isSecret));
     if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([inner, each]) => [inner, this.#value(inner, each, placeBelow(place, inner), Object(properties)[inner], destination, isSecret)]));
     if (!isSecret || value === '' || typeof value !== 'string') return value;
@@ -135,6 +136,18 @@ async function each<T>(list: readonly unknown[], place: string, work: (item: unk
   const done: T[] = [];
   for (const [index, item] of list.entries()) done.push(await work(item, placeBelow(place, index)));
   return done;
+}
+
+/** Which of them are secret nobody can tell. */
+const isHeaders = (name: string, value: unknown): boolean => isObject(value) && /headers$/i.test(name);
+
+/** Of the parameters of a plugin: what looks like an address, or is called one, at any depth. */
+function* addressesIn(value: unknown, place: string): Generator<readonly [string, unknown]> {
+  if (typeof value === 'string') {
+    if (/^[a-z][a-z0-9+.-]*:/i.test(value) || /(?:url|uri|host|endpoint|address|domain|origin|region)[^.]*$/i.test(place)) yield [place, value];
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, each] of Object.entries(value)) if (!isSecretName(name) && !isHeaders(name, each)) yield* addressesIn(each, `${place}.${name}`);
+  }
 }
 
 function addresses(config: Members): readonly unknown[] {
