@@ -10,7 +10,7 @@ import type { CommandWords } from './command.js';
 const newKeyVariable = 'GATEWAY_NEW_MASTER_KEY';
 
 export async function rekey(around: Surroundings, { flags, options }: CommandWords): Promise<number> {
-  // Of this command alone: it is no setting.
+  // Of this command alone: it is not a setting.
   const { [newKeyVariable]: newKey, ...environment } = around.environment;
   const settings = readSettings(environment, around.cwd);
   const file = options.get('--new-key-file');

@@ -21,7 +21,7 @@ function isTime(text: string): boolean {
 const makeAjv = (coerceTypes: boolean): Ajv => {
   const ajv = new Ajv({ allowUnionTypes: true, useDefaults: true, coerceTypes, verbose: true, strictTuples: false });
   addFormats(ajv);
-  // Some that the standard allows are no time to anybody here: a leap second, an offset without minutes.
+  // Some that the standard allows are not a time to anybody here: a leap second, an offset without minutes.
   ajv.addFormat('date-time', { type: 'string', validate: isTime });
   return ajv;
 };

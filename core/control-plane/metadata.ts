@@ -103,7 +103,7 @@ export function checkMetadataSchema(schema: Readonly<Record<string, unknown>>, p
   const refuse = (reason: string, place = ''): never => { throw fail('FIELD_INVALID', { param: `${param}${place}`, reason }); };
   if (JSON.stringify(schema).length > schemaCharsMax) refuse(`has more than ${schemaCharsMax} characters`);
   if (schema.type !== 'object') refuse('must be "object": metadata is one', '.type');
-  // Its verdict would be a promise, and a promise is no refusal.
+  // Its verdict would be a promise, and a promise is not a refusal.
   if (schema.$async !== undefined) refuse('is nothing that a JSON Schema has', '.$async');
   const { properties = {} } = schema;
   if (isObject(properties)) {

@@ -107,7 +107,7 @@ async function checkBackup(tables: readonly Table[], path: string): Promise<Chec
       if (table.secrets.length > 0 && header.secrets === 'absent' && isEmptied(row, secrets.map(({ sealed }) => sealed))) withoutSecrets.add(name);
     }
   }
-  if (header === undefined || end === undefined) throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it has no end; it was cut off, or is no backup` });
+  if (header === undefined || end === undefined) throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it has no end; it was cut off, or is not a backup` });
   return { end, keyIds: [...keyIds], withoutSecrets };
 }
 
@@ -121,7 +121,7 @@ function headerOf(value: Readonly<Record<string, unknown>>, path: string): Backu
     throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it has format ${backup}, newer than the ${backupFormat} that this version reads; take version ${String(gateway)} of the gateway` });
   }
   if (!isCount(backup, backupFormat) || backup < 1 || Object.values(tables).some((format) => !isCount(format, Number.MAX_SAFE_INTEGER) || format < 1)) {
-    throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it has formats that are no whole numbers from 1` });
+    throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it has formats that are not whole numbers from 1` });
   }
   return value as unknown as BackupHeader;
 }
@@ -136,7 +136,7 @@ function auditOf(value: Readonly<Record<string, unknown>>, last: BackupAudit['au
   const { audit, packed, hash } = value;
   const place: readonly unknown[] = Array.isArray(audit) ? audit : [];
   const [sequence, number] = place;
-  if (place.length !== 2 || !isCount(sequence, sequenceMax) || !isCount(number, 10 ** auditDigits - 1) || typeof packed !== 'string' || typeof hash !== 'string' || !hash256.test(hash)) throw wrong('is no audit entry');
+  if (place.length !== 2 || !isCount(sequence, sequenceMax) || !isCount(number, 10 ** auditDigits - 1) || typeof packed !== 'string' || typeof hash !== 'string' || !hash256.test(hash)) throw wrong('is not an audit entry');
   if (sequence < last[0] || (sequence === last[0] && number <= last[1])) throw wrong('is an audit entry that is not behind the one before it');
   const write = auditWrite(sequence, number, Buffer.from(packed, 'base64'), hash);
   try {
@@ -157,7 +157,7 @@ function faultOfWrites(table: Table, row: Row): string | undefined {
 }
 
 const faultOfKey = (key: string): string | undefined =>
-  (Buffer.byteLength(key) > keyBytesMax || /\p{Surrogate}/u.test(key) ? `has an id that is no key: longer than ${keyBytesMax} bytes, or not Unicode` : undefined);
+  (Buffer.byteLength(key) > keyBytesMax || /\p{Surrogate}/u.test(key) ? `has an id that is not a key: longer than ${keyBytesMax} bytes, or not Unicode` : undefined);
 
 /** What unique indexes will hold, by row: a later line takes the place of an earlier one. */
 class UniqueKeys {
@@ -194,7 +194,7 @@ function rowOf(tables: readonly Table[], header: BackupHeader, value: Readonly<R
   if (table === undefined) throw wrong(`is of a table ${String(value.table).slice(0, 64)}, which this version does not have; take version ${header.gateway} of the gateway`);
   const { id, row } = value;
   const format = header.tables[table.name];
-  if (typeof id !== 'string' || typeof row !== 'object' || format === undefined) throw wrong('is no row');
+  if (typeof id !== 'string' || typeof row !== 'object' || format === undefined) throw wrong('is not a row');
   if (row === null) return { table, id, row: null };
   if (isDeeper(row, rowLevelsMax)) throw wrong(`nests objects and lists deeper than ${rowLevelsMax} levels`);
   try {

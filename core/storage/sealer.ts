@@ -61,7 +61,7 @@ export class Sealer {
   }
 }
 
-/** The id of the master key that this was sealed under; undefined: it is no sealed value. */
+/** The id of the master key that this was sealed under; undefined: it is not a sealed value. */
 export function keyIdOf(sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64');
   return bytes[0] !== layout || bytes.length < headBytes + nonceBytes + tagBytes ? undefined : bytes.toString('hex', 1, headBytes);

@@ -8,7 +8,7 @@ export class SharedLists {
   readonly #byLength = new Map<number, (readonly unknown[])[]>();
   #count = 0;
 
-  /** The first list that had the same texts, frozen; what is no list of texts is given back as it is. */
+  /** The first list that had the same texts, frozen; what is not a list of texts is given back as it is. */
   share(value: unknown): unknown {
     if (!Array.isArray(value)) return value;
     const list: readonly unknown[] = value;

@@ -43,7 +43,7 @@ function refuseProvider(provider: string, savedOnly: SavedOnly, param: string): 
   if (savedOnly.providers) throw fail('INLINE_PROVIDER_BLOCKED', { param });
 }
 
-/** A text that is no config is refused where it is read. */
+/** A text that is not a config is refused where it is read. */
 function refuseInConfig(text: string, savedOnly: SavedOnly): void {
   let root: unknown;
   try {

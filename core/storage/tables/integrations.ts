@@ -25,7 +25,7 @@ export const integrations = defineTable({
     /** The API key. */
     sealedKey: orNull(filledText()),
     maskedKey: orNull(Type.String()),
-    /** Members of the provider's parameters that are no secrets, by its names. */
+    /** Members of the provider's parameters that are not secrets, by its names. */
     configurations: anyObject(),
     /** JSON of an object: the members that are. */
     sealedConfigurations: orNull(filledText()),

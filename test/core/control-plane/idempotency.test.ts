@@ -25,7 +25,7 @@ describe('an idempotency key', () => {
     assert.deepEqual(control.faults, []);
   });
 
-  it('of another call is refused, and one that is no key', async () => {
+  it('of another call is refused, and one that is not a key', async () => {
     const control = await startControl();
     await control.call('POST', path, body, { idempotencyKey: 'one' });
     const other = await control.call('POST', path, { ...body, name: 'Other' }, { idempotencyKey: 'one' });

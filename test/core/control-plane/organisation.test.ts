@@ -51,7 +51,7 @@ describe('the organisation', () => {
     assert.deepEqual(errorOf(await control.call('POST', '/v1/workspaces', { name: 'n', defaults: { metadata: { a: `${'a'.repeat(120)}!` } } })), [400, 'AB01', 'defaults.metadata.a']);
   });
 
-  it('takes no metadata schema that is no check, or never ends', async () => {
+  it('takes no metadata schema that is not a check, or never ends', async () => {
     const control = await startControl();
     const pairs = (count: number): Record<string, unknown> => Object.fromEntries(Array.from({ length: count }, (_, index) => {
       const next = { $ref: `#/definitions/d${index + 1}` };

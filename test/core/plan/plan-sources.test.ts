@@ -92,7 +92,7 @@ describe('a plan of stored rows', () => {
     cache.release(before);
   });
 
-  it('is refused when a row is no more, every time, and made again when it is back', async () => {
+  it('is refused when a row is gone, every time, and made again when it is back', async () => {
     const { view, find } = setUp();
     await find(stored);
     view.remove('config', 'id-of-pc-a');

@@ -192,7 +192,7 @@ export function checkedHost(value: string, param: string): string {
     parseCustomHost(value);
     return value;
   } catch (thrown) {
-    throw isGatewayError(thrown) ? fail('FIELD_INVALID', { param, reason: `is no address: ${thrown.message.replace(/^custom host: /, '')}` }) : thrown;
+    throw isGatewayError(thrown) ? fail('FIELD_INVALID', { param, reason: `is not an address: ${thrown.message.replace(/^custom host: /, '')}` }) : thrown;
   }
 }
 
