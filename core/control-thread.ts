@@ -18,7 +18,7 @@ const jobsEveryMs = 60_000;
 /** A reply waits so long for every thread to obey what it tells of. */
 const obeyedMsMax = 250;
 
-/** What it shares with the threads that serve calls. */
+/** Memory shared with the threads that serve calls. */
 export type ControlMemory = Pick<SharedMemory, 'masterKey' | 'revision' | 'applied'>;
 
 export function startControlPlane(services: ThreadServices, { store, onCommit }: Repository, memory: ControlMemory): ControlPlane {

@@ -1,4 +1,4 @@
-// What commands do to a data directory without a gateway: backup, restore, change of the master key. A backup also works beside one.
+// Commands on a data directory without a gateway: backup, restore, change of the master key. A backup also works beside one.
 
 import { existsSync, mkdirSync } from 'node:fs';
 import type { BackupReport, RekeyOptions, RekeyReport } from './cli/app-contract.js';

@@ -60,7 +60,7 @@ export const scopesOfType: { readonly [T in KeyType]: readonly string[] } = {
   'workspace-user': scopesAt(2),
 };
 
-/** What a key needs for something: one scope, or instead of it any one of others. */
+/** The scope that something asks of a key: one scope, or instead of it any one of others. */
 export interface ScopeRule {
   readonly scope: string;
   readonly otherScopes?: readonly string[];

@@ -36,7 +36,7 @@ export interface BackupReport {
   readonly auditEntries: number;
   /** Rows whose secrets are not in it, as `integration <id>`. */
   readonly withoutSecrets: readonly string[];
-  /** What is wrong with the audit log; undefined: it is whole. */
+  /** The fault of the audit log; undefined: it is whole. */
   readonly auditFault: string | undefined;
 }
 

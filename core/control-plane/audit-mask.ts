@@ -1,4 +1,4 @@
-// What the audit log keeps of a request. A secret may stand in any member that can hold one, so it is decided by names what is kept, not what is left
+// The part of a request that the audit log keeps. A secret may stand in any member that can hold one, so it is decided by names what is kept, not what is left
 // out: of configs and credentials only the members listed here, of headers only those that say how a call was made, of addresses only the host.
 
 const mark = '[masked]';

@@ -1,4 +1,4 @@
-// What a client sent -> what a handler gets, or an error that names the member and says what would be right. Unknown members are refused by name. Never
+// The client's query and body -> the input of a handler, or an error that names the member and says what would be right. Unknown members are refused by name. Never
 // quotes a value: it may be a secret.
 
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';

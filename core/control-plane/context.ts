@@ -1,4 +1,4 @@
-// What a handler gets: who calls, the rows, the clock, and the change that dispatch commits when the handler has returned. A handler runs again from
+// The surroundings of a handler: who calls, the rows, the clock, and the change that dispatch commits when the handler has returned. A handler runs again from
 // the beginning, with a new context, when a row that it read was changed before its own change was written.
 
 import { fail } from '../errors/gateway-error.js';
@@ -22,7 +22,7 @@ export interface Caller {
 }
 
 export class ControlContext {
-  /** What is to become of rows; committed, with the audit entry, when the handler has returned. */
+  /** The changes of rows; committed, with the audit entry, when the handler has returned. */
   readonly change = new Change();
   /** Beside what the request says, in the audit entry. Never a secret. */
   readonly auditDetails: Record<string, unknown> = {};

@@ -27,7 +27,7 @@ export interface ControlReply {
   readonly body: string;
 }
 
-/** What a client sent, checked, with defaults filled in. */
+/** The client's input, checked, with defaults filled in. */
 export interface CheckedInput extends Input {
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;

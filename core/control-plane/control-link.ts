@@ -32,7 +32,7 @@ interface Answer {
   readonly reply: LinkedReply;
 }
 
-/** What takes control calls. */
+/** Takes control calls. */
 export interface CallHandler {
   /** Never rejects. */
   handle(call: ControlCall): Promise<ControlReply>;

@@ -28,7 +28,7 @@ export interface Operation {
   readonly body: TSchema | null;
   /** In the audit log: `created`, `updated`, `deleted`, `rotated`; null: it changes nothing. */
   readonly action: string | null;
-  /** What its answer looks like, for the docs. */
+  /** The shape of its answer, for the docs. */
   readonly reply: TSchema | null;
   handle(context: ControlContext, input: Input): Promise<Reply> | Reply;
 }

@@ -21,7 +21,7 @@ export const repeatedHeader = 'x-gateway-idempotent-replay';
 /** A row that others change faster than a handler runs is not changed by it. */
 const triesMax = 20;
 
-/** What is known of a call so far, for its audit entry. */
+/** The call as far as it is known, for its audit entry. */
 interface Progress {
   route: ControlRoute | undefined;
   body: unknown;

@@ -1,4 +1,4 @@
-// What the gateway does by itself as time passes: keys expire and are rotated, people are warned. Run every minute or so by one thread of each process;
+// The gateway's own work as time passes: keys expire and are rotated, people are warned. Run every minute or so by one thread of each process;
 // a row in the store says who runs a job, so that of several processes only one does. The clock comes from outside. A run that is broken off is taken
 // up by the next one: a job looks for what is due, changes rows as they were read, and has a limit to what it does in one go.
 
@@ -16,7 +16,7 @@ export interface JobContext {
   readonly repository: Repository;
   /** Milliseconds since the Unix epoch. */
   readonly nowMs: number;
-  /** What the last run returned. */
+  /** The result of the last run. */
   readonly memory: Memory;
   /** For the operator's log. Never a secret. */
   notify(message: string, details: Readonly<Record<string, unknown>>): void;
@@ -130,7 +130,7 @@ export async function isCommitted(repository: Repository, change: Change): Promi
   }
 }
 
-/** What the audit log keeps of something that nobody called for. */
+/** The audit record of something that nobody called for. */
 export const ownAuditRecord = (
   nowMs: number, about: { readonly organisationId: string; readonly workspaceId: string | null; readonly resourceType: string; readonly uri: string }, action: string, details: Readonly<Record<string, unknown>>,
 ): AuditRecord => ({

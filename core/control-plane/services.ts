@@ -1,4 +1,4 @@
-// What handlers need of the rest of the gateway.
+// The rest of the gateway, as far as handlers need it.
 
 import type { Registry } from '../registry/registry.js';
 import type { Repository } from '../storage/repository.js';

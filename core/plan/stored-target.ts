@@ -1,5 +1,5 @@
 // Hot: runs for each try of a target whose provider is stored.
-// What the stored rows behind `@slug` say about each call: whether the provider is in use, which models it may be asked for, where single models
+// The stored rows behind `@slug`, as each call sees them: whether the provider is in use, which models it may be asked for, where single models
 // live and which headers go along. Its headers may be secrets: printed it says nothing of them.
 
 import { fail } from '../errors/gateway-error.js';

@@ -18,7 +18,7 @@ export interface Principal {
   readonly workspace: WorkspaceState | null;
 }
 
-/** What a call with the key does not have to say. */
+/** Said by the key, so that its calls need not. */
 export interface KeyDefaults {
   /** Id or slug of a stored config; undefined without. */
   readonly config: string | undefined;

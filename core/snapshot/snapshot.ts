@@ -56,7 +56,7 @@ export class Snapshot {
     this.#view = new View(options.sealer ?? null);
   }
 
-  /** What calls that begin now see. */
+  /** The view of calls that begin now. */
   get view(): View {
     return this.#view;
   }

@@ -1,5 +1,5 @@
 // Hot: read for each call.
-// What calls need of the control store, as frozen projections of rows, found synchronously. Rows are put in and taken out between calls, all of a
+// The control store as calls need it: frozen projections of rows, found synchronously. Rows are put in and taken out between calls, all of a
 // commit at once, so a call never sees half of a change. A call takes what it needs in one go, at its beginning, and keeps it to its end.
 
 import type { Row, Table } from '../storage/define-table.js';
@@ -27,7 +27,7 @@ export const projectedTables: readonly Table[] = [organisations, workspaces, int
 /** Of all views of a thread, so that no two states have the same number. */
 let epochs = 0;
 
-/** What is needed of a key to take it out again. */
+/** The parts of a key that are needed to take it out again. */
 interface KeyEntry {
   readonly keyHash: string;
   readonly prefix: string;

@@ -5,7 +5,7 @@ import type { OrganisationRow } from '../storage/tables/organisations.js';
 import type { WorkspaceRow } from '../storage/tables/workspaces.js';
 
 export class WorkspaceState {
-  /** What calls have to look at; null: nothing. */
+  /** Rules that calls have to look at; null: none. */
   rules: WorkspaceRules | null = unknownWorkspace;
 
   constructor(readonly id: string) {}
@@ -22,7 +22,7 @@ export interface WorkspaceRules {
   readonly savedOnly: SavedOnly | null;
 }
 
-/** What a call may not bring along, but only name as it is stored. */
+/** Things that a call may only name as they are stored, not bring along. */
 export interface SavedOnly {
   readonly configs: boolean;
   readonly providers: boolean;

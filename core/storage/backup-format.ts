@@ -47,6 +47,6 @@ export interface BackupSummary {
   readonly auditEntries: number;
   /** Rows whose secrets are not in it, as `integration <id>`. */
   readonly withoutSecrets: readonly string[];
-  /** What is wrong with the audit log; undefined: it is whole. */
+  /** The fault of the audit log; undefined: it is whole. */
   readonly auditFault: string | undefined;
 }

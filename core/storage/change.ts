@@ -1,4 +1,4 @@
-// What is to become of rows, in one piece: gathered here, written by Repository.commit(), all or nothing.
+// A change of rows, in one piece: gathered here, written by Repository.commit(), all or nothing.
 
 import type { Row, Table } from './define-table.js';
 

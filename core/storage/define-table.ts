@@ -14,7 +14,7 @@ export interface Row {
 export interface Index<R> {
   /** At most one row may have these parts; a second one is refused as a duplicate. */
   readonly isUnique?: true;
-  /** What the row is found by; null: the row is not in the index. Pure. */
+  /** The parts that the row is found by; null: the row is not in the index. Pure. */
   of(row: R): readonly string[] | null;
 }
 

@@ -11,7 +11,7 @@ import { rowsUnderOtherKeys, withoutSecrets, withSecrets, type StoredUnderOtherK
 
 const rowsOfBatch = 200;
 
-/** What the change that was broken off leads to; null: none was. */
+/** The outcome of the change that was broken off; null: none was. */
 export async function nextKeyIdOf(repository: Repository): Promise<string | null> {
   return (await readMasterKeyRecord(repository.store))?.nextKeyId ?? null;
 }

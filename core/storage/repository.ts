@@ -49,7 +49,7 @@ export interface AuditEntry {
   readonly packed: Uint8Array;
 }
 
-/** What was committed after a sequence; `touched` null: too long ago to tell, or never read. */
+/** The commits after a sequence; `touched` null: too long ago to tell, or never read. */
 export interface Changes {
   readonly sequence: number;
   readonly touched: ReadonlyMap<string, ReadonlySet<string>> | null;
@@ -188,7 +188,7 @@ export class Repository {
     throw fail('SETTINGS_INVALID', { reason: `a change could not be written: others came first ${triesMax} times` });
   }
 
-  /** What was committed after `since`. Rows read afterwards are at least as new. */
+  /** The commits after `since`. Rows read afterwards are at least as new. */
   async changes(since: number): Promise<Changes> {
     const { sequence } = await this.#readHead();
     if (since < 0 || since < sequence - changesMax) return { sequence, touched: null };
@@ -209,7 +209,7 @@ export class Repository {
     return (await this.#readHead()).sequence;
   }
 
-  /** What the last commit left: its sequence, and the hash of the last audit entry. */
+  /** The state after the last commit: its sequence, and the hash of the last audit entry. */
   async head(): Promise<{ readonly sequence: number; readonly auditHash: string }> {
     const { sequence, auditHash } = await this.#readHead();
     return { sequence, auditHash };

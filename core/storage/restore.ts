@@ -31,7 +31,7 @@ export async function requireWhole(store: Store): Promise<void> {
 }
 
 export interface RestoreOptions {
-  /** What is stored now is replaced. */
+  /** The stored rows are replaced. */
   readonly isForced: boolean;
   /** Of the master key at hand; undefined: there is none yet. */
   readonly keyId: string | undefined;
@@ -159,7 +159,7 @@ function faultOfWrites(table: Table, row: Row): string | undefined {
 const faultOfKey = (key: string): string | undefined =>
   (Buffer.byteLength(key) > keyBytesMax || /\p{Surrogate}/u.test(key) ? `has an id that is not a key: longer than ${keyBytesMax} bytes, or not Unicode` : undefined);
 
-/** What unique indexes will hold, by row: a later line takes the place of an earlier one. */
+/** The unique indexes as they will be, by row: a later line takes the place of an earlier one. */
 class UniqueKeys {
   readonly #rows = new Map<string, readonly string[]>();
 

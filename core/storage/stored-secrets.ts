@@ -8,7 +8,7 @@ import { absentSecret, keyIdOf } from './sealer.js';
 export interface StoredSecret {
   readonly member: string;
   readonly sealed: string;
-  /** What it was sealed with, beside the key. */
+  /** The salt that it was sealed with. */
   readonly place: string;
   /** Of the master key; undefined: it holds no secret (any more). */
   readonly keyId: string | undefined;

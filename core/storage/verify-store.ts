@@ -16,7 +16,7 @@ export interface StoreVerdict {
   /** The first of them, in words; none: all is well. */
   readonly faults: readonly string[];
   readonly faultCount: number;
-  /** What is wrong with the audit log, which is told apart: everything else works without it. */
+  /** The fault of the audit log, which is told apart: everything else works without it. */
   readonly auditFault: string | undefined;
 }
 
@@ -66,7 +66,7 @@ async function verifyRows(repository: Repository, table: Table, tell: (fault: st
   return rows;
 }
 
-/** What is in an index and does not belong there. */
+/** Entries of an index that do not belong there. */
 async function verifyIndex(repository: Repository, table: Table, name: string, tell: (fault: string) => void): Promise<void> {
   const base = `index/${table.name}/${name}`;
   for await (const { key, value } of repository.store.range({ from: `${base}/`, to: `${base}0`, limit: Number.MAX_SAFE_INTEGER })) {

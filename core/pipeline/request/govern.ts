@@ -1,4 +1,4 @@
-// What the key, its workspace and its organisation say about a call: what it may bring along, where it goes when it says nothing, and its metadata.
+// The rules of key, workspace and organisation for a call: what it may bring along, where it goes when it says nothing, and its metadata.
 // Runs only for calls of keys and workspaces that say anything.
 
 import { fail } from '../../errors/gateway-error.js';

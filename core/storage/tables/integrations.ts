@@ -71,7 +71,7 @@ export const integrations = defineTable({
 export type IntegrationRow = RowOf<typeof integrations>;
 export type IntegrationModel = IntegrationRow['models'][number];
 
-/** What one workspace may do with an integration of the organisation. */
+/** One workspace's access to an integration of the organisation. */
 export interface WorkspaceAccess {
   readonly enabled: boolean;
   readonly usage_limits: Readonly<Record<string, unknown>> | null;
@@ -79,7 +79,7 @@ export interface WorkspaceAccess {
   readonly last_reset_at_ms: number | null;
 }
 
-/** What applies to a workspace; undefined: it may not use the integration. */
+/** The access of a workspace; undefined: it may not use the integration. */
 export function accessOf(row: IntegrationRow, workspaceId: string): Omit<WorkspaceAccess, 'last_reset_at_ms'> | undefined {
   if (row.status === 'archived') return undefined;
   if (row.workspaceId !== null) return row.workspaceId === workspaceId ? unlimited : undefined;

@@ -1,4 +1,4 @@
-// What clients may say about an API key: the members of the bodies, and the rules that span several or need other rows.
+// The wire members of an API key: the members of the bodies, and the rules that span several or need other rows.
 
 import { Type, type Static } from '../../../storage/type.js';
 import { fail } from '../../../errors/gateway-error.js';
@@ -88,7 +88,7 @@ export async function organisationSettings({ repository, caller }: ControlContex
   return (await repository.get(organisations, caller.organisationId))?.row.settings ?? {};
 }
 
-/** What is enforced for keys of this type; null: nothing. */
+/** The period enforced for keys of this type; null: nothing. */
 export async function enforcedPeriod(context: ControlContext, type: KeyType): Promise<EnforcedPeriod> {
   if (type !== 'workspace-user') return null;
   return periodOf(await organisationSettings(context));

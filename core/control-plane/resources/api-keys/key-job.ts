@@ -1,4 +1,4 @@
-// What becomes of API keys as time passes, in this order: the period that the organisation enforces, secrets and keys that end, rotations that are due,
+// The life of API keys as time passes, in this order: the period that the organisation enforces, secrets and keys that end, rotations that are due,
 // warnings. Each key is one change with its audit entries, on the row as it was read: it happens once, whoever runs it.
 
 import { makeKey } from '../../../auth/key.js';
@@ -50,7 +50,7 @@ async function run(context: JobContext): Promise<Memory> {
   }
 }
 
-/** What an organisation enforces since the last run. */
+/** The periods that organisations enforce since the last run. */
 async function periodsToEnforce(repository: Repository, memory: Memory): Promise<readonly { readonly organisationId: string; readonly period: EnforcedPeriod }[]> {
   const rows = await repository.list(organisations, { limit: pageRows });
   return rows.map(({ row }) => ({ organisationId: row.id, period: periodOf(row.settings) })).filter(({ organisationId, period }) => (memory[organisationId] ?? null) !== period);

@@ -17,7 +17,7 @@ export const rotateFields = object({ key_transition_period_ms: transitionField()
 
 export const secretMembers = (key: string): Pick<ApiKeyRow, 'keyHash' | 'keyPrefix' | 'keyMasked'> => ({ keyHash: hashKey(key), keyPrefix: prefixOf(key), keyMasked: maskedKey(key) });
 
-/** What the audit log says of a rotation. */
+/** The audit details of a rotation. */
 export const rotationDetails = (row: ApiKeyRow, mode: 'manual' | 'auto', oldKey: string): Readonly<Record<string, unknown>> =>
   ({ api_key_id: row.id, rotation_mode: mode, old_key: oldKey, key_transition_expires_at: row.previous === null ? null : time(row.previous.expiresAtMs) });
 

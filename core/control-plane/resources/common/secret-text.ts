@@ -5,7 +5,7 @@ import { fail } from '../../../errors/gateway-error.js';
 import { apiKeys } from '../../../storage/tables/api-keys.js';
 import type { ControlContext } from '../../context.js';
 
-/** What stands in the place of what is not shown. */
+/** Stands in the place of what is not shown. */
 const stars = '****';
 /** Shorter ones show nothing of themselves. */
 const shownCharsMin = 24;

@@ -34,7 +34,7 @@ const head = (row: IntegrationRow): Reply => ({
   name: row.name, slug: row.slug, description: row.description, status: row.status, tags: [], created_at: time(row.createdAtMs), last_updated_at: time(row.updatedAtMs), object: 'integration',
 });
 
-/** What may be shown of the configurations: secrets as `masked_<name>`. */
+/** The part of the configurations that may be shown: secrets as `masked_<name>`. */
 export function configurationsReply(context: ControlContext, row: IntegrationRow): Reply {
   const { headers } = new OpenIntegration(row, context.sealer);
   return {

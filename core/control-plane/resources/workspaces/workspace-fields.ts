@@ -1,4 +1,4 @@
-// What clients may say about a workspace: the members of the bodies, and the rules that span several or need other rows.
+// The wire members of a workspace: the members of the bodies, and the rules that span several or need other rows.
 
 import { fail } from '../../../errors/gateway-error.js';
 import { object, orNull } from '../../../storage/schema-parts.js';
