@@ -7,9 +7,10 @@
 //   change/<sequence>                        [table, id], ... of one commit; the last `changesMax` are kept
 //   audit/<sequence>/<number>                { record, hash }, where the hash is over the record and the hash before it
 //   head                                     { sequence, auditHash }
+//   writer/<random>                          empty; one for whoever commits, written with each commit
 
 import type { Row as StoreRow, Store, Write } from '@gateway/plugin-sdk';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import { fail } from '../errors/gateway-error.js';
 import { CommitConflict, type Change, type RowChange, type Stored } from './change.js';
@@ -29,8 +30,12 @@ export const auditDigits = 6;
 /** Of a key of the store. */
 export const keyBytesMax = 1_024;
 const headKey = 'head';
+const writersFrom = 'writer/';
+/** Rows of earlier writers that are removed at once. */
+const writersMax = 1_000;
 export const emptyAuditHash = '';
 
+const noBytes = new Uint8Array(0);
 const packr = new Packr({ useRecords: false });
 
 interface Head {
@@ -38,6 +43,15 @@ interface Head {
   readonly auditHash: string;
   /** Of the row in the store. */
   readonly version: number;
+}
+
+/** What the next commit is to find, and takes the place of. */
+interface Turn extends Head {
+  /**
+   * Of the row of this writer. A commit that is chained to one under way knows which version of the head that one leaves; when it fails, because
+   * another process came first, that process leaves the very same version. Of this row it leaves none.
+   */
+  readonly writerVersion: number;
 }
 
 export interface AuditEntry {
@@ -76,8 +90,11 @@ export interface AuditOptions {
 
 export class Repository {
   /** As it will be when all commits under way are written; undefined: to be read. */
-  #head: Head | undefined = undefined;
-  #reading: Promise<Head> | undefined = undefined;
+  #head: Turn | undefined = undefined;
+  #reading: Promise<Turn> | undefined = undefined;
+  readonly #writerKey = `${writersFrom}${randomBytes(12).toString('hex')}`;
+  /** Rows of earlier writers, most of which are gone; one that is not makes its row anew. Null: they were looked for. */
+  #writers: readonly string[] | null = [];
   /** Grows when #head turned out wrong. */
   #epoch = 0;
 
@@ -167,7 +184,10 @@ export class Repository {
       const head = this.#head;
       if (head === undefined) continue;
       const { batch, next } = batchOf(change, head);
-      this.#head = next;
+      batch.push({ op: 'put', key: this.#writerKey, value: noBytes, ifVersion: head.writerVersion });
+      for (const key of this.#writers ?? []) batch.push({ op: 'remove', key });
+      this.#writers = null;
+      this.#head = { ...next, writerVersion: head.writerVersion + 1 };
       const epoch = this.#epoch;
       let isWritten = false;
       try {
@@ -223,9 +243,19 @@ export class Repository {
   }
 
   async #knowHead(): Promise<void> {
-    this.#reading ??= this.#readHead().finally(() => { this.#reading = undefined; });
+    this.#reading ??= this.#readTurn().finally(() => { this.#reading = undefined; });
     const read = await this.#reading;
     this.#head ??= read;
+  }
+
+  async #readTurn(): Promise<Turn> {
+    if (this.#writers !== null) {
+      const keys: string[] = [];
+      for await (const { key } of this.store.range({ from: writersFrom, to: 'writer0', limit: writersMax })) if (key !== this.#writerKey) keys.push(key);
+      if (this.#writers !== null) this.#writers = keys;
+    }
+    const own = await this.store.get(this.#writerKey);
+    return { ...await this.#readHead(), writerVersion: own?.version ?? 0 };
   }
 
   async #readHead(): Promise<Head> {

@@ -11,6 +11,7 @@ import { newId } from '../../../core/storage/new-id.js';
 import { prepareStore } from '../../../core/storage/prepare-store.js';
 import { auditHashOf, changesMax, Repository } from '../../../core/storage/repository.js';
 import { object } from '../../../core/storage/schema-parts.js';
+import { verifyAudit } from '../../../core/storage/verify-audit.js';
 import { apiKeys } from '../../../core/storage/tables/api-keys.js';
 import { keyRow, putRows, removeRows } from '../../support/rows.js';
 
@@ -138,6 +139,36 @@ describe('repository', () => {
     for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 60 }, (_, index) => repository.commit(insert(thing(`t${round}-${index}`)))));
     assert.equal(writes, 180);
     assert.equal(await repository.sequence(), 180);
+  });
+
+  it('keeps one order when another process commits between commits that are under way at once', async () => {
+    const store = await freshStore();
+    const other = new Repository(store);
+    await other.commit(insert(thing('before')));
+    let open = (): void => {};
+    const gate = new Promise<void>((resolve) => { open = resolve; });
+    const late: Store = {
+      get: (key) => store.get(key), range: (range) => store.range(range), revision: () => store.revision(),
+      write: async (batch) => {
+        await gate;
+        return store.write(batch);
+      },
+    };
+    const audited = (id: string): Change => {
+      const change = insert(thing(id));
+      change.audit.push({ made: id });
+      return change;
+    };
+    const repository = new Repository(late);
+    // What these two believe of the head is wrong when they are written; the version that the second expects is there all the same.
+    const writing = [repository.commit(audited('first')), repository.commit(audited('second'))];
+    await new Promise((resolve) => { setImmediate(resolve); });
+    await other.commit(audited('between'));
+    open();
+    assert.deepEqual((await Promise.all(writing)).sort(), [3, 4]);
+    assert.deepEqual(await verifyAudit(other), { entries: 3, hash: (await other.head()).auditHash, fault: undefined });
+    assert.equal((await other.head()).sequence, 4);
+    assert.deepEqual([...((await other.changes(2)).touched?.get('thing') ?? [])].sort(), ['first', 'second']);
   });
 
   it('goes on after a write that the storage refused', async () => {
