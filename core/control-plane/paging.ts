@@ -1,6 +1,7 @@
 // Pages of lists: `current_page` from 0 and `page_size`, newest first.
 
 import { Type } from '../storage/type.js';
+import { fail } from '../errors/gateway-error.js';
 import { listReply } from './envelope.js';
 import type { ControlContext } from './context.js';
 import type { Stored } from '../storage/change.js';
@@ -15,6 +16,22 @@ export const pageQuery = (defaultSize: number = pageSizeDefault, maximum: number
   page_size: Type.Optional(Type.Integer({ minimum: 1, maximum, default: defaultSize })),
 });
 
+/** Of the rows in one reply, about. Fewer of them are asked for at once when they are large. */
+const replyCharsMax = 8 * 1024 * 1024;
+
+/** The rows of one reply: so many as one thread can write, and others wait for. */
+export class PageRows {
+  readonly rows: unknown[] = [];
+  #chars = 0;
+
+  /** Throws FIELD_INVALID when there is no room for it; for the first there is. */
+  add(row: unknown): void {
+    this.#chars += JSON.stringify(row).length;
+    if (this.#chars > replyCharsMax && this.rows.length > 0) throw fail('FIELD_INVALID', { param: 'page_size', reason: `asks for more than ${replyCharsMax / 1024 / 1024} MiB of rows at once; these are large, so ask for at most ${this.rows.length}` });
+    this.rows.push(row);
+  }
+}
+
 export interface Page {
   readonly current_page?: number;
   readonly page_size?: number;
@@ -25,8 +42,9 @@ export async function pageOf<R extends Row>(
   context: ControlContext, table: Table<R>, at: { readonly index?: string; readonly parts?: readonly string[] }, page: Page, view: (stored: Stored<R>) => unknown,
 ): Promise<Readonly<Record<string, unknown>>> {
   const size = page.page_size ?? pageSizeDefault;
-  const rows = await context.repository.list(table, { ...at, limit: size, offset: (page.current_page ?? 0) * size, reverse: true });
-  return listReply(await context.repository.count(table, at.index, at.parts), rows.map(view));
+  const shown = new PageRows();
+  for await (const stored of context.repository.page(table, { ...at, limit: size, offset: (page.current_page ?? 0) * size, reverse: true })) shown.add(view(stored));
+  return listReply(await context.repository.count(table, at.index, at.parts), shown.rows);
 }
 
 /** The same of rows that a filter has to look at one by one; newest first. */
@@ -36,12 +54,12 @@ export async function filteredPage<R extends Row>(
 ): Promise<Readonly<Record<string, unknown>>> {
   const size = page.page_size ?? pageSizeDefault;
   const first = (page.current_page ?? 0) * size;
-  const found: Stored<R>[] = [];
+  const shown = new PageRows();
   let total = 0;
   for await (const stored of context.repository.each(table, { ...at, reverse: true })) {
     if (!isWanted(stored.row)) continue;
-    if (total >= first && found.length < size) found.push(stored);
+    if (total >= first && shown.rows.length < size) shown.add(view(stored));
     total += 1;
   }
-  return listReply(total, found.map(view));
+  return listReply(total, shown.rows);
 }

@@ -113,9 +113,15 @@ export class Repository {
   }
 
   async list<R extends Row>(table: Table<R>, options: ListOptions): Promise<Stored<R>[]> {
+    const list: Stored<R>[] = [];
+    for await (const stored of this.page(table, options)) list.push(stored);
+    return list;
+  }
+
+  /** The same, read as they are taken: for rows that may be large. */
+  async *page<R extends Row>(table: Table<R>, options: ListOptions): AsyncGenerator<Stored<R>> {
     const { index, parts = [], limit, offset = 0, reverse = false } = options;
     const base = index === undefined ? table.name : indexKey(table, index, parts);
-    const list: Stored<R>[] = [];
     let left = offset;
     // '0' follows '/'.
     for await (const entry of this.store.range({ from: `${base}/`, to: `${base}0`, limit: offset + limit, reverse })) {
@@ -124,12 +130,11 @@ export class Repository {
         continue;
       }
       const stored = index === undefined ? decode(table, entry) : await this.get(table, Buffer.from(entry.value).toString());
-      if (stored !== undefined) list.push(stored);
+      if (stored !== undefined) yield stored;
     }
-    return list;
   }
 
-  /** The same without a limit, read as they are taken. */
+  /** As `page`, without a limit. */
   async *each<R extends Row>(table: Table<R>, { index, parts = [], reverse = false }: Omit<ListOptions, 'limit' | 'offset'>): AsyncGenerator<Stored<R>> {
     const base = index === undefined ? table.name : indexKey(table, index, parts);
     for await (const entry of this.store.range({ from: `${base}/`, to: `${base}0`, limit: Number.MAX_SAFE_INTEGER, reverse })) {

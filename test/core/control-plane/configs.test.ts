@@ -17,6 +17,19 @@ const errorOf = ({ status, body }: TestReply): unknown[] => [status, Object(body
 const slugOf = ({ body }: TestReply): string => String(body.slug);
 
 describe('configs', () => {
+  it('are listed with their versions as far as one reply can hold them', async () => {
+    const control = await startControl();
+    const config = (version: number): unknown => ({ provider: 'mock', override_params: { text: 'x'.repeat(900_000) + String(version) } });
+    const path = `/v1/configs/${slugOf(await create(control, config(0)))}`;
+    for (let version = 1; version < 12; version += 1) assert.equal((await control.call('PUT', path, { config: config(version) }, { as })).status, 200);
+    const refused = await control.call('GET', `${path}/versions?page_size=100`, undefined, { as });
+    assert.deepEqual(errorOf(refused), [400, 'AB01', 'page_size']);
+    assert.match(String(refused.body.message), /^page_size asks for more than 8 MiB of rows at once; these are large, so ask for at most 9$/);
+    const page = await control.call('GET', `${path}/versions?page_size=9&current_page=1`, undefined, { as });
+    assert.deepEqual([page.status, page.body.total, Object(page.body.data).length], [200, 12, 3]);
+    assert.deepEqual(control.faults, []);
+  });
+
   it('are refused when their text nests too deep', async () => {
     const control = await startControl();
     for (const text of [`{"override_params":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`, `${'{"strategy":{"mode":"single"},"targets":['.repeat(9_000)}${']}'.repeat(9_000)}`]) {

@@ -24,6 +24,20 @@ async function addWorkspace(control: TestControl, slug: string): Promise<string>
 }
 
 describe('integrations', () => {
+  it('hold models up to a bound, however many calls bring them', async () => {
+    const control = await startControl();
+    const path = `${pathOf(await create(control))}/models`;
+    const replies: TestReply[] = [];
+    for (let part = 0; part < 6; part += 1) {
+      const models = Array.from({ length: 8 }, (_, index) => ({
+        slug: `m-${part}-${index}`, enabled: true, is_custom: true, configurations: { custom_headers: Object.fromEntries(Array.from({ length: 14 }, (_unused, header) => [`x-${header}`, 'v'.repeat(8_000)])) },
+      }));
+      replies.push(await control.call('PUT', path, { models }));
+    }
+    assert.deepEqual(replies.map(({ status }) => status), [200, 200, 200, 200, 400, 400]);
+    assert.deepEqual(errorOf(replies[5] ?? assert.fail()), [400, 'AB01', 'models']);
+  });
+
   it('are created, read, listed, changed and deleted', async () => {
     const control = await startControl();
     const made = await create(control, { slug: 'main', description: 'the first', configurations: { openai_organization: 'org-1', custom_headers: { 'X-Team': 'blue' } } });

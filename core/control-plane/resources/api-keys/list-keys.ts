@@ -5,7 +5,7 @@ import { apiKeys, type ApiKeyRow } from '../../../storage/tables/api-keys.js';
 import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
 import { listReply } from '../../envelope.js';
-import { filteredPage, pageOf, pageQuery, pageSizeDefault } from '../../paging.js';
+import { filteredPage, pageOf, PageRows, pageQuery, pageSizeDefault } from '../../paging.js';
 import { keyById, listableTypes } from './key-access.js';
 import { keyView } from './key-view.js';
 
@@ -32,12 +32,15 @@ async function listIds(context: ControlContext, ids: string, query: Static<typeo
   // Ids grow with time: the newest first.
   const wanted = [...new Set(ids.split(',').map((id) => id.trim()).filter((id) => id !== ''))].sort().reverse();
   if (wanted.length > idsMax) throw fail('FIELD_INVALID', { param: 'ids', reason: `must name at most ${idsMax} keys` });
-  const found: Reply[] = [];
-  for (const id of wanted) {
-    const row = (await keyById(context, id))?.row;
-    if (row !== undefined && isSeen(row)) found.push(keyView(row, context.nowMs));
-  }
   const size = query.page_size ?? pageSizeDefault;
   const first = (query.current_page ?? 0) * size;
-  return listReply(found.length, found.slice(first, first + size));
+  const shown = new PageRows();
+  let total = 0;
+  for (const id of wanted) {
+    const row = (await keyById(context, id))?.row;
+    if (row === undefined || !isSeen(row)) continue;
+    if (total >= first && shown.rows.length < size) shown.add(keyView(row, context.nowMs));
+    total += 1;
+  }
+  return listReply(total, shown.rows);
 }

@@ -11,7 +11,7 @@ import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { listReply, time } from '../../envelope.js';
-import { filteredPage, pageQuery } from '../../paging.js';
+import { filteredPage, PageRows, pageQuery } from '../../paging.js';
 import { slugFrom } from '../../slugs.js';
 import { findRow } from '../common/find-row.js';
 import { checkConfig } from './check-config.js';
@@ -176,12 +176,12 @@ export const configsResource = defineResource({
         const { row } = await configOf(context, params.slug ?? '');
         const size = query.page_size ?? versionsPage;
         const at = { index: 'config', parts: [row.id] };
-        const list: Reply[] = [];
-        for (const version of await context.repository.list(configVersions, { ...at, limit: size, offset: (query.current_page ?? 0) * size, reverse: true })) {
+        const shown = new PageRows();
+        for await (const version of context.repository.page(configVersions, { ...at, limit: size, offset: (query.current_page ?? 0) * size, reverse: true })) {
           const { config, ...members } = await versionView(context, version.row);
-          list.push({ ...head(row), format: 'json', type: 'ORG_CONFIG', ...members, config: config === null ? null : JSON.stringify(config) });
+          shown.add({ ...head(row), format: 'json', type: 'ORG_CONFIG', ...members, config: config === null ? null : JSON.stringify(config) });
         }
-        return listReply(await context.repository.count(configVersions, 'config', [row.id]), list, { success: true });
+        return listReply(await context.repository.count(configVersions, 'config', [row.id]), shown.rows, { success: true });
       },
     }),
   },

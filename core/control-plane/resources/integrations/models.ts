@@ -13,6 +13,8 @@ import { checkedHeaders, maskedHeaders } from './headers.js';
 
 const modelsMax = 2_000;
 const slugCharsMax = 255;
+/** Of all models of an integration with their headers: each change writes them anew, and every thread holds them. */
+const modelsCharsMax = 4 * 1024 * 1024;
 
 const price = () => Type.Optional(orNull(object({ price: Type.Number({ minimum: 0 }) })));
 /** Prices in cents for a token, as clients state them. */
@@ -75,6 +77,8 @@ export async function withModels(context: ControlContext, row: IntegrationRow, g
     if (Object.keys(ownHeaders).length === 0) headers.delete(members.slug);
     else headers.set(members.slug, ownHeaders);
   }
+  const characters = JSON.stringify([[...models.values()], Object.fromEntries(headers)]).length;
+  if (characters > modelsCharsMax) throw fail('FIELD_INVALID', { param: 'models', reason: `would be more than ${modelsCharsMax} characters in this integration; headers for all models are given once, as custom_headers of its configurations` });
   if (models.size > modelsMax) throw fail('FIELD_INVALID', { param: 'models', reason: `would be more than ${modelsMax} in this integration; delete some` });
   return { models: [...models.values()], sealedModelHeaders: sealedHeaders(context, row.id, headers), allowAllModels: given.allow_all_models ?? row.allowAllModels };
 }

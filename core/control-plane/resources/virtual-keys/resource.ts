@@ -9,7 +9,7 @@ import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { listReply } from '../../envelope.js';
-import { pageQuery } from '../../paging.js';
+import { PageRows, pageQuery } from '../../paging.js';
 import { slugField } from '../../slugs.js';
 import { findRow } from '../common/find-row.js';
 import { refuseSecretMappings, secretMappingsField } from '../common/secret-mappings.js';
@@ -69,12 +69,12 @@ export const virtualKeysResource = defineResource({
         const workspace = await context.workspaceIfNamed();
         const at = workspace === undefined ? { index: 'organisation-virtual-key', parts: [context.caller.organisationId] } : { index: 'virtual-key', parts: [workspace.id] };
         const size = query.page_size ?? providersPage;
-        const list: Reply[] = [];
-        for (const provider of await repository.list(providers, { ...at, limit: size, offset: (query.current_page ?? 0) * size, reverse: true })) {
+        const shown = new PageRows();
+        for await (const provider of repository.page(providers, { ...at, limit: size, offset: (query.current_page ?? 0) * size, reverse: true })) {
           const integration = await repository.get(integrations, provider.row.integrationId);
-          if (integration !== undefined) list.push(view(context, provider, integration));
+          if (integration !== undefined) shown.add(view(context, provider, integration));
         }
-        return listReply(await repository.count(providers, at.index, at.parts), list, { success: true });
+        return listReply(await repository.count(providers, at.index, at.parts), shown.rows, { success: true });
       },
     }),
     create: operation({
