@@ -205,6 +205,14 @@ describe('an API key', () => {
     const { keyId } = await control.callerOf('control-test-admin-key');
     assert.deepEqual(errorOf(await control.call('DELETE', `/v1/api-keys/${keyId}`)), [409, 'AB07', null]);
     assert.deepEqual(errorOf(await control.call('PUT', `/v1/api-keys/${keyId}`, { scopes: ['workspaces.list'] })), [409, 'AB07', null]);
+    assert.deepEqual(errorOf(await control.call('PUT', `/v1/api-keys/${keyId}`, { expires_at: '2030-01-15T12:00:01Z' })), [409, 'AB07', null]);
+    // One that can do less is no replacement: it could hand out nothing else.
+    const weak = await made(control, 'organisation/service', { name: 'weak', scopes: ['organisation_service_api_keys.create', 'organisation_service_api_keys.update', 'organisation_service_api_keys.delete'] });
+    for (const change of [{ scopes: [] }, { scopes: ['organisation_service_api_keys.create'] }, { expires_at: '2030-01-15T12:00:01Z' }]) {
+      assert.deepEqual(errorOf(await control.call('PUT', `/v1/api-keys/${keyId}`, change, { as: weak.key })), [409, 'AB07', null], JSON.stringify(change));
+    }
+    const refused = await control.call('DELETE', `/v1/api-keys/${keyId}`, undefined, { as: weak.key });
+    assert.match(String(refused.body.message), /this is the last key of the organisation that can hand out \w+\.\w+ and does not expire; make another one first$/);
     // Each removes the other: one of them stays.
     const second = await made(control, 'organisation/service', { name: 'second', scopes: [...scopesOfType['organisation-service']] });
     const replies = await Promise.all([control.call('DELETE', `/v1/api-keys/${second.id}`), control.call('DELETE', `/v1/api-keys/${keyId}`, undefined, { as: second.key })]);

@@ -56,30 +56,34 @@ export function checkTakeOver(context: ControlContext, row: ApiKeyRow): void {
 const mayHandOut = (context: ControlContext, scope: string): boolean =>
   context.has(scope) || (context.isOrganisationKey && !scopesOfType['organisation-service'].includes(scope));
 
-/** A key that can make keys of the organisation, and so every other, and whose secret somebody may know. */
-const administers = (row: ApiKeyRow, nowMs: number): boolean =>
-  row.type === 'organisation-service' && row.scopes.includes(scopeOf('organisation-service', 'create')) && (row.expiresAtMs === null || row.expiresAtMs > nowMs)
-  && (row.isUnclaimed !== true || (row.previous?.expiresAtMs ?? 0) > nowMs);
+/** Until when a key can make keys of the organisation, and so hand out all that it may do itself, with a secret that somebody may know; 0: not at all. */
+function administersUntil(row: ApiKeyRow, nowMs: number): number {
+  if (row.type !== 'organisation-service' || !row.scopes.includes(scopeOf('organisation-service', 'create'))) return 0;
+  if (row.isUnclaimed === true && (row.previous?.expiresAtMs ?? 0) <= nowMs) return 0;
+  return row.expiresAtMs ?? Infinity;
+}
 
 /**
- * Throws ACTION_UNTIMELY when `stored` is the last key that administers the organisation and `after` does not; without one nobody could get in. The
- * one that remains is written with the change, so that two calls at once cannot take away each other's.
+ * Throws ACTION_UNTIMELY when `after` takes from the organisation the last key that can hand out one of its scopes: nobody could have it again. A key
+ * that expires is no replacement for one that does not. Those that remain are written with the change, so that two calls at once cannot take away
+ * each other's.
  */
 export async function keepAdministered(context: ControlContext, stored: Stored<ApiKeyRow>, after: ApiKeyRow | null): Promise<void> {
   const { nowMs } = context;
-  if (!administers(stored.row, nowMs) || (after !== null && administers(after, nowMs))) return;
-  let offset = 0;
-  for (;;) {
+  const beforeMs = administersUntil(stored.row, nowMs);
+  if (beforeMs <= nowMs) return;
+  const keeps = (row: ApiKeyRow): boolean => administersUntil(row, nowMs) > nowMs && (beforeMs !== Infinity || administersUntil(row, nowMs) === Infinity);
+  const lost = new Set(stored.row.scopes);
+  const take = ({ scopes }: ApiKeyRow): boolean => scopes.map((scope) => lost.delete(scope)).includes(true);
+  if (after !== null && keeps(after)) take(after);
+  for (let offset = 0; lost.size > 0; offset += pageRows) {
     const page = await context.repository.list(apiKeys, { index: 'type', parts: [stored.row.organisationId, 'organisation-service'], limit: pageRows, offset });
-    const other = page.find(({ row }) => row.id !== stored.row.id && administers(row, nowMs));
-    if (other !== undefined) {
-      context.change.update(other, other.row);
-      return;
-    }
+    for (const other of page) if (other.row.id !== stored.row.id && keeps(other.row) && take(other.row)) context.change.update(other, other.row);
     if (page.length < pageRows) break;
-    offset += pageRows;
   }
-  throw fail('ACTION_UNTIMELY', { reason: 'this is the last key that may make keys of the organisation; make another one first' });
+  const [scope] = lost;
+  if (scope === undefined) return;
+  throw fail('ACTION_UNTIMELY', { reason: `this is the last key of the organisation that can hand out ${scope}${beforeMs === Infinity ? ' and does not expire' : ''}; make another one first` });
 }
 
 const pageRows = 100;
