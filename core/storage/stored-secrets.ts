@@ -8,7 +8,7 @@ import { absentSecret, keyIdOf } from './sealer.js';
 export interface StoredSecret {
   readonly member: string;
   readonly sealed: string;
-  /** The salt that it was sealed with. */
+  /** `<table>/<id>/<member>`: the value is bound to it. */
   readonly place: string;
   /** Of the master key; undefined: it holds no secret (any more). */
   readonly keyId: string | undefined;
