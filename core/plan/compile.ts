@@ -165,6 +165,9 @@ class Compiler {
     const provider = await loadProvider(services.registry, stored === null ? named : stored.integration.pluginId);
     const given = credentialsOf(config, provider);
     const kept = stored === null ? keptOf(config, given, provider, context) : stored.integration.open.configurations;
+    if (context.config !== undefined && (config.api_key !== undefined || (stored === null && kept !== null)) && !this.#namesProvider(config, inherited)) {
+      throw fail('CONFIG_INVALID', { path, param: path, reason: 'holds a key and leaves the provider to the call; a stored key goes to the provider that is stored with it: name it beside the key' });
+    }
     const credentials = stored === null ? given : Object.freeze({ ...given, ...stored.integration.open.configurations });
     const givenHost = context.customHost || inherited.custom_host || undefined;
     // Whoever may use a stored key may not have it sent where they like.
@@ -235,6 +238,11 @@ class Compiler {
     const named = own || this.#slugOf(overrides?.model) || this.context.provider || this.#slugOf(defaults?.model);
     if (named) return named;
     throw new ProviderUnnamed(path);
+  }
+
+  /** The config itself says which provider it means. */
+  #namesProvider(config: Config, { override_params: overrides }: Inherited): boolean {
+    return Boolean(config.provider) || config.virtual_key !== undefined || this.#slugOf(overrides?.model) !== undefined;
   }
 
   /** `@slug` of `@slug/model`, when there is such a provider: models of others begin with @ as well. */
@@ -450,11 +458,17 @@ function credentialsOf(config: Config, provider: LoadedProvider): Readonly<Recor
 }
 
 /** What a target of a stored config says of its provider, when there is a secret among it; whoever may use that may not have it sent where they like. */
-function keptOf(config: Config, credentials: Readonly<Record<string, unknown>>, { plugin }: LoadedProvider, context: CompileContext): Readonly<Record<string, unknown>> | null {
-  if (context.config === undefined) return null;
-  const { properties } = plugin.params;
-  const isSecret = (name: string): boolean => properties[name]?.secret === true || properties[name]?.type === 'object';
-  return config.api_key !== undefined || Object.keys(credentials).some(isSecret) ? credentials : null;
+function keptOf(config: Config, credentials: Readonly<Record<string, unknown>>, provider: LoadedProvider, context: CompileContext): Readonly<Record<string, unknown>> | null {
+  return context.config !== undefined && (config.api_key !== undefined || hasSecret(credentials, provider)) ? credentials : null;
+}
+
+function hasSecret(credentials: Readonly<Record<string, unknown>>, { plugin: { params: { properties } } }: LoadedProvider): boolean {
+  return Object.keys(credentials).some((name) => properties[name]?.secret === true || properties[name]?.type === 'object');
+}
+
+/** Throws what a target lacks of its address, when it has a secret: stored, no call may complete it. */
+export function requireAddress({ base, baseOf, credentials, apiKey, provider }: TargetPlan): void {
+  if (base === null && (apiKey !== null || hasSecret(credentials, provider))) baseOf(null, credentials);
 }
 
 /** A part of the address that came with the call, beside a stored secret. */

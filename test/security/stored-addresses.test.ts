@@ -16,7 +16,8 @@ await rows.config('pc-secret', { provider: 'azure-openai', cloud3_ad_token: 'tok
 await rows.config('pc-keyless', { provider: 'openai', custom_host: `${own.url}/v1` });
 await rows.config('pc-azure', { provider: 'azure-openai', api_key: 'sk-of-the-config' });
 await rows.config('pc-foundry', { provider: 'azure-ai', api_key: 'sk-of-the-config', cloud3_deployment_type: 'managed', cloud3_endpoint_name: 'llama', cloud3_region: 'westus' });
-await rows.config('pc-anyone', { api_key: 'sk-of-the-config' });
+await rows.config('pc-anyone', { passthrough: true, api_key: 'sk-of-the-config' });
+await rows.config('pc-anyone-below', { strategy: { mode: 'single' }, targets: [{ passthrough: true, api_key: 'sk-of-the-config', custom_host: '' }] });
 await rows.integration('managed', { key: 'sk-of-the-integration' }, { aiProviderId: 'azure-ai', configurations: { cloud3_deployment_type: 'managed', cloud3_endpoint_name: 'llama', cloud3_region: 'westus' } });
 await rows.provider('managed', 'managed');
 await rows.integration('vertex', { key: 'token-of-the-integration' }, { aiProviderId: 'vertex-ai', configurations: { cloud2_project_id: 'p' } });
@@ -55,10 +56,15 @@ describe('the secret of a stored config', () => {
     }
   });
 
-  it('is not sent to a stored provider that only the call names', async () => {
+  it('is not sent to a provider that only the call names', async () => {
     const before = foreign.received.length;
-    const { status, text } = await call({ 'x-gateway-config': 'pc-anyone', 'x-gateway-provider': '@keyless' });
-    assert.equal(status, 400, text);
+    for (const config of ['pc-anyone', 'pc-anyone-below']) {
+      for (const provider of ['@keyless', 'mock']) {
+        const { status, text } = await call({ 'x-gateway-config': config, 'x-gateway-provider': provider });
+        assert.equal(status, 400, `${config} ${provider}: ${text}`);
+        assert.match(text, /leaves the provider to the call/);
+      }
+    }
     assert.equal(foreign.received.length, before);
   });
 });

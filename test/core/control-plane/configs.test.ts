@@ -183,6 +183,14 @@ describe('configs', () => {
     assert.deepEqual(errorOf(await control.call('PUT', belowPath, { config: { ...given, custom_host: 'https://two.example.com' } }, { as })), [400, 'AB01', 'config.targets[0].api_key']);
   });
 
+  it('say the whole address of what they hold a key for', async () => {
+    const control = await startControl();
+    const open = { provider: 'azure-openai', api_key: 'azure-key-without-its-resource-01' };
+    assert.deepEqual(errorOf(await create(control, open)), [400, 'AB01', 'config.resource_name']);
+    assert.deepEqual(errorOf(await create(control, { strategy: { mode: 'fallback' }, targets: [mock, open] })), [400, 'AB01', 'config.targets[1].resource_name']);
+    assert.equal((await create(control, { ...open, resource_name: 'r' })).status, 200);
+  });
+
   it('are one default in a workspace at most', async () => {
     const control = await startControl();
     const [one, two] = [await create(control, mock, { is_default: 1 }), await create(control, mock, { is_default: true })];

@@ -6,7 +6,8 @@ import type { Config } from '../../../config/config.js';
 import { placeBelow } from '../../../config/place.js';
 import { validateConfig } from '../../../config/validate.js';
 import { fail, isGatewayError } from '../../../errors/gateway-error.js';
-import { slugOfModel } from '../../../plan/compile.js';
+import { requireAddress, slugOfModel } from '../../../plan/compile.js';
+import type { PlanNode } from '../../../plan/plan.js';
 import { PlanSources } from '../../../plan/plan-sources.js';
 import type { Registry } from '../../../registry/registry.js';
 import { didYouMean } from '../../../settings/nearest-name.js';
@@ -45,13 +46,18 @@ export async function checkConfig(context: ControlContext, workspaceId: string, 
   ]);
   const references = new References(context, workspaceId);
   await references.read(config, 'config');
-  const compile = async (each: Config): Promise<void> => { await compileOnce(each, workspaceId, registry, references.sources); };
+  const compile = async (each: Config): Promise<void> => requireAddresses((await compileOnce(each, workspaceId, registry, references.sources)).root);
   try {
     await compile(config);
   } catch (thrown) {
     throw await placed(thrown, references.targets, compile);
   }
   return { text: JSON.stringify(config), providers: [...references.ids] };
+}
+
+function requireAddresses(node: PlanNode): void {
+  if (node.kind === 'target') requireAddress(node);
+  else for (const child of node.children) requireAddresses(child);
 }
 
 /** What is wrong with credentials and addresses is told to a call without the place: it is looked for among the targets. */
