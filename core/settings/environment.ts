@@ -5,7 +5,9 @@ import { nearestName } from './nearest-name.js';
 import type { NoteFault } from './faults.js';
 import { environmentName, environmentPrefix, fileVariable, isSettingKey, settingKeys, settingSchema, type SettingKey } from './schema.js';
 
-const knownNames = [fileVariable, ...settingKeys.map(environmentName)];
+/** Where commands find a running gateway: who exports it for them may start one all the same. */
+const clientVariable = 'GATEWAY_URL';
+const knownNames = [fileVariable, clientVariable, ...settingKeys.map(environmentName)];
 
 /** Kubernetes sets these for each Service, here one called `gateway`. */
 const isServiceLink = (name: string, value: string): boolean =>

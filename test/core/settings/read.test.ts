@@ -112,6 +112,8 @@ describe('the environment', () => {
   test('refuses unknown GATEWAY_ names and suggests the near one', () => {
     assert.equal(reasonOfRefusal({ GATEWAY_PROT: '1' }), 'unknown environment variable GATEWAY_PROT; did you mean GATEWAY_PORT?');
     assert.equal(reasonOfRefusal({ GATEWAY_LOGLEVEL: 'info' }), 'unknown environment variable GATEWAY_LOGLEVEL; did you mean GATEWAY_LOG_LEVEL?');
+    // Of the commands against a running gateway, in the same shell.
+    assert.equal(readSettings({ GATEWAY_URL: 'http://127.0.0.1:8787', GATEWAY_PORT: '1' }, process.cwd()).port, 1);
     assert.equal(reasonOfRefusal({ GATEWAY_XYZZY: '1' }), 'unknown environment variable GATEWAY_XYZZY; gateway --help lists the known ones');
   });
 
