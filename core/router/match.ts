@@ -61,7 +61,7 @@ export function matchRoute(method: string, path: string): RouteMatch {
   if (path.length === prefix.length) return unknown;
   const end = path.indexOf('/', prefix.length);
   const segment = path.slice(prefix.length, end === -1 ? path.length : end);
-  if (ofControl.has(segment)) return control;
+  if (ofControl.has(segment) || (oddSegment.test(segment) && namesControl(path))) return control;
   if (!proxyMethods.includes(method)) return proxyOnly;
   // Nothing, or a slash alone, is not a path to relay.
   if (segment === proxySegment) return end === -1 || end === path.length - 1 ? unknown : { kind: 'proxy', endpoint: proxy, suffix: path.slice(end) };
@@ -75,6 +75,26 @@ export function matchRoute(method: string, path: string): RouteMatch {
     if (member !== undefined) return member;
   }
   return { kind: 'proxy', endpoint: proxy, suffix: path.slice(prefix.length - 1) };
+}
+
+/** Empty, a version once more, or written so that a name is not seen: rare, and a provider's own path all the same. */
+const oddSegment = /^(?:v[12])?$|[A-Z%;]/;
+
+/** A name of the control plane behind slashes and versions too many, escaped, or in capitals: somebody's slip, whose body is nothing for a provider. */
+function namesControl(path: string): boolean {
+  for (let start = prefix.length; start < path.length;) {
+    const next = path.indexOf('/', start);
+    const end = next === -1 ? path.length : next;
+    const segment = path.slice(start, end);
+    if (segment !== '' && segment !== 'v1' && segment !== 'v2') return ofControl.has(plainName(segment));
+    start = end + 1;
+  }
+  return false;
+}
+
+function plainName(segment: string): string {
+  const text = segment.replace(/%([2-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
+  return text.replace(/[^\w-].*$/s, '').toLowerCase();
 }
 
 /** Inference is below /v1/ alone. */
