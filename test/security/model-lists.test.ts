@@ -43,6 +43,25 @@ describe('a list of models', () => {
     }
   });
 
+  it('holds for lists of models, and for what a config puts in', async () => {
+    for (const provider of ['@listed', '@all']) {
+      for (const models of ['["allowed","disabled"]', '"disabled"', '[["disabled"]]', '{"0":"disabled"}']) {
+        for (const path of ['/v1/chat/completions', '/v1/proxy/chat/completions']) {
+          const { status, text, isSent } = await call(path, provider, 'application/json', `{"model":"allowed","models":${models},${messages}}`);
+          assert.ok(!isSent && status >= 400 && status < 500, `${provider} ${path} ${models}: ${status} ${text}`);
+        }
+      }
+      assert.equal((await call('/v1/chat/completions', provider, 'application/json', `{"model":"allowed","models":["allowed"],${messages}}`)).isSent, true);
+      for (const params of ['{"Model":"disabled"}', '{"models":["disabled"]}']) {
+        const before = upstream.received.length;
+        const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+          method: 'POST', headers: { 'x-gateway-api-key': 'key-of-models-0000000', 'x-gateway-config': `{"provider":"${provider}","override_params":${params}}`, 'content-type': 'application/json' }, body: `{"model":"allowed",${messages}}`,
+        });
+        assert.ok(response.status >= 400 && response.status < 500 && upstream.received.length === before, `${provider} ${params}: ${await response.text()}`);
+      }
+    }
+  });
+
   it('holds for forms that name a model twice, or in a way that not all read', async () => {
     for (const provider of ['@listed', '@all']) {
       for (const path of ['/v1/audio/transcriptions', '/v1/proxy/audio/transcriptions', '/v1/images/edits']) {

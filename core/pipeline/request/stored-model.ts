@@ -14,8 +14,11 @@ export function allowedModel(draft: UpstreamBody, stored: StoredTarget): string 
   if (!stored.readsModel) return '';
   const { exchange, edited } = draft;
   const { route, head } = exchange;
-  // JSON was looked at when it was read.
-  if (stored.isSelective && edited !== null && !exchange.isJson) refuseTwoModels(exchange, edited);
+  if (stored.isSelective && edited !== null) {
+    // JSON was looked at when it was read, before the config changed it.
+    if (!exchange.isJson || edited !== exchange.bytes) refuseTwoModels(exchange, edited);
+    checkMoreModels(draft.client, stored);
+  }
   const { model } = draft;
   stored.checkModel(model, head.method === 'POST' && !route.isSingleTarget && (route.body === 'json' || route.body === 'multipart'));
   return model;
@@ -27,7 +30,10 @@ export function relayedModel(exchange: Exchange, stored: StoredTarget, body: unk
   const bytes = body instanceof Uint8Array ? body : null;
   let model: unknown = '';
   if (bytes !== null) {
-    if (stored.isSelective) refuseTwoModels(exchange, bytes);
+    if (stored.isSelective) {
+      refuseTwoModels(exchange, bytes);
+      if (exchange.isJson) checkMoreModels(exchange.reader.parse(bytes), stored);
+    }
     const boundary = exchange.isJson ? undefined : multipartBoundary(exchange.head.contentType);
     // Not all who read JSON ask for its content type.
     model = boundary === undefined ? exchange.reader.field(bytes, 'model') : multipartField(bytes, boundary, 'model');
@@ -55,6 +61,14 @@ function refuseTwoModels(exchange: Exchange, bytes: Uint8Array): void {
   }
   if (models > 1) throw fail('BODY_INVALID', { param: 'model', reason: 'is given twice, or in capital letters; give it once, as model' });
   if (exchange.isJson && !isWhole(cursor)) throw fail('BODY_INVALID', { param: 'body', reason: 'must be one JSON object' });
+}
+
+/** Some providers take a list of models, the next for when one fails. Throws MODEL_NOT_ALLOWED. */
+function checkMoreModels(body: unknown, stored: StoredTarget): void {
+  const { models }: { readonly models?: unknown } = Object(body);
+  if (models === undefined || models === null) return;
+  if (!Array.isArray(models)) throw fail('BODY_INVALID', { param: 'models', reason: 'must be a list of models, where a stored provider allows only some' });
+  for (const model of models) stored.checkModel(typeof model === 'string' ? model : '', true);
 }
 
 /** Where APIs name models in their paths: `/models/{id}:generate`, `/deployments/{id}/chat`, `/model/{id}/converse`. */
