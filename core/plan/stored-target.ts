@@ -38,12 +38,12 @@ export class StoredTarget {
 
   /** Throws when no call may use the provider now. */
   checkUse(nowMs: number): void {
-    const { status, slug, expiresAtMs, workspaceId } = this.#provider;
+    const { status, slug, expiresAtMs } = this.#provider;
     const refused = (state: string): Error => fail('PROVIDER_INACTIVE', { slug, state, param: 'provider' });
     if (status === 'archived') throw refused('archived');
     if (expiresAtMs <= nowMs) throw refused('expired');
     if (status === 'exhausted') throw fail('PROVIDER_EXHAUSTED', { slug, param: 'provider' });
-    if (!this.#integration.isOpenTo(workspaceId)) throw refused('closed: its integration is archived, or not open to this workspace');
+    if (!this.#integration.isOpenTo(this.#provider)) throw refused('closed: its integration is archived, or not open to this workspace');
   }
 
   /** `model` is empty when the call names none. Throws MODEL_NOT_ALLOWED. */

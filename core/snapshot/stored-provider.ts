@@ -9,6 +9,7 @@ import type { ProviderRow } from '../storage/tables/providers.js';
 /** A workspace's use of an integration: what `@slug` names. */
 export interface StoredProvider {
   readonly id: string;
+  readonly organisationId: string;
   readonly workspaceId: string;
   readonly slug: string;
   readonly name: string;
@@ -57,8 +58,8 @@ export class StoredIntegration {
     return this.#row.createdAtMs;
   }
 
-  isOpenTo(workspaceId: string): boolean {
-    return accessOf(this.#row, workspaceId) !== undefined;
+  isOpenTo({ organisationId, workspaceId }: StoredProvider): boolean {
+    return this.#row.organisationId === organisationId && accessOf(this.#row, workspaceId) !== undefined;
   }
 
   /** `model` without the slug of the provider before it. */
@@ -80,7 +81,7 @@ export interface StoredConfig {
 }
 
 export const providerOf = (row: ProviderRow): StoredProvider => Object.freeze({
-  id: row.id, workspaceId: row.workspaceId, slug: row.slug, name: row.name, status: row.status,
+  id: row.id, organisationId: row.organisationId, workspaceId: row.workspaceId, slug: row.slug, name: row.name, status: row.status,
   expiresAtMs: row.expiresAtMs ?? Infinity, integrationId: row.integrationId, createdAtMs: row.createdAtMs,
 });
 

@@ -34,6 +34,8 @@ await rows.provider('exhausted', 'main', { status: 'exhausted' });
 await rows.provider('archived', 'main', { status: 'archived' });
 await rows.integration('closed', { key: 'sk' }, { customHost: host(), globalAccess: { enabled: false, usage_limits: null, rate_limits: [] } });
 await rows.provider('closed', 'closed');
+await rows.integration('abroad', { key: 'sk' }, { customHost: host(), organisationId: 'another-organisation', models: [model('m')] as never });
+await rows.provider('abroad', 'abroad');
 await rows.integration('gone', { key: 'sk' });
 await rows.provider('orphan', 'no-such-integration');
 await rows.config('pc-plain', { provider: '@main' });
@@ -147,7 +149,7 @@ describe('a stored provider', () => {
 
   it('that may not be used is refused, says why, and the next target takes the call', async () => {
     for (const [slug, status, code] of [
-      ['expired', 403, 'provider_inactive'], ['archived', 403, 'provider_inactive'], ['closed', 403, 'provider_inactive'], ['orphan', 403, 'provider_inactive'],
+      ['expired', 403, 'provider_inactive'], ['archived', 403, 'provider_inactive'], ['closed', 403, 'provider_inactive'], ['abroad', 403, 'provider_inactive'], ['orphan', 403, 'provider_inactive'],
       ['exhausted', 412, 'provider_exhausted'], ['nothing', 404, 'provider_slug_unknown'],
     ] as const) {
       for (const [headers, body] of [[{ 'x-gateway-provider': `@${slug}` }, chat('m')], [{ 'x-gateway-virtual-key': slug }, chat('m')], [{ 'x-gateway-config': JSON.stringify({ provider: `@${slug}` }) }, chat('m')], [{}, chat(`@${slug}/m`)]] as const) {

@@ -23,7 +23,7 @@ function modelsOf(view: View, workspaceId: string, nowMs: number): (JsonObject &
   for (const provider of view.providersOf(workspaceId)) {
     if (provider.status !== 'active' || provider.expiresAtMs <= nowMs) continue;
     const integration = view.integration(provider.integrationId);
-    if (integration?.isOpenTo(workspaceId) !== true) continue;
+    if (integration?.isOpenTo(provider) !== true) continue;
     const common: Record<string, Json> = { object: 'model', owned_by: integration.pluginId, provider: `@${provider.slug}` };
     for (const { slug, isEnabled, isCustom } of integration.models.values()) {
       if (!isEnabled || models.length >= modelsMax) continue;
