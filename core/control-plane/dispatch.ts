@@ -88,8 +88,11 @@ export class ControlPlane {
     for (let tries = 0; tries < triesMax; tries += 1) {
       const nowMs = this.services.now();
       const before = kept === undefined ? undefined : await this.#kept.find(kept, nowMs);
-      if (before !== undefined) return { ...before, isRepeated: true };
       const context = new ControlContext(call.caller, input.workspaceId, repository, this.services, nowMs);
+      if (before !== undefined) {
+        await requireStill(route, context, input);
+        return { ...before, isRepeated: true };
+      }
       // Named is looked at, whether the operation reads it or not: a locked key names its own.
       const workspace = input.workspaceId === undefined ? undefined : await context.workspace();
       const reply = await route.operation.handle(context, input);
@@ -146,6 +149,17 @@ export class ControlPlane {
     const allowed = this.router.methodsOf(call.path);
     if (allowed.length > 0) throw fail('METHOD_NOT_ALLOWED', { method: call.method, allowed: allowed.join(', ') });
     throw fail('ROUTE_UNKNOWN', { method: call.method, path: call.path.slice(0, 200) });
+  }
+}
+
+/** Who may not make the call any more does not get its reply either: it may hold a secret. The handler alone knows; what it would change is forgotten. */
+async function requireStill({ operation }: ControlRoute, context: ControlContext, input: CheckedInput): Promise<void> {
+  try {
+    if (input.workspaceId !== undefined) await context.workspace();
+    await operation.handle(context, input);
+  } catch (thrown) {
+    // Others come of what the call itself made.
+    if (isGatewayError(thrown) && thrown.status === 403) throw thrown;
   }
 }
 
@@ -210,6 +224,8 @@ function queryOf(text: string): Record<string, unknown> {
   const query: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(text)) {
     if (Object.hasOwn(query, name)) throw fail('FIELD_INVALID', { param: name.slice(0, 64), reason: 'is given more than once in the query' });
+    // To whoever copies members by assignment it would be a prototype; bodies with it are refused where they are parsed.
+    if (name === '__proto__') throw fail('FIELD_INVALID', { param: name, reason: 'is not known here' });
     query[name] = value;
   }
   return query;

@@ -25,6 +25,29 @@ describe('an idempotency key', () => {
     assert.deepEqual(control.faults, []);
   });
 
+  it('gives no reply to a caller who may not make the call any more', async () => {
+    const control = await startControl();
+    const maker = await control.call('POST', path, { ...body, scopes: ['workspace_service_api_keys.create', 'workspace_user_api_keys.create', 'completions.write'] });
+    const as = String(maker.body.key);
+    const call = { name: 'made', scopes: ['completions.write'] };
+    const first = await control.call('POST', path, call, { as, idempotencyKey: 'one' });
+    assert.deepEqual((await control.call('POST', path, call, { as, idempotencyKey: 'one' })).body, first.body);
+    for (const scopes of [['workspace_user_api_keys.create', 'completions.write'], ['workspace_service_api_keys.create']]) {
+      assert.equal((await control.call('PUT', `/v1/api-keys/${String(maker.body.id)}`, { scopes })).status, 200);
+      const refused = await control.call('POST', path, call, { as, idempotencyKey: 'one' });
+      assert.deepEqual([refused.status, Object(refused.body.error).code, JSON.stringify(refused.body).includes(String(first.body.key))], [403, 'AB03', false], String(scopes));
+    }
+    const keys = await control.repository.count(apiKeys);
+    await control.call('PUT', `/v1/api-keys/${String(maker.body.id)}`, { scopes: ['workspace_service_api_keys.create', 'completions.write'] });
+    assert.deepEqual((await control.call('POST', path, call, { as, idempotencyKey: 'one' })).body, first.body);
+    // What came of the call itself is no reason: the slug is taken, by the one that was made.
+    const provider = { name: 'x', slug: 'again', ai_provider_id: 'openai', key: 'sk-1', workspace_id: 'first-workspace' };
+    const made = await control.call('POST', '/v1/integrations', provider, { idempotencyKey: 'one' });
+    assert.deepEqual((await control.call('POST', '/v1/integrations', provider, { idempotencyKey: 'one' })).body, made.body);
+    assert.equal(await control.repository.count(apiKeys), keys);
+    assert.deepEqual(control.faults, []);
+  });
+
   it('of another call is refused, and one that is not a key', async () => {
     const control = await startControl();
     await control.call('POST', path, body, { idempotencyKey: 'one' });
