@@ -33,6 +33,7 @@ describe('a control call', () => {
       ['PUT', '/v1/workspaces/first-workspace', { id: 'another' }, 400, 'AB01', 'id'],
       ['GET', '/v1/workspaces?page_size=0', undefined, 400, 'AB01', 'page_size'],
       ['GET', '/v1/workspaces?page_size=1&page_size=2', undefined, 400, 'AB01', 'page_size'],
+      ['GET', '/v1/workspaces?__proto__=x', undefined, 400, 'AB01', '__proto__'],
       ['GET', '/v1/workspaces?organisation_id=other', undefined, 403, 'AB03', 'organisation_id'],
     ];
     for (const [method, path, body, status, code, param] of refusals) {

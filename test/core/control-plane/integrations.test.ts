@@ -119,6 +119,7 @@ describe('integrations', () => {
       [{ configurations: { vendor_project: 'a', openai_project: 'b' } }, 400, 'AB01', 'configurations.openai_project'],
       [{ configurations: { custom_host: 'ftp://x' } }, 400, 'AB01', 'configurations.custom_host'],
       [{ configurations: { custom_host: 'https://user:pass@x' } }, 400, 'AB01', 'configurations.custom_host'],
+      [{ configurations: { custom_headers: JSON.parse('{"__proto__":"x"}') } }, 400, 'AB01', 'configurations.custom_headers.__proto__'],
       [{ configurations: { custom_headers: { host: 'x' } } }, 400, 'AB01', 'configurations.custom_headers.host'],
       [{ configurations: { custom_headers: { 'Transfer-Encoding': 'x' } } }, 400, 'AB01', 'configurations.custom_headers.Transfer-Encoding'],
       [{ configurations: { custom_headers: { 'x-gateway-config': 'x' } } }, 400, 'AB01', 'configurations.custom_headers.x-gateway-config'],

@@ -29,7 +29,8 @@ export function checkedHeaders(given: unknown, before: Readonly<Record<string, s
     const name = written.toLowerCase();
     const place = `${param}.${written.slice(0, 64)}`;
     const refuse = (reason: string): never => { throw fail('FIELD_INVALID', { param: place, reason }); };
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/.test(name)) refuse('is not the name of a header');
+    // The one name that would vanish when it is assigned.
+    if (name === '__proto__' || !/^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/.test(name)) refuse('is not the name of a header');
     if (ownNames.has(name) || name.startsWith('x-gateway-')) refuse('is written by the gateway itself; remove it');
     if (taken.includes(name)) refuse('is where the credentials of the provider go; give them as key, or leave the key out');
     if (Object.hasOwn(headers, name)) refuse('is given more than once');
