@@ -23,7 +23,7 @@ import { adminKey, gatewayKey, startGateway, startUpstream, subjectCpuUs, type S
 const { values: options } = parseArgs({
   options: {
     keys: { type: 'string', default: '100000' }, seconds: { type: 'string', default: '4' }, rounds: { type: 'string', default: '5' }, rate: { type: 'string', default: '2000' },
-    writes: { type: 'string', default: '1000' }, help: { type: 'boolean', default: false },
+    writes: { type: 'string', default: '1000' }, only: { type: 'string' }, help: { type: 'boolean', default: false },
   },
 });
 const [keys, seconds, rounds, rate, writes] = [options.keys, options.seconds, options.rounds, options.rate, options.writes].map(Number) as [number, number, number, number, number];
@@ -149,22 +149,25 @@ async function measureRate(subject: Subject, stored: Stored): Promise<void> {
   console.log(`\nby key with stored config and provider, to the same call by headers: requests/s ${median(ratios).toFixed(3)} (${list(ratios)}), CPU ${median(cpu).toFixed(3)} (${list(cpu)})`);
 }
 
-async function measureWrites(subject: Subject, stored: Stored): Promise<void> {
-  const p99 = { quiet: [] as number[], writing: [] as number[] };
+/** `elsewhere`: the writes go to another gateway, which takes the same of the machine and nothing else from the calls. */
+const phases = ['quiet', 'writing', 'elsewhere'] as const;
+
+async function measureWrites(subject: Subject, other: Subject, stored: Stored): Promise<void> {
+  const p99 = { quiet: [] as number[], writing: [] as number[], elsewhere: [] as number[] };
   let made = 0;
   const key = JSON.stringify({ name: 'made by the bench', workspace_id: 'first-workspace', scopes: ['completions.write'] });
   for (let round = 0; round < rounds; round += 1) {
-    for (const phase of round % 2 === 0 ? ['quiet', 'writing'] as const : ['writing', 'quiet'] as const) {
+    for (const phase of round % 2 === 0 ? phases : [...phases].reverse()) {
       const calls = generate(subject, { mode: 'paced', headers: stored.byKey, body: chat('bench'), requestsPerSecond: rate });
-      const written = phase === 'quiet' ? undefined : await generate(subject, { mode: 'paced', path: '/v1/api-keys/workspace/service', headers: { 'x-gateway-api-key': adminKey, 'content-type': 'application/json' }, body: key, requestsPerSecond: writes });
+      const written = phase === 'quiet' ? undefined : await generate(phase === 'writing' ? subject : other, { mode: 'paced', path: '/v1/api-keys/workspace/service', headers: { 'x-gateway-api-key': adminKey, 'content-type': 'application/json' }, body: key, requestsPerSecond: writes });
       const figures = await calls;
       if ((figures.badStatus ?? 0) > 0 || (written?.badStatus ?? 0) > 0) throw new Error(`answers that were not 200: ${figures.badStatus} of the calls, ${written?.badStatus ?? 0} of the writes`);
-      made += written?.requests ?? 0;
+      if (phase === 'writing') made += written?.requests ?? 0;
       p99[phase].push(figures.p99Us ?? NaN);
     }
   }
   const list = (values: readonly number[]): string => values.map((value) => (value / 1000).toFixed(2)).join(' ');
-  console.log(`\n${rate} requests/s, p99 in ms: alone ${list(p99.quiet)}; while ${writes} control writes/s run (${made} in all) ${list(p99.writing)}; median ${(median(p99.quiet) / 1000).toFixed(2)} and ${(median(p99.writing) / 1000).toFixed(2)}`);
+  console.log(`\n${rate} requests/s, p99 in ms: alone ${list(p99.quiet)}; while ${writes} control writes/s run (${made} in all) ${list(p99.writing)}; while they run on another gateway of this machine ${list(p99.elsewhere)}; median ${[p99.quiet, p99.writing, p99.elsewhere].map((values) => (median(values) / 1000).toFixed(2)).join(', ')}`);
 }
 
 /** From the reply of the control plane to the first call that obeys, over new connections, so that the kernel spreads them over all threads. */
@@ -190,21 +193,23 @@ async function measureObedience(subject: Subject, stored: Stored): Promise<void>
 }
 
 if (options.help) {
-  console.log('node dist/bench/stored.js [--keys 100000] [--seconds 4] [--rounds 5] [--rate 2000] [--writes 1000]');
+  console.log('node dist/bench/stored.js [--keys 100000] [--seconds 4] [--rounds 5] [--rate 2000] [--writes 1000] [--only writes]');
 } else {
   console.log(describeMachine());
   const upstream = await startUpstream();
   try {
     const around = { upstreamPort: upstream.port, temporaryDirectory };
-    await measureStarts(around);
-    const { subject } = await timedStart('rate', around);
-    const stored = await store(subject, around.upstreamPort);
-    await measureRate(subject, stored);
-    await subject.child?.stop();
+    if (options.only !== 'writes') {
+      await measureStarts(around);
+      const { subject } = await timedStart('rate', around);
+      await measureRate(subject, await store(subject, around.upstreamPort));
+      await subject.child?.stop();
+    }
     const { subject: wide } = await timedStart('full', around, { isUnpinned: true, environment: { GATEWAY_THREADS: '2' } });
     const storedThere = await store(wide, around.upstreamPort);
     await measureObedience(wide, storedThere);
-    await measureWrites(wide, storedThere);
+    const { subject: other } = await timedStart('other', around, { isUnpinned: true, environment: { GATEWAY_THREADS: '2' } });
+    await measureWrites(wide, other, storedThere);
   } finally {
     await stopAll();
     rmSync(temporaryDirectory, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 // Entry of the control thread. Started by control-worker.ts.
 
+import { setPriority } from 'node:os';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { answerCalls } from './control-plane/control-link.js';
 import { startControlPlane, type ControlMemory } from './control-thread.js';
@@ -27,6 +28,11 @@ export type ControlThreadMessage =
 
 /** Something of a plugin may keep the thread alive when all is closed. It gets this long; lines of the log are on their way meanwhile. */
 const lingerMs = 300;
+
+/** A control call may wait, calls to models may not: where cores are short, the threads of those come first. */
+const niceness = 5;
+// On Linux this is the calling thread's alone; elsewhere it would be the whole process's.
+if (process.platform === 'linux') setPriority(niceness);
 
 const port = parentPort;
 if (port === null) throw new Error('control-thread-entry.js runs in a worker thread only');
