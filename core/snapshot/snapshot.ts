@@ -16,7 +16,7 @@ export { RevisionSignal } from './revision-signal.js';
 const roundsMax = 100;
 
 /** Commits that follow one another faster than this are taken over together: each reload has its price, whatever it brings. Milliseconds. */
-const pauseMs = 3;
+const pauseMs = 10;
 
 export interface SnapshotOptions {
   /** Opens what rows hold sealed; without, those cannot be used. */
