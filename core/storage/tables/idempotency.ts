@@ -1,4 +1,4 @@
-import { defineTable, type RowOf } from '../define-table.js';
+import { defineTable } from '../define-table.js';
 import { filledText, object, orNull, timeMs } from '../schema-parts.js';
 import { Type } from '../type.js';
 
@@ -18,4 +18,3 @@ export const idempotency = defineTable({
   secrets: ['reply'],
   indexes: { expiry: { of: (row) => [String(row.expiresAtMs).padStart(16, '0')] } },
 });
-export type IdempotencyRow = RowOf<typeof idempotency>;
