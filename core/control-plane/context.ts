@@ -13,13 +13,17 @@ import type { ControlServices } from './services.js';
 
 /** Who calls: what the key says, by value, since it comes from another thread. */
 export interface Caller {
+  /** Empty: nobody, in a call of a public operation. */
   readonly keyId: string;
-  readonly keyType: KeyType;
+  readonly keyType: KeyType | 'none';
   readonly organisationId: string;
   /** Empty for a key of the organisation. */
   readonly workspaceId: string;
   readonly scopes: readonly string[];
 }
+
+/** Without a key. */
+export const nobody: Caller = Object.freeze({ keyId: '', keyType: 'none', organisationId: '', workspaceId: '', scopes: [] });
 
 export class ControlContext {
   /** The changes of rows; committed, with the audit entry, when the handler has returned. */
@@ -28,6 +32,8 @@ export class ControlContext {
   readonly auditDetails: Record<string, unknown> = {};
   /** Version of the row that a conditional request is about and that its reply shows; null: the operation has none. */
   subject: Stored | null = null;
+  /** What the answer has besides its body. */
+  readonly answer: { status: number; /** Name, value, name, value. */ readonly headers: string[] } = { status: 200, headers: [] };
 
   constructor(
     readonly caller: Caller,
@@ -48,7 +54,7 @@ export class ControlContext {
   }
 
   get isOrganisationKey(): boolean {
-    return this.caller.workspaceId === '';
+    return this.caller.workspaceId === '' && this.caller.keyType !== 'none';
   }
 
   has(scope: string): boolean {

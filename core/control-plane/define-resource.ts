@@ -13,7 +13,7 @@ export interface Input<Q = unknown, B = unknown> {
   readonly body: B;
 }
 
-/** The body of the answer; its status is 200. A string is not wrapped: replies are objects. */
+/** The body of the answer; its status is 200 unless `context.answer` says another. A string is not wrapped: replies are objects. */
 export type Reply = Readonly<Record<string, unknown>>;
 
 export interface Operation {
@@ -23,6 +23,8 @@ export interface Operation {
   readonly aliases: readonly string[];
   /** Any one of these; null: the handler asks for what the row says with `context.require`. */
   readonly scope: readonly string[] | null;
+  /** Served without a key as well: what it needs to know of the caller stands in its input. Such paths stand in router/routes.ts too. */
+  readonly isPublic: boolean;
   readonly query: TSchema | null;
   /** Null: a body is refused, unless it is empty or an empty object. */
   readonly body: TSchema | null;
@@ -38,6 +40,7 @@ export interface OperationDefinition<Q extends TSchema, B extends TSchema> {
   readonly path: string;
   readonly aliases?: readonly string[];
   readonly scope: string | readonly string[] | null;
+  readonly isPublic?: boolean;
   readonly query?: Q;
   readonly body?: B;
   readonly action?: string;
@@ -55,9 +58,9 @@ export interface Resource {
 
 /** One operation; the types of `query` and `body` reach its handler. */
 export function operation<Q extends TSchema = TSchema, B extends TSchema = TSchema>(definition: OperationDefinition<Q, B>): Operation {
-  const { method, path, aliases = [], scope, query = null, body = null, action = null, reply = null } = definition;
+  const { method, path, aliases = [], scope, isPublic = false, query = null, body = null, action = null, reply = null } = definition;
   return Object.freeze({
-    method, path, aliases, scope: typeof scope === 'string' ? [scope] : scope, query, body, action, reply,
+    method, path, aliases, scope: typeof scope === 'string' ? [scope] : scope, isPublic, query, body, action, reply,
     // Dispatch has checked both against the schemas that the types were made of.
     handle: (context: ControlContext, input: Input) => definition.handle(context, input as Input<Static<Q>, Static<B>>),
   });

@@ -31,6 +31,8 @@ interface Progress {
 interface Outcome {
   readonly body: string;
   readonly version: number | null;
+  readonly status: number;
+  readonly headers: readonly string[];
   /** It is the reply of the same call before. */
   readonly isRepeated: boolean;
 }
@@ -48,16 +50,17 @@ export class ControlPlane {
   /** Never rejects. */
   async handle(call: ControlCall): Promise<ControlReply> {
     const progress: Progress = { route: undefined, body: undefined, workspaceId: undefined };
+    const gateKey = call.caller.keyId === '' ? call.address : call.caller.keyId;
     try {
-      this.gate.enter(call.caller.keyId);
+      this.gate.enter(gateKey);
     } catch (thrown) {
       return { headers: ['retry-after', '1'], ...errorReply(thrown) };
     }
     try {
-      const { body, version, isRepeated } = await this.#run(call, progress);
-      const headers = version === null ? [] : ['etag', etagOf(version)];
+      const { status, body, version, isRepeated, headers: own } = await this.#run(call, progress);
+      const headers = version === null ? [...own] : ['etag', etagOf(version), ...own];
       if (isRepeated) headers.push(repeatedHeader, 'true');
-      return { status: 200, headers, body };
+      return { status, headers, body };
     } catch (thrown) {
       if (!isGatewayError(thrown)) this.services.onFault(call.id, thrown);
       const reply = errorReply(thrown);
@@ -65,16 +68,17 @@ export class ControlPlane {
       const allowed = reply.status === 405 ? ['allow', this.router.methodsOf(call.path).join(', ')] : [];
       return { headers: allowed, ...reply };
     } finally {
-      this.gate.leave(call.caller.keyId);
+      this.gate.leave(gateKey);
     }
   }
 
   async #run(call: ControlCall, progress: Progress): Promise<Outcome> {
     const route = this.#route(call);
     progress.route = route;
-    requireOneOf(route, call.caller);
+    if (!route.operation.isPublic) requireOneOf(route, call.caller);
     const input = inputOf(call, route, progress);
-    const kept = takesIdempotencyKey(route.operation) ? this.#kept.callOf(call) : undefined;
+    // Nobody's replies are for nobody else.
+    const kept = takesIdempotencyKey(route.operation) && call.caller.keyType !== 'none' ? this.#kept.callOf(call) : undefined;
     if (kept === undefined) return this.#perform(call, route, input, undefined);
     const outcome = await this.#kept.alone(kept, () => this.#perform(call, route, input, kept));
     if (outcome.isRepeated) await this.#recordUnchanged(call, progress, 200, { repeated: true });
@@ -91,7 +95,7 @@ export class ControlPlane {
       const context = new ControlContext(call.caller, input.workspaceId, repository, this.services, nowMs);
       if (before !== undefined) {
         await requireStill(route, context, input);
-        return { ...before, isRepeated: true };
+        return { ...before, status: 200, headers: [], isRepeated: true };
       }
       // Named is looked at, whether the operation reads it or not: a locked key names its own.
       const workspace = input.workspaceId === undefined ? undefined : await context.workspace();
@@ -105,10 +109,11 @@ export class ControlPlane {
         const details = context.auditDetails;
         change.audit.push(auditRecord(call, { status: 200, nowMs, kind: route.resource.kind, action: route.operation.action, body: input.body, workspaceId: workspace?.id, details }));
       }
-      if (change.isEmpty) return { body, version, isRepeated: false };
+      const outcome = { ...context.answer, body, version, isRepeated: false };
+      if (change.isEmpty) return outcome;
       try {
         await this.services.untilObeyed(await repository.commit(change));
-        return { body, version, isRepeated: false };
+        return outcome;
       } catch (thrown) {
         if (!(thrown instanceof CommitConflict)) throw isGatewayError(thrown) ? thrown : fail('STORAGE_REFUSED', { reason: reasonOf(thrown) }, thrown);
         if (thrown.kind === 'duplicate') throw fail('ROW_EXISTS', { kind: route.resource.kind, id: `with this ${thrown.index}`, param: thrown.index });
@@ -189,6 +194,7 @@ function versionAfter({ subject, change }: ControlContext): number | null {
 }
 
 function requireOneOf({ operation }: ControlRoute, caller: Caller): void {
+  if (caller.keyType === 'none') throw fail('KEY_MISSING');
   if (operation.scope === null || operation.scope.some((scope) => caller.scopes.includes(scope))) return;
   throw fail('SCOPE_MISSING', { scope: operation.scope.join(' or ') });
 }

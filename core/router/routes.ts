@@ -76,6 +76,15 @@ export const controlSegments: readonly string[] = [
   'workspace-exclusions', 'workspaces',
 ];
 
+/** Operations that need no key, by method and path without its version prefix. What is public is said here and in the resource; a test compares them. */
+export const publicControl: readonly { readonly method: string; readonly path: RegExp }[] = [
+];
+
+export const isPublicControl = (method: string, path: string): boolean => {
+  const bare = path.replace(/^\/v[12](?=\/)/, '');
+  return publicControl.some((each) => each.method === method && each.path.test(bare));
+};
+
 /** The realtime route is a websocket, which comes later; a plain GET of it has no answer anywhere. */
 export const reservedGets: readonly string[] = ['/v1/realtime'];
 

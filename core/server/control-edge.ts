@@ -3,7 +3,7 @@
 
 import type { Authenticator } from '../auth/authenticate.js';
 import type { Principal } from '../auth/principal.js';
-import type { Caller } from '../control-plane/context.js';
+import { nobody, type Caller } from '../control-plane/context.js';
 import type { ControlLink, LinkedReply } from '../control-plane/control-link.js';
 import { errorReply } from '../control-plane/envelope.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
@@ -12,6 +12,7 @@ import type { RequestHead } from '../exchange/request-head.js';
 import type { Responder } from '../exchange/responder.js';
 import { uuid } from '../exchange/trace.js';
 import { checkPath } from '../router/match.js';
+import { isPublicControl } from '../router/routes.js';
 import type { RequestBody } from './request-body.js';
 
 /** Of a request body. */
@@ -50,7 +51,7 @@ export class ControlEdge {
     };
     try {
       // From here on no key of ours is left in the head.
-      const caller = this.#callerOf(this.services.authenticator.authenticate(head));
+      const caller = this.#identify(head);
       const reason = checkPath(head.path);
       if (reason !== undefined) throw fail('PATH_INVALID', { reason, param: 'path' });
       if (head.contentLength > controlBodyBytesMax) throw fail('BODY_TOO_LARGE', { maximum: controlBodyBytesMax });
@@ -83,6 +84,15 @@ export class ControlEdge {
       });
     } finally {
       this.#open -= 1;
+    }
+  }
+
+  #identify(head: RequestHead): Caller {
+    try {
+      return this.#callerOf(this.services.authenticator.authenticate(head));
+    } catch (thrown) {
+      if (isGatewayError(thrown) && thrown.code === 'KEY_MISSING' && isPublicControl(head.method, head.path)) return nobody;
+      throw thrown;
     }
   }
 

@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import type { Operation } from '../../core/control-plane/define-resource.js';
 import { resources } from '../../core/control-plane/resources/index.js';
+import { isPublicControl } from '../../core/router/routes.js';
 import type { OperationCase, ResourceCases, StageReply, Target, Variant } from './control/cases.js';
 import { startStage } from './control/stage.js';
 
@@ -89,7 +90,15 @@ describe('the operations of the control plane', () => {
     assert.deepEqual([...written.keys()].filter((name) => !defined.some((each) => each.name === name)), [], 'cases without an operation');
     for (const { name, operation, entry } of entries) {
       if (operation.body !== null || operation.query !== null) assert.ok(entry.bad.length > 0, `${name} takes input and has no bad one`);
-      assert.ok(scopesOf({ name, operation, entry }).length > 0, `${name} leaves scopes to its handler; its case has to name them`);
+      assert.ok(operation.isPublic || scopesOf({ name, operation, entry }).length > 0, `${name} leaves scopes to its handler; its case has to name them`);
+    }
+  });
+
+  it('are public where the route table says so, and nowhere else', () => {
+    for (const { name, operation } of defined) {
+      for (const path of [operation.path, ...operation.aliases]) {
+        assert.equal(isPublicControl(operation.method, `/v1${path.replace(/\{[\w-]+\}/g, 'x')}`), operation.isPublic, `${name}: ${operation.method} ${path}`);
+      }
     }
   });
 
@@ -108,8 +117,10 @@ describe('the operations of the control plane', () => {
       const target = await entry.target(stage);
       const send = (to: Target, options: Parameters<typeof stage.call>[3] = {}): Promise<StageReply> => stage.call(method, urlOf(path, to), to.body, { key, ...options });
 
-      isRefused(name, 'no key', await send(target, { key: null }), 401, 'AB05');
-      isRefused(name, 'scope', await send(target, { key: stage.keyWithout(who, scopesOf({ name, operation, entry })) }), 403, 'AB03');
+      if (!operation.isPublic) {
+        isRefused(name, 'no key', await send(target, { key: null }), 401, 'AB05');
+        isRefused(name, 'scope', await send(target, { key: stage.keyWithout(who, scopesOf({ name, operation, entry })) }), 403, 'AB03');
+      }
 
       if (!isNone(entry.foreign)) {
         const foreign = entry.foreign === undefined ? target : await entry.foreign(stage, target);
