@@ -49,11 +49,51 @@ export class LocalLink implements ControlLink {
   close(): void {}
 }
 
+interface Waiting {
+  readonly number: number;
+  readonly answer: (reply: LinkedReply) => void;
+}
+
+/** More calls than wait at once: each number has its slot. */
+const slotsMax = 65_536;
+
+/**
+ * Calls that wait, by number. Slots, and no Map: the tables that a long-lived Map grows out of hold on to the ones after them, with all that stood
+ * in those, until the next full collection, and each scavenge of a serving thread would carry the calls of the last seconds along.
+ */
+class WaitingCalls {
+  readonly #slots: (Waiting | undefined)[] = [];
+  readonly #free: number[] = [];
+  #round = 0;
+
+  /** The number of the call. */
+  add(answer: (reply: LinkedReply) => void): number {
+    const slot = this.#free.pop() ?? this.#slots.length;
+    this.#round += 1;
+    const number = this.#round * slotsMax + slot;
+    this.#slots[slot] = { number, answer };
+    return number;
+  }
+
+  /** Undefined: it waits no more. */
+  take(number: number): ((reply: LinkedReply) => void) | undefined {
+    const slot = number % slotsMax;
+    const waiting = this.#slots[slot];
+    if (waiting === undefined || waiting.number !== number) return undefined;
+    this.#slots[slot] = undefined;
+    this.#free.push(slot);
+    return waiting.answer;
+  }
+
+  takeAll(): ((reply: LinkedReply) => void)[] {
+    return this.#slots.flatMap((waiting) => (waiting === undefined ? [] : this.take(waiting.number) ?? []));
+  }
+}
+
 /** To the control thread. */
 export class PortLink implements ControlLink {
   #port: MessagePort | null = null;
-  #last = 0;
-  readonly #waiting = new Map<number, (reply: LinkedReply) => void>();
+  readonly #waiting = new WaitingCalls();
 
   constructor(port: MessagePort) {
     this.attach(port);
@@ -64,9 +104,7 @@ export class PortLink implements ControlLink {
     this.close();
     this.#port = port;
     port.on('message', ({ number, reply }: Answer) => {
-      const answer = this.#waiting.get(number);
-      this.#waiting.delete(number);
-      if (answer !== undefined) answer(reply);
+      this.#waiting.take(number)?.(reply);
     });
     // The other end died, and all that it had taken with it.
     port.on('close', () => { if (this.#port === port) this.close(); });
@@ -76,22 +114,19 @@ export class PortLink implements ControlLink {
   send(call: ControlCall): Promise<LinkedReply> {
     const port = this.#port;
     if (port === null) return Promise.resolve(unavailable('it is being started again'));
-    this.#last += 1;
-    const number = this.#last;
+    let number = -1;
     return inTime((reply) => {
-      this.#waiting.set(number, reply);
+      number = this.#waiting.add(reply);
       const { buffer, length } = call.body;
       port.postMessage({ number, call } satisfies LinkedCall, length > copiedBytesMax && buffer instanceof ArrayBuffer ? [buffer] : []);
-    }, () => this.#waiting.delete(number));
+    }, () => this.#waiting.take(number));
   }
 
   close(): void {
     const port = this.#port;
     this.#port = null;
     port?.close();
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
-    for (const answer of waiting) answer(unavailable('it broke off; what the call was to change may have been changed, so read it again'));
+    for (const answer of this.#waiting.takeAll()) answer(unavailable('it broke off; what the call was to change may have been changed, so read it again'));
   }
 }
 

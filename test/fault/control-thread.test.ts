@@ -1,7 +1,9 @@
 // The thread that runs control calls, as users have it: several threads reach it, it is started again when it dies, and no call is left without a reply.
 
 import assert from 'node:assert/strict';
-import type { MessagePort } from 'node:worker_threads';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { describe, it } from 'node:test';
 import { LocalLink, PortLink } from '../../core/control-plane/control-link.js';
 import type { ControlCall } from '../../core/control-plane/control-call.js';
@@ -97,6 +99,54 @@ describe('the control thread', () => {
     await worker.stop(false, Promise.resolve());
     assert.equal((await link.send(callOf('late'))).status, 503);
     clearInterval(alive);
+  });
+
+  it('gives each caller its own reply, in whatever order they come', async () => {
+    const { port1, port2 } = new MessageChannel();
+    const link = new PortLink(port1);
+    const taken: { number: number; call: ControlCall }[] = [];
+    const all = new Promise<void>((resolve) => {
+      port2.on('message', (message) => {
+        taken.push(message);
+        if (taken.length % 3 === 0) resolve();
+      });
+    });
+    const reply = (index: number): void => port2.postMessage({ number: taken[index]?.number, reply: { status: 200, headers: [], body: taken[index]?.call.id ?? '' } });
+    const replies = ['a', 'b', 'c'].map((id) => link.send(callOf(id)));
+    await all;
+    for (const index of [2, 0, 0, 1]) reply(index);
+    assert.deepEqual((await Promise.all(replies)).map(({ body }) => textOf(body)), ['a', 'b', 'c']);
+    // In the place of one that was answered; another answer to that one is for nobody.
+    const next = link.send(callOf('d'));
+    while (taken.length < 4) await once(port2, 'message');
+    for (const index of [0, 1, 2, 3]) reply(index);
+    assert.equal(textOf((await next).body), 'd');
+    link.close();
+  });
+
+  it('leaves nothing of the calls that were answered on the serving threads', () => {
+    const script = `
+      import { MessageChannel } from 'node:worker_threads';
+      import { getHeapSpaceStatistics } from 'node:v8';
+      const { PortLink, answerCalls } = await import(${JSON.stringify(new URL('../../core/control-plane/control-link.js', import.meta.url).href)});
+      const { port1, port2 } = new MessageChannel();
+      const link = new PortLink(port1);
+      answerCalls(port2, { handle: (call) => Promise.resolve({ status: 200, headers: [], body: call.id }) });
+      const caller = ${JSON.stringify(nobody)};
+      const send = (index) => link.send({ id: 'x'.repeat(500) + index, method: 'GET', path: '/', query: '', body: new Uint8Array(0), headers: ['a', 'b', 'c', 'd'], address: '', caller });
+      const rounds = async (count) => { for (let round = 0; round < count; round += 1) await Promise.all(Array.from({ length: 20 }, (_, index) => send(index))); };
+      const old = () => getHeapSpaceStatistics().find((space) => space.space_name === 'old_space').space_used_size;
+      await rounds(50);
+      // What lives long enough is old now.
+      for (let each = 0; each < 3; each += 1) gc({ type: 'minor' });
+      const before = old();
+      for (let each = 0; each < 50; each += 1) { await rounds(5); gc({ type: 'minor' }); }
+      console.log(old() - before);
+      process.exit(0);
+    `;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], { encoding: 'utf8', timeout: 60_000 });
+    const bytes = Number(stdout);
+    assert.ok(stdout !== '' && bytes < 2_000_000, `5,000 calls left ${stdout.trim()} bytes in old space ${stderr}`);
   });
 
   it('that gives no reply in time is not waited for', async (context) => {
