@@ -46,7 +46,7 @@ export class ThreadServices {
 
   constructor(readonly settings: Settings) {
     this.logger = new Logger(settings.logLevel);
-    for (const secret of [settings.adminKey, settings.apiKey, settings.masterKey]) if (secret !== undefined) this.logger.hide(secret);
+    for (const secret of [settings.adminKey, settings.apiKey, settings.masterKey, settings.oidc?.clientSecret]) if (secret !== undefined) this.logger.hide(secret);
     this.workers = new WorkerPool(settings.threads);
     const egress = new Egress({ policy: new AddressPolicy(settings.trustedHosts), connectTimeoutMs: settings.connectTimeoutMs, timers: this.timers });
     const { connectionsMax, firstByteTimeoutMs, idleTimeoutMs } = settings;

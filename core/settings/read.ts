@@ -21,6 +21,21 @@ export interface ExporterSetting {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
+/** Sign-in of people by OpenID Connect. */
+export interface OidcSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Undefined: a public client. */
+  readonly clientSecret: string | undefined;
+  readonly scopes: readonly string[];
+  readonly groupsClaim: string;
+  /** In lower case; none: all. */
+  readonly emailDomains: readonly string[];
+  /** People who are neither users nor invited become members. */
+  readonly takesUnknown: boolean;
+  readonly takesUnverified: boolean;
+}
+
 /** Holds only plain data: it is copied to threads. */
 export interface Settings {
   readonly host: string;
@@ -32,6 +47,12 @@ export interface Settings {
   readonly apiKey: string | undefined;
   /** As given; loadMasterKey() decodes it. */
   readonly masterKey: string | undefined;
+  /** In lower case. */
+  readonly ownerEmail: string | undefined;
+  /** An origin, without a slash at its end. */
+  readonly publicUrl: string | undefined;
+  /** Undefined: nobody signs in. */
+  readonly oidc: OidcSettings | undefined;
   readonly trustedHosts: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly logLevel: LogLevel;
@@ -159,6 +180,9 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note
     adminKey: given.admin_key,
     apiKey: given.api_key,
     masterKey: given.master_key,
+    ownerEmail: given.owner_email?.toLowerCase(),
+    publicUrl: given.public_url === undefined ? undefined : originOf(given.public_url, note),
+    oidc: oidcOf(given, note),
     trustedHosts: Object.freeze(given.trusted_hosts),
     corsOrigins: Object.freeze(given.cors_origins),
     logLevel: given.log_level,
@@ -190,6 +214,30 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note
     cacheMemoryBytes: given.cache_memory_bytes,
     cacheDiskBytes: given.cache_disk_bytes,
     logStoreDays: given.log_store_days,
+  });
+}
+
+/** The pattern lets more through than addresses. */
+function originOf(address: string, note: NoteFault): string | undefined {
+  if (URL.canParse(address)) return new URL(address).origin;
+  note(`public_url: ${address} is not an address`, ['public_url']);
+  return undefined;
+}
+
+function oidcOf(given: CheckedSettings, note: NoteFault): OidcSettings | undefined {
+  const { oidc_issuer: issuer, oidc_client_id: clientId } = given;
+  if (issuer === undefined && clientId === undefined && given.oidc_client_secret === undefined) return undefined;
+  if (issuer === undefined || clientId === undefined) {
+    note('oidc_issuer and oidc_client_id go together: people sign in with both or not at all', ['oidc_issuer', 'oidc_client_id']);
+    return undefined;
+  }
+  if (!URL.canParse(issuer)) {
+    note(`oidc_issuer: ${issuer} is not an address`, ['oidc_issuer']);
+    return undefined;
+  }
+  return Object.freeze({
+    issuer, clientId, clientSecret: given.oidc_client_secret, scopes: Object.freeze([...new Set(['openid', ...given.oidc_scopes])]), groupsClaim: given.oidc_groups_claim,
+    emailDomains: Object.freeze(given.oidc_email_domains.map((domain) => domain.toLowerCase())), takesUnknown: given.oidc_unknown_people === 'member', takesUnverified: given.oidc_unverified_emails === 'accept',
   });
 }
 

@@ -52,6 +52,31 @@ export const settingProperties = {
     type: 'string', secret: true, pattern: '^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$', expected: '32 bytes as 64 hex digits or as base64',
     defaultText: 'file `master.key` in the data directory, generated', description: 'Key that encrypts stored credentials.',
   },
+  owner_email: {
+    type: 'string', pattern: '^[^\\s@]+@[^\\s@]+$', expected: 'an e-mail address', defaultText: 'nobody signs in as the owner',
+    description: 'E-mail address of the owner of the organisation, who signs in with it.',
+  },
+  public_url: {
+    type: 'string', pattern: '^https?://[^\\s/?#@]+/?$', expected: 'an address such as https://gateway.example.com, without a path', defaultText: 'as asked for, on loopback alone',
+    description: 'Address under which browsers reach the gateway. Sign-in needs it, unless the browser runs on this machine.',
+  },
+  oidc_issuer: {
+    type: 'string', pattern: '^(?:https://[^\\s?#@]+|http://(?:localhost|127\\.0\\.0\\.1|\\[::1\\])(?::\\d+)?(?:/[^\\s?#@]*)?)$', expected: 'the https address of an OpenID Connect issuer (http on loopback alone)', defaultText: 'nobody signs in',
+    description: 'OpenID Connect issuer that people sign in with; what it is and offers is read from `/.well-known/openid-configuration` below it.',
+  },
+  oidc_client_id: { type: 'string', minLength: 1, expected: 'a text', defaultText: 'none', description: 'Client id of the gateway at the issuer; its redirect address there is `/auth/callback` below `public_url`.' },
+  oidc_client_secret: { type: 'string', secret: true, minLength: 1, expected: 'a text', defaultText: 'none: a public client', description: 'Client secret of the gateway at the issuer.' },
+  oidc_scopes: {
+    type: 'array', default: ['openid', 'email', 'profile'], uniqueItems: true, items: { type: 'string', pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$' }, expected: 'a list of scopes',
+    description: 'Scopes that a sign-in asks the issuer for; `openid` is always among them.',
+  },
+  oidc_groups_claim: { type: 'string', default: 'groups', minLength: 1, expected: 'the name of a claim', description: 'Claim with the groups of a person, which workspace mappings name.' },
+  oidc_email_domains: {
+    type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$' }, defaultText: 'all', expected: 'a list of domains such as example.com',
+    description: 'Domains of the e-mail addresses of people who may sign in.',
+  },
+  oidc_unknown_people: { type: 'string', default: 'refuse', enum: ['refuse', 'member'], description: 'People who sign in without being users or invited: `refuse` them, or make them `member`s of the organisation.' },
+  oidc_unverified_emails: { type: 'string', default: 'refuse', enum: ['refuse', 'accept'], description: 'E-mail addresses of which the issuer does not say that they are verified: `accept` them only where the issuer lets nobody choose theirs.' },
   trusted_hosts: {
     type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^(?!.*://)[^\\s,/]+(?:/\\d{1,3})?$' }, defaultText: 'none', expected: 'a list of hosts, host:port pairs or CIDR ranges, without a scheme or path',
     description: 'Hosts, host:port pairs or CIDR ranges that upstreams named in a request may have though they are private.',
@@ -136,6 +161,16 @@ export interface CheckedSettings {
   admin_key?: string;
   api_key?: string;
   master_key?: string;
+  owner_email?: string;
+  public_url?: string;
+  oidc_issuer?: string;
+  oidc_client_id?: string;
+  oidc_client_secret?: string;
+  oidc_scopes: string[];
+  oidc_groups_claim: string;
+  oidc_email_domains: string[];
+  oidc_unknown_people: 'refuse' | 'member';
+  oidc_unverified_emails: 'refuse' | 'accept';
   trusted_hosts: string[];
   cors_origins: string[];
   log_level: LogLevel;

@@ -35,6 +35,7 @@ describe('defaults', () => {
     const cwd = folder();
     assert.deepEqual({ ...readSettings({ PATH: '/bin' }, cwd) }, {
       host: '127.0.0.1', port: 8787, dataDir: join(cwd, 'data'), threads: availableParallelism(), adminKey: undefined, apiKey: undefined, masterKey: undefined,
+      ownerEmail: undefined, publicUrl: undefined, oidc: undefined,
       trustedHosts: [], corsOrigins: [], logLevel: 'info', tls: undefined, plugins: [], pluginsReload: true, storage: 'lmdb', exporters: [{ id: 'store', params: { bytesMax: 1_073_741_824, ageDaysMax: 30 } }],
       headerBytesMax: 65_536, bodyBytesMax: 104_857_600, heldBodyBytesMax: 1_073_741_824, collectedBytesMax: 67_108_864, connectTimeoutMs: 10_000, firstByteTimeoutMs: 300_000,
       idleTimeoutMs: 300_000, bodyTimeoutMs: 8_000, bodyDeadlineMs: 60_000, bodyRateMin: 4_096, shutdownDeadlineMs: 30_000, retryDelayMs: 500, connectionsMax: 10_000, requestsMax: 20_000, clientConnectionsMax: 20_000, clientConnectionsPerAddressMax: 5_000, trustedProxies: [], spinUs: 200, responsesDays: 30, cacheMemoryBytes: 67_108_864, cacheDiskBytes: 1_073_741_824,
@@ -53,6 +54,28 @@ describe('defaults', () => {
     const settings = readSettings({ GATEWAY_PLUGINS: 'a' }, folder());
     assert.ok(Object.isFrozen(settings) && Object.isFrozen(settings.plugins) && Object.isFrozen(settings.exporters));
     assert.deepEqual(structuredClone(settings), { ...settings });
+  });
+});
+
+describe('sign-in', () => {
+  const given = { GATEWAY_OIDC_ISSUER: 'https://id.example.com/realms/a', GATEWAY_OIDC_CLIENT_ID: 'gateway' };
+
+  test('has an issuer and a client, and defaults for the rest', () => {
+    const { oidc, publicUrl, ownerEmail } = readSettings({ ...given, GATEWAY_PUBLIC_URL: 'https://Gateway.example.com/', GATEWAY_OWNER_EMAIL: 'Ada@Example.com', GATEWAY_OIDC_EMAIL_DOMAINS: 'Example.com', GATEWAY_OIDC_SCOPES: 'email,groups' }, folder());
+    assert.deepEqual(oidc, {
+      issuer: 'https://id.example.com/realms/a', clientId: 'gateway', clientSecret: undefined, scopes: ['openid', 'email', 'groups'], groupsClaim: 'groups', emailDomains: ['example.com'], takesUnknown: false, takesUnverified: false,
+    });
+    assert.deepEqual([publicUrl, ownerEmail], ['https://gateway.example.com', 'ada@example.com']);
+  });
+
+  test('is refused in halves, and over plain HTTP to another machine', () => {
+    assert.match(reasonOfRefusal({ GATEWAY_OIDC_ISSUER: 'https://id.example.com' }), /oidc_issuer and oidc_client_id go together/);
+    assert.match(reasonOfRefusal({ GATEWAY_OIDC_CLIENT_SECRET: 'hush' }), /go together/);
+    assert.match(reasonOfRefusal({ ...given, GATEWAY_OIDC_ISSUER: 'http://id.example.com' }), /GATEWAY_OIDC_ISSUER must be the https address/);
+    assert.match(reasonOfRefusal({ ...given, GATEWAY_OIDC_ISSUER: 'http://127.0.0.1.example.com' }), /must be the https address/);
+    assert.match(reasonOfRefusal({ ...given, GATEWAY_OIDC_ISSUER: 'https://[1' }), /is not an address/);
+    assert.match(reasonOfRefusal({ ...given, GATEWAY_PUBLIC_URL: 'https://a.example.com/console' }), /GATEWAY_PUBLIC_URL must be/);
+    assert.equal(readSettings({ ...given, GATEWAY_OIDC_ISSUER: 'http://127.0.0.1:4000' }, folder()).oidc?.issuer, 'http://127.0.0.1:4000');
   });
 });
 
