@@ -116,7 +116,7 @@ export class DataThread {
       if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: fault });
       await prepareStore(repository, tables);
     }
-    const generatedKeys = index === 0 ? await bootstrap(repository, { adminKey: settings.adminKey, apiKey: settings.apiKey }) : {};
+    const generatedKeys = index === 0 ? await bootstrap(repository, { adminKey: settings.adminKey, apiKey: settings.apiKey, ownerEmail: settings.ownerEmail }) : {};
     if (index === 0) await recordMasterKey(repository.store, sealer, (thrown) => services.logger.warn('which master key the store goes by could not be written; it is tried again at the next start', { reason: reasonOf(thrown) }));
     const applied = new AppliedSequences(shared.applied);
     const snapshot = new Snapshot(repository, signal, {

@@ -1,5 +1,5 @@
-// The first organisation, workspace and keys. Runs at each start, before any thread: makes what is not there yet, all at once, and gives
-// the two keys the values that the settings name. Several processes may start at the same time; one of them wins and the others find its rows.
+// The first organisation, workspace, keys and owner. Runs at each start, before any thread: makes what is not there yet, all at once, and gives
+// the two keys the values that the settings name, and the organisation the owner. Several processes may start at the same time; one of them wins and the others find its rows.
 
 import { fail } from '../errors/gateway-error.js';
 import { Change, CommitConflict } from '../storage/change.js';
@@ -8,6 +8,7 @@ import type { Repository } from '../storage/repository.js';
 import { apiKeys, type ApiKeyRow, type KeyType } from '../storage/tables/api-keys.js';
 import { bootstraps, type BootstrapRow } from '../storage/tables/bootstraps.js';
 import { organisations } from '../storage/tables/organisations.js';
+import { users, type UserRow } from '../storage/tables/users.js';
 import { workspaces } from '../storage/tables/workspaces.js';
 import { givenKeyCharsMin, hashKey, keyCharsMax, makeKey, maskedKey, prefixOf } from './key.js';
 import { scopesOfType } from './scopes.js';
@@ -16,6 +17,8 @@ import { scopesOfType } from './scopes.js';
 export interface GivenKeys {
   readonly adminKey: string | undefined;
   readonly apiKey: string | undefined;
+  /** In lower case. */
+  readonly ownerEmail?: string | undefined;
 }
 
 /** Present only when generated just now: the one time that they can be shown. */
@@ -37,6 +40,7 @@ export async function bootstrap(repository: Repository, given: GivenKeys, now: (
   for (let tries = 0; tries < triesMax; tries += 1) {
     const first = await repository.get(bootstraps, firstId);
     const made = first === undefined ? makeFirst(given, now()) : { change: await changesOf(repository, first.row, given, now()), generated: {} };
+    if (first !== undefined) await changeOwner(repository, made.change, first.row.organisationId, given.ownerEmail, now());
     if (made.change.isEmpty) return made.generated;
     try {
       await repository.commit(made.change);
@@ -74,6 +78,7 @@ function makeFirst(given: GivenKeys, nowMs: number): { readonly change: Change; 
   });
   change.insert(apiKeys, keyRow(ids, 'organisation-service', adminKey, nowMs));
   change.insert(apiKeys, keyRow(ids, 'workspace-service', apiKey, nowMs));
+  change.insert(users, ownerRow(ids.organisationId, given.ownerEmail ?? unknownEmail, nowMs));
   return {
     change,
     generated: {
@@ -81,6 +86,27 @@ function makeFirst(given: GivenKeys, nowMs: number): { readonly change: Change; 
       ...(given.apiKey === undefined ? { apiKey } : {}),
     },
   };
+}
+
+/** Of an owner whose address nobody has given yet: such a name belongs to nobody (RFC 2606), and nobody signs in with it. */
+export const unknownEmail = 'owner@gateway.invalid';
+
+const ownerRow = (organisationId: string, email: string, nowMs: number): UserRow =>
+  ({ id: newId(nowMs), organisationId, email, firstName: '', lastName: '', role: 'owner', identity: null, createdAtMs: nowMs, updatedAtMs: nowMs });
+
+/** An organisation has an owner, also when it is from a version without people. Who has the given address is one. */
+async function changeOwner(repository: Repository, change: Change, organisationId: string, email: string | undefined, nowMs: number): Promise<void> {
+  const [owner] = await repository.list(users, { index: 'role', parts: [organisationId, 'owner'], limit: 1 });
+  if (email === undefined) {
+    if (owner === undefined) change.insert(users, ownerRow(organisationId, unknownEmail, nowMs));
+    return;
+  }
+  const named = await repository.find(users, 'email', [organisationId, email]);
+  const nameless = await repository.find(users, 'email', [organisationId, unknownEmail]);
+  if (named !== undefined) {
+    if (named.row.role !== 'owner') change.update(named, { ...named.row, role: 'owner', updatedAtMs: nowMs });
+  } else if (nameless !== undefined) change.update(nameless, { ...nameless.row, email, updatedAtMs: nowMs });
+  else change.insert(users, ownerRow(organisationId, email, nowMs));
 }
 
 function keyRow(ids: BootstrapRow, type: KeyType, key: string, nowMs: number): ApiKeyRow {

@@ -7,9 +7,15 @@ import { configVersions } from './config-versions.js';
 import { configs } from './configs.js';
 import { idempotency } from './idempotency.js';
 import { integrations } from './integrations.js';
+import { invites } from './invites.js';
 import { jobStates } from './job-states.js';
 import { organisations } from './organisations.js';
 import { providers } from './providers.js';
+import { scimGroups } from './scim-groups.js';
+import { scimMappings } from './scim-mappings.js';
+import { sessions } from './sessions.js';
+import { users } from './users.js';
+import { workspaceMembers } from './workspace-members.js';
 import { workspaces } from './workspaces.js';
 
-export const tables: readonly Table[] = [organisations, workspaces, apiKeys, bootstraps, integrations, providers, configs, configVersions, idempotency, jobStates];
+export const tables: readonly Table[] = [organisations, workspaces, apiKeys, bootstraps, integrations, providers, configs, configVersions, idempotency, jobStates, users, workspaceMembers, invites, scimGroups, scimMappings, sessions];

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Store } from '@gateway/plugin-sdk';
 import { fakeHost } from '@gateway/plugin-sdk/testing';
 import { Authenticator } from '../../../core/auth/authenticate.js';
-import { bootstrap } from '../../../core/auth/bootstrap.js';
+import { bootstrap, unknownEmail } from '../../../core/auth/bootstrap.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
 import { looksLikeKey } from '../../../core/auth/key.js';
 import type { Principal } from '../../../core/auth/principal.js';
@@ -13,6 +13,7 @@ import { Repository } from '../../../core/storage/repository.js';
 import { apiKeys } from '../../../core/storage/tables/api-keys.js';
 import { bootstraps } from '../../../core/storage/tables/bootstraps.js';
 import { organisations } from '../../../core/storage/tables/organisations.js';
+import { users } from '../../../core/storage/tables/users.js';
 import { workspaces } from '../../../core/storage/tables/workspaces.js';
 import { RevisionSignal, Snapshot } from '../../../core/snapshot/snapshot.js';
 import { putRows } from '../../support/rows.js';
@@ -121,6 +122,41 @@ describe('bootstrap', () => {
     assert.deepEqual(await countsOf(repository), [1, 1, 1]);
     await bootstrap(repository, { ...none, adminKey: adminGiven });
     assert.equal((await principalOf(repository, adminGiven))?.type, 'organisation-service');
+  });
+
+  const ownersOf = async (repository: Repository): Promise<string[]> => (await repository.list(users, { limit: 10 })).filter(({ row }) => row.role === 'owner').map(({ row }) => row.email);
+
+  it('makes the owner of the organisation, who takes the address that the settings give', async () => {
+    const repository = new Repository(await freshStore());
+    await bootstrap(repository, none);
+    assert.deepEqual(await ownersOf(repository), [unknownEmail]);
+    await bootstrap(repository, { ...none, ownerEmail: 'ada@example.com' });
+    assert.deepEqual(await ownersOf(repository), ['ada@example.com']);
+    await bootstrap(repository, none);
+    assert.deepEqual(await ownersOf(repository), ['ada@example.com']);
+    await bootstrap(repository, { ...none, ownerEmail: 'grace@example.com' });
+    assert.deepEqual(await ownersOf(repository), ['ada@example.com', 'grace@example.com']);
+  });
+
+  it('gives an organisation of a version without people its owner', async () => {
+    const repository = new Repository(await freshStore());
+    await bootstrap(repository, none);
+    const [owner] = await repository.list(users, { limit: 1 });
+    const change = new Change();
+    if (owner !== undefined) change.remove(owner);
+    await repository.commit(change);
+    await bootstrap(repository, none);
+    assert.deepEqual(await ownersOf(repository), [unknownEmail]);
+  });
+
+  it('makes a user an owner whose address the settings give', async () => {
+    const repository = new Repository(await freshStore());
+    await bootstrap(repository, none);
+    const [owner] = await repository.list(users, { limit: 1 });
+    assert.ok(owner);
+    await putRows(repository, users, { ...owner.row, id: 'ada', email: 'ada@example.com', role: 'member' });
+    await bootstrap(repository, { ...none, ownerEmail: 'ada@example.com' });
+    assert.deepEqual((await ownersOf(repository)).sort(), ['ada@example.com', unknownEmail]);
   });
 
   it('makes one set of rows when several processes start at once', async () => {
