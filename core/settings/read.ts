@@ -12,9 +12,11 @@ import { explainFault, type NoteFault } from './faults.js';
 import { readSettingsFile, type SettingsFile } from './file.js';
 import { environmentName, isSettingKey, settingKeys, settingsSchema, type CheckedSettings, type LogLevel, type SettingKey } from './schema.js';
 import { checkTls, type TlsFiles } from './tls.js';
+import { tokenSettings, type TokenSettings } from './tokens.js';
 
 export type { LogLevel } from './schema.js';
 export type { TlsFiles } from './tls.js';
+export type { TokenSettings } from './tokens.js';
 
 export interface ExporterSetting {
   readonly id: string;
@@ -36,6 +38,13 @@ export interface OidcSettings {
   readonly takesUnverified: boolean;
 }
 
+/** What of this machine a plugin for secrets may read, in its own words. */
+export interface SecretSourceRule {
+  /** Of the plugin. */
+  readonly id: string;
+  readonly rule: string;
+}
+
 /** Holds only plain data: it is copied to threads. */
 export interface Settings {
   readonly host: string;
@@ -53,6 +62,9 @@ export interface Settings {
   readonly publicUrl: string | undefined;
   /** Undefined: nobody signs in. */
   readonly oidc: OidcSettings | undefined;
+  /** Null: only API keys are taken. */
+  readonly tokens: TokenSettings | null;
+  readonly secretSources: readonly SecretSourceRule[];
   readonly trustedHosts: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly logLevel: LogLevel;
@@ -183,6 +195,8 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note
     ownerEmail: given.owner_email?.toLowerCase(),
     publicUrl: given.public_url === undefined ? undefined : originOf(given.public_url, note),
     oidc: oidcOf(given, note),
+    tokens: tokenSettings(given, note),
+    secretSources: Object.freeze(given.secret_sources.map((entry) => Object.freeze({ id: entry.slice(0, entry.indexOf('=')), rule: entry.slice(entry.indexOf('=') + 1) }))),
     trustedHosts: Object.freeze(given.trusted_hosts),
     corsOrigins: Object.freeze(given.cors_origins),
     logLevel: given.log_level,

@@ -7,6 +7,14 @@ import { timerMsMax } from './timer-limit.js';
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+/** Signed with a private key: whoever can verify a token cannot make one. */
+export const tokenAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const;
+
+/** What a token says, and the claims that say it unless `jwt_claims` names others. */
+export const tokenClaims = { organisation: 'oid', workspace: 'workspace', scopes: 'scope', user: 'sub', defaults: 'defaults', usage_limits: 'usage_limits', rate_limits: 'rate_limits' } as const;
+export type TokenFact = keyof typeof tokenClaims;
+export const tokenFacts = Object.keys(tokenClaims).filter((name): name is TokenFact => Object.hasOwn(tokenClaims, name));
+
 export interface SettingSchema {
   readonly type: 'string' | 'integer' | 'array' | readonly ('string' | 'integer' | 'object')[];
   readonly description: string;
@@ -21,6 +29,7 @@ export interface SettingSchema {
   readonly minLength?: number;
   readonly pattern?: string;
   readonly uniqueItems?: true;
+  readonly minItems?: number;
   readonly items?: Readonly<Record<string, unknown>>;
 }
 
@@ -77,6 +86,33 @@ export const settingProperties = {
   },
   oidc_unknown_people: { type: 'string', default: 'refuse', enum: ['refuse', 'member'], description: 'People who sign in without being users or invited: `refuse` them, or make them `member`s of the organisation.' },
   oidc_unverified_emails: { type: 'string', default: 'refuse', enum: ['refuse', 'accept'], description: 'E-mail addresses of which the issuer does not say that they are verified: `accept` them only where the issuer lets nobody choose theirs.' },
+  jwt_jwks_url: {
+    type: 'string', pattern: '^https?://[^\\s]+$', expected: 'an http:// or https:// URL', defaultText: 'none',
+    description: 'Where the public keys are (JWKS) that sign tokens which are taken in place of API keys; fetched through the address rules that hold for upstreams. Without it, and without `jwt_jwks`, no tokens are taken.',
+  },
+  jwt_jwks: {
+    type: ['string', 'object'], pattern: '^\\s*\\{', expected: 'a JSON Web Key Set, {"keys": [...]}', defaultText: 'none',
+    description: 'The same keys themselves, as JSON; instead of `jwt_jwks_url`.',
+  },
+  jwt_algorithms: {
+    type: 'array', default: ['RS256'], uniqueItems: true, minItems: 1, items: { type: 'string', enum: tokenAlgorithms }, expected: `a list of ${tokenAlgorithms.join(', ')}`,
+    description: 'Signature algorithms that tokens may have. Those with a shared secret are not taken.',
+  },
+  jwt_issuer: { type: 'string', minLength: 1, expected: 'the iss of the tokens', defaultText: 'any', description: 'What the `iss` of a token must be.' },
+  jwt_audience: {
+    type: 'array', default: [], uniqueItems: true, items: { type: 'string', minLength: 1 }, defaultText: 'any', expected: 'a list of texts',
+    description: 'What the `aud` of a token must be, or name one of. Set it where the issuer makes tokens for others as well.',
+  },
+  jwt_clock_skew_seconds: { type: 'integer', default: 30, minimum: 0, maximum: 300, description: 'How far the clock of the issuer may be off.' },
+  jwt_claims: {
+    type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: `^(?:${tokenFacts.join('|')})=\\S+$` }, defaultText: Object.entries(tokenClaims).map((each) => each.join('=')).join(', '),
+    expected: `a list of fact=claim pairs, the fact one of ${tokenFacts.join(', ')}`,
+    description: 'Names of the claims that say what a token is for, where they are others.',
+  },
+  secret_sources: {
+    type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9.-]*=\\S+$' }, defaultText: 'none', expected: 'a list of source=rule pairs, such as env=OPENAI_API_KEY or file=/run/secrets',
+    description: 'What of this machine secret references may have: `env=NAME` (or `env=PREFIX_*`), `file=/directory`, `hashicorp-vault=https://address` for servers that may be shown the machine\'s Kubernetes token.',
+  },
   trusted_hosts: {
     type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^(?!.*://)[^\\s,/]+(?:/\\d{1,3})?$' }, defaultText: 'none', expected: 'a list of hosts, host:port pairs or CIDR ranges, without a scheme or path',
     description: 'Hosts, host:port pairs or CIDR ranges that upstreams named in a request may have though they are private.',
@@ -171,6 +207,14 @@ export interface CheckedSettings {
   oidc_email_domains: string[];
   oidc_unknown_people: 'refuse' | 'member';
   oidc_unverified_emails: 'refuse' | 'accept';
+  jwt_jwks_url?: string;
+  jwt_jwks?: string | Record<string, unknown>;
+  jwt_algorithms: string[];
+  jwt_issuer?: string;
+  jwt_audience: string[];
+  jwt_clock_skew_seconds: number;
+  jwt_claims: string[];
+  secret_sources: string[];
   trusted_hosts: string[];
   cors_origins: string[];
   log_level: LogLevel;
