@@ -30,8 +30,8 @@ export interface Operation {
   readonly body: TSchema | null;
   /** In the audit log: `created`, `updated`, `deleted`, `rotated`; null: it changes nothing. */
   readonly action: string | null;
-  /** The shape of its answer, for the docs. */
-  readonly reply: TSchema | null;
+  /** The shape of its answer, for the docs: every member is named, and no other is there. Tests hold each answer against it. */
+  readonly reply: TSchema;
   handle(context: ControlContext, input: Input): Promise<Reply> | Reply;
 }
 
@@ -44,7 +44,7 @@ export interface OperationDefinition<Q extends TSchema, B extends TSchema> {
   readonly query?: Q;
   readonly body?: B;
   readonly action?: string;
-  readonly reply?: TSchema;
+  readonly reply: TSchema;
   readonly handle: (context: ControlContext, input: Input<Static<Q>, Static<B>>) => Promise<Reply> | Reply;
 }
 
@@ -58,7 +58,7 @@ export interface Resource {
 
 /** One operation; the types of `query` and `body` reach its handler. */
 export function operation<Q extends TSchema = TSchema, B extends TSchema = TSchema>(definition: OperationDefinition<Q, B>): Operation {
-  const { method, path, aliases = [], scope, isPublic = false, query = null, body = null, action = null, reply = null } = definition;
+  const { method, path, aliases = [], scope, isPublic = false, query = null, body = null, action = null, reply } = definition;
   return Object.freeze({
     method, path, aliases, scope: typeof scope === 'string' ? [scope] : scope, isPublic, query, body, action, reply,
     // Dispatch has checked both against the schemas that the types were made of.

@@ -3,6 +3,7 @@
 import { Type } from '../storage/type.js';
 import { fail } from '../errors/gateway-error.js';
 import { choice, object, orNull } from '../storage/schema-parts.js';
+import { named } from './envelope.js';
 
 const units = ['rpm', 'rph', 'rpd', 'rpw'] as const;
 const unitsOfKeys = ['rps', ...units] as const;
@@ -22,22 +23,22 @@ export interface UsageLimits {
   readonly next_usage_reset_at?: string | null;
 }
 
-const rateLimitField = (allowed: readonly string[]) => object({
+const rateLimitField = (name: string, allowed: readonly string[]) => named(name, object({
   type: choice(['requests', 'tokens']),
   unit: Type.Unsafe<RateLimit['unit']>({ type: 'string', enum: [...allowed] }),
   value: Type.Integer({ minimum: 0, description: '0 refuses every call' }),
-});
+}));
 /** `rps` is for keys alone. */
-export const rateLimitFields = Object.freeze({ ofKeys: rateLimitField(unitsOfKeys), ofOthers: rateLimitField(units) });
+export const rateLimitFields = Object.freeze({ ofKeys: rateLimitField('KeyRateLimit', unitsOfKeys), ofOthers: rateLimitField('RateLimit', units) });
 
-export const usageLimitsField = object({
+export const usageLimitsField = named('UsageLimits', object({
   credit_limit: Type.Optional(orNull(Type.Integer({ minimum: 1, description: 'US dollars, or tokens' }))),
   type: Type.Optional(choice(['cost', 'tokens'])),
   alert_threshold: Type.Optional(orNull(Type.Integer({ minimum: 1 }))),
   periodic_reset: Type.Optional(orNull(choice(['monthly', 'weekly']))),
   periodic_reset_days: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 365 }))),
   next_usage_reset_at: Type.Optional(orNull(Type.String({ format: 'date-time' }))),
-});
+}));
 
 /** As they are stored. Throws FIELD_INVALID with a place below `param`. */
 export function checkedUsageLimits(given: UsageLimits, param: string, nowMs: number): UsageLimits {

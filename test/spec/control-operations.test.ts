@@ -6,6 +6,7 @@ import { after, describe, it } from 'node:test';
 import type { Operation } from '../../core/control-plane/define-resource.js';
 import { resources } from '../../core/control-plane/resources/index.js';
 import { isPublicControl } from '../../core/router/routes.js';
+import { checkReply, openPlaces } from '../support/reply-schema.js';
 import type { OperationCase, ResourceCases, StageReply, Target, Variant } from './control/cases.js';
 import { startStage } from './control/stage.js';
 
@@ -81,6 +82,12 @@ function isRefused(name: string, what: string, { status, body }: StageReply, wan
   (table[name] ??= []).push(`${what} ${status}`);
 }
 
+/** Every answer, whatever it is about, has the shape that the operation says. */
+const isShaped = (name: string, operation: Operation, reply: StageReply): StageReply => {
+  checkReply(operation, reply.status, reply.body, name);
+  return reply;
+};
+
 const withQuery = (target: Target, member: string): Target => ({ ...target, query: target.query === undefined || target.query === '' ? member : `${target.query}&${member}` });
 const isNone = (variant: Variant | undefined): variant is { readonly none: string } => typeof variant === 'object';
 
@@ -102,6 +109,10 @@ describe('the operations of the control plane', () => {
     }
   });
 
+  it('name every member of their answers', () => {
+    assert.deepEqual(defined.flatMap(({ name, operation }) => [...openPlaces(operation.reply)].map((place) => `${name}${place}`)), []);
+  });
+
   it('are all that the reference has', () => {
     const plain = (text: string): string => text.replace(/\{[\w-]+\}/g, '{}');
     const served = new Set(defined.flatMap(({ operation: { method, path, aliases } }) => [path, ...aliases].map((each) => plain(`${method} ${each}`))));
@@ -115,7 +126,7 @@ describe('the operations of the control plane', () => {
       const who = entry.as ?? 'admin';
       const key = stage.keys[who];
       const target = await entry.target(stage);
-      const send = (to: Target, options: Parameters<typeof stage.call>[3] = {}): Promise<StageReply> => stage.call(method, urlOf(path, to), to.body, { key, ...options });
+      const send = async (to: Target, options: Parameters<typeof stage.call>[3] = {}): Promise<StageReply> => isShaped(name, operation, await stage.call(method, urlOf(path, to), to.body, { key, ...options }));
 
       if (!operation.isPublic) {
         isRefused(name, 'no key', await send(target, { key: null }), 401, 'AB05');
@@ -140,7 +151,7 @@ describe('the operations of the control plane', () => {
       isRefused(name, 'field', await send(withQuery(target, `${field}=1`)), 400, 'AB01', field);
       if (method !== 'GET') isRefused(name, 'field', await send({ ...target, body: { ...target.body, [field]: 1 } }), 400, 'AB01', field);
       for (const { body, query, param } of entry.bad) {
-        const bad = await stage.call(method, urlOf(path, { ...target, ...(query === undefined ? {} : { query }) }), body === undefined ? target.body : body, { key });
+        const bad = isShaped(name, operation, await stage.call(method, urlOf(path, { ...target, ...(query === undefined ? {} : { query }) }), body === undefined ? target.body : body, { key }));
         isRefused(name, 'bad', bad, 400, 'AB01', param);
       }
 

@@ -12,6 +12,7 @@ import { Repository } from '../../core/storage/repository.js';
 import { Sealer } from '../../core/storage/sealer.js';
 import { apiKeys } from '../../core/storage/tables/api-keys.js';
 import { tables } from '../../core/storage/tables/index.js';
+import { checkReply } from './reply-schema.js';
 
 export const firstAdminKey = 'control-test-admin-key';
 export const firstApiKey = 'control-test-api-key-1';
@@ -30,7 +31,7 @@ export interface TestControl {
   /** Milliseconds since the Unix epoch; set it to let time pass. */
   clock: { nowMs: number };
   callerOf(key: string): Promise<Caller>;
-  /** With the admin key of the organisation, unless `as` gives another. */
+  /** With the admin key of the organisation, unless `as` gives another. The answer is held against the schema of the operation. */
   call(method: string, path: string, body?: unknown, options?: { readonly as?: string; readonly ifMatch?: string; readonly idempotencyKey?: string }): Promise<TestReply>;
 }
 
@@ -57,7 +58,9 @@ export async function startControl(): Promise<TestControl> {
         id: `call-${calls}`, method, path: route, query, body: body === undefined ? new Uint8Array(0) : Buffer.from(JSON.stringify(body)), ifMatch, idempotencyKey,
         headers: ['user-agent', 'test'], address: '127.0.0.1', caller: await callerOf(as),
       });
-      return { ...reply, body: JSON.parse(reply.body) };
+      const answer = { ...reply, body: JSON.parse(reply.body) };
+      checkReply(plane.router.find(method, route)?.operation, reply.status, answer.body, `${method} ${route}`);
+      return answer;
     },
   };
 }

@@ -1,8 +1,26 @@
 // How replies show an API key. The secret is in the reply of create and rotate alone; here it is masked.
 
-import type { ApiKeyRow } from '../../../storage/tables/api-keys.js';
+import { choice, object, orNull } from '../../../storage/schema-parts.js';
+import { keyTypes, type ApiKeyRow } from '../../../storage/tables/api-keys.js';
+import { Type } from '../../../storage/type.js';
 import type { Reply } from '../../define-resource.js';
-import { time, timeOrNull } from '../../envelope.js';
+import { idText, named, time, timeOrNull, timeText, timeTextOrNull, zeroOrOne } from '../../envelope.js';
+import { rateLimitFields, usageLimitsField } from '../../limit-fields.js';
+import { metadataField } from '../../metadata.js';
+
+export const keySchema = named('ApiKey', object({
+  id: idText(), object: Type.Literal('api-key'), key: Type.String({ description: 'masked' }), name: Type.String(), description: orNull(Type.String()), type: choice(keyTypes),
+  organisation_id: idText(), workspace_id: orNull(idText()), user_id: orNull(idText()), status: choice(['active', 'exhausted', 'expired']),
+  created_at: timeText(), last_updated_at: timeText(), creation_mode: choice(['ui', 'api', 'auto']),
+  rate_limits: Type.Array(rateLimitFields.ofKeys), usage_limits: orNull(usageLimitsField), reset_usage: Type.Literal(0), last_reset_at: timeTextOrNull(), scopes: Type.Array(Type.String()),
+  defaults: object({ metadata: metadataField(), config_id: orNull(Type.String()), provider: orNull(Type.String()), allow_config_override: Type.Boolean() }),
+  allow_config_override: zeroOrOne(), alert_emails: Type.Array(Type.String()), expires_at: timeTextOrNull(),
+  rotation_policy: orNull(object({
+    rotation_period: orNull(choice(['weekly', 'monthly'])), rotation_period_days: orNull(Type.Integer()), next_rotation_at: timeTextOrNull(), key_transition_period_ms: orNull(Type.Integer()),
+    status: choice(['ACTIVE', 'UNCLAIMED'], { description: 'UNCLAIMED: the policy rotated it, and nobody has asked for the new secret yet' }),
+  })),
+  last_rotated_at: timeTextOrNull(), key_transition_expires_at: timeTextOrNull(),
+}));
 
 export function keyView(row: ApiKeyRow, nowMs: number): Reply {
   const { rotationPolicy, previous } = row;

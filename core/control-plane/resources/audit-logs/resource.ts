@@ -1,9 +1,9 @@
 import { fail } from '../../../errors/gateway-error.js';
 import type { AuditEntry } from '../../../storage/repository.js';
-import { choice, object } from '../../../storage/schema-parts.js';
+import { anyObject, choice, object, orNull } from '../../../storage/schema-parts.js';
 import { Type } from '../../../storage/type.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { time } from '../../envelope.js';
+import { idText, named, time, timeText } from '../../envelope.js';
 import { countedMax, readAudit } from './read-audit.js';
 
 const pageSizeMax = 100;
@@ -12,6 +12,13 @@ const filterText = () => Type.Optional(Type.String({ minLength: 1, maxLength: 20
 
 /** Members that must be the same; of `uri` a part is enough. */
 const sameNames = ['method', 'request_id', 'user_id', 'user_type', 'response_status_code', 'resource_type', 'action', 'client_ip', 'country'] as const;
+
+const entrySchema = named('AuditEntry', object({
+  id: Type.String(), timestamp: timeText(), method: choice(['POST', 'PUT', 'DELETE']), uri: Type.String(), request_id: Type.String(), request_body: Type.String({ description: 'masked, and cut' }),
+  query_params: Type.String(), request_headers: Type.String(), user_id: orNull(Type.String()), user_type: choice(['user', 'api_key', 'gateway']), organisation_id: idText(), workspace_id: orNull(idText()),
+  response_status_code: Type.Integer(), resource_type: orNull(Type.String()), action: orNull(Type.String()), client_ip: Type.String(), country: orNull(Type.String()), details: anyObject(),
+  hash: Type.String({ description: 'SHA-256 over the entry before and this one' }),
+}));
 
 function view({ record, sequence, number, hash }: AuditEntry): Reply {
   return { ...record, timestamp: time(Number(record.timestamp)), id: `${sequence}.${number}`, hash };
@@ -30,6 +37,7 @@ export const auditLogsResource = defineResource({
         current_page: Type.Optional(Type.Integer({ minimum: 0, maximum: countedMax, default: 0 })),
         page_size: Type.Optional(Type.Integer({ minimum: 0, maximum: pageSizeMax, default: pageSizeDefault })),
       }),
+      reply: object({ object: Type.Literal('list'), total: Type.Integer({ minimum: 0, description: 'that were counted' }), has_more: Type.Boolean({ description: 'there may be more' }), records: Type.Array(entrySchema) }),
       handle: async (context, { query }) => {
         if (!context.isOrganisationKey) throw fail('ACTION_FORBIDDEN', { reason: 'the audit log is read with a key of the organisation' });
         const workspace = await context.workspaceIfNamed();

@@ -25,6 +25,9 @@ export const accessLimitFields = {
 };
 export const globalAccessField = object({ enabled: Type.Boolean(), ...accessLimitFields });
 
+/** In replies: lists, or null for none. */
+export const limitLists = { usage_limits: orNull(Type.Array(usageLimitsField, { maxItems: 1 })), rate_limits: orNull(Type.Array(rateLimitFields.ofOthers)) };
+
 export type GivenUsage = UsageLimits | readonly UsageLimits[] | null | undefined;
 export type GivenRates = RateLimit | readonly RateLimit[] | null | undefined;
 

@@ -2,7 +2,7 @@ import { fail } from '../../../errors/gateway-error.js';
 import type { Stored } from '../../../storage/change.js';
 import { openConfig, openConfigVersion, placeOf } from '../../../storage/open-rows.js';
 import { absentSecret } from '../../../storage/sealer.js';
-import { choice, object } from '../../../storage/schema-parts.js';
+import { choice, object, orNull } from '../../../storage/schema-parts.js';
 import { apiKeys } from '../../../storage/tables/api-keys.js';
 import { configVersions, type ConfigVersionRow } from '../../../storage/tables/config-versions.js';
 import { configs, type ConfigRow } from '../../../storage/tables/configs.js';
@@ -10,7 +10,7 @@ import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { listReply, time } from '../../envelope.js';
+import { idText, listOf, listReply, named, nothing, time, timeText, twice, zeroOrOne } from '../../envelope.js';
 import { filteredPage, PageRows, pageQuery } from '../../paging.js';
 import { slugFrom } from '../../slugs.js';
 import { findRow } from '../common/find-row.js';
@@ -35,6 +35,18 @@ const configOf = (context: ControlContext, idOrSlug: string): Promise<Stored<Con
 const configTextOf = (context: ControlContext, row: ConfigRow): string | null => (row.sealedConfig === absentSecret ? null : openConfig(row, context.sealer));
 
 const parse = (text: string): Readonly<Record<string, unknown>> => JSON.parse(text);
+
+const headMembers = {
+  id: idText(), name: Type.String(), slug: Type.String(), organisation_id: idText(), workspace_id: idText(), is_default: zeroOrOne(), status: choice(['active', 'archived']),
+  owner_id: idText(), updated_by: idText(), created_at: timeText(), last_updated_at: timeText(), object: Type.Literal('config'),
+};
+const versionMembers = {
+  ...headMembers, format: Type.Literal('json'), type: Type.Literal('ORG_CONFIG'), version_id: idText(), version: Type.Integer({ minimum: 1 }),
+};
+const headSchema = named('ConfigSummary', object(headMembers));
+const configSchema = named('Config', object({ ...versionMembers, config: Type.Unsafe<Readonly<Record<string, unknown>> | null>({ type: ['object', 'null'], description: 'secrets are masked; null: it was left out of a backup' }) }));
+const versionSchema = named('ConfigVersion', object({ ...versionMembers, config: orNull(Type.String({ description: 'the same as JSON' })) }));
+const writtenSchema = twice(object({ id: idText(), version_id: idText(), slug: Type.String(), object: Type.Literal('config') }));
 
 const head = (row: ConfigRow): Reply => ({
   id: row.id, name: row.name, slug: row.slug, organisation_id: row.organisationId, workspace_id: row.workspaceId, is_default: row.isDefault ? 1 : 0, status: row.status,
@@ -102,6 +114,7 @@ export const configsResource = defineResource({
   operations: {
     list: operation({
       method: 'GET', path: '/configs', scope: 'configs.list', query: object({ ...pageQuery(), search: Type.Optional(Type.String({ maxLength: 255 })), status: Type.Optional(choice(['active', 'archived'])) }),
+      reply: listOf(headSchema, { success: Type.Literal(true) }),
       handle: async (context, { query }) => {
         const workspace = await context.workspaceIfNamed();
         const at = workspace === undefined ? { index: 'organisation', parts: [context.caller.organisationId] } : { index: 'workspace', parts: [workspace.id] };
@@ -113,6 +126,7 @@ export const configsResource = defineResource({
     create: operation({
       method: 'POST', path: '/configs', scope: 'configs.create', action: 'created',
       body: object({ name: Type.Optional(nameField()), config: configField(), is_default: Type.Optional(flag()) }),
+      reply: writtenSchema,
       handle: async (context, { body }) => {
         const workspace = await context.workspace();
         const { text, providers } = await checkConfig(context, workspace.id, body.config, null);
@@ -131,11 +145,13 @@ export const configsResource = defineResource({
     }),
     read: operation({
       method: 'GET', path: '/configs/{slug}', scope: 'configs.read', query: object({ version: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'number or id of an earlier version' })) }),
+      reply: twice(configSchema),
       handle: async (context, { params, query }) => read(context, await configOf(context, params.slug ?? ''), query.version),
     }),
     update: operation({
       method: 'PUT', path: '/configs/{slug}', scope: 'configs.update', action: 'updated',
       body: object({ name: Type.Optional(nameField()), config: Type.Optional(configField()), status: Type.Optional(choice(['active', 'archived'])), is_default: Type.Optional(flag()) }),
+      reply: writtenSchema,
       handle: async (context, { params, body }) => {
         const stored = await configOf(context, params.slug ?? '');
         const before = stored.row;
@@ -160,7 +176,7 @@ export const configsResource = defineResource({
       },
     }),
     delete: operation({
-      method: 'DELETE', path: '/configs/{slug}', scope: 'configs.delete', action: 'deleted',
+      method: 'DELETE', path: '/configs/{slug}', scope: 'configs.delete', action: 'deleted', reply: nothing,
       handle: async (context, { params }) => {
         const stored = await configOf(context, params.slug ?? '');
         await refuseUsed(context, stored);
@@ -172,6 +188,7 @@ export const configsResource = defineResource({
     }),
     versions: operation({
       method: 'GET', path: '/configs/{slug}/versions', scope: 'configs.read', query: object(pageQuery(versionsPage, versionsMax)),
+      reply: listOf(versionSchema, { success: Type.Literal(true) }),
       handle: async (context, { params, query }) => {
         const { row } = await configOf(context, params.slug ?? '');
         const size = query.page_size ?? versionsPage;

@@ -2,11 +2,12 @@
 
 import { fail } from '../../../errors/gateway-error.js';
 import { OpenIntegration, placeOf } from '../../../storage/open-rows.js';
-import { object, orNull } from '../../../storage/schema-parts.js';
+import { object, orNull, textMap } from '../../../storage/schema-parts.js';
 import { integrations, type IntegrationModel, type IntegrationRow } from '../../../storage/tables/integrations.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
+import { named } from '../../envelope.js';
 import { refuseGatewayKeys } from '../common/secret-text.js';
 import { checkedHost, isPersonal, providerPlugin } from './credentials.js';
 import { checkedHeaders, maskedHeaders } from './headers.js';
@@ -18,13 +19,13 @@ const modelsCharsMax = 4 * 1024 * 1024;
 
 const price = () => Type.Optional(orNull(object({ price: Type.Number({ minimum: 0 }) })));
 /** Prices in cents for a token, as clients state them. */
-const pricingConfig = Type.Unsafe<Readonly<Record<string, unknown>>>(object({
+const pricingConfig = Type.Unsafe<Readonly<Record<string, unknown>>>(named('ModelPricing', object({
   type: Type.Optional(Type.String({ maxLength: 32 })),
   pay_as_you_go: Type.Optional(orNull(object({
     request_token: price(), response_token: price(), cache_write_input_token: price(), cache_read_input_token: price(), request_audio_token: price(), response_audio_token: price(), cache_read_audio_input_token: price(),
     additional_units: Type.Optional(orNull(Type.Record(object({ price: Type.Number({ minimum: 0 }) })))),
   }))),
-}));
+})));
 
 export const modelsBody = object({
   models: Type.Array(object({
@@ -95,6 +96,15 @@ export function withoutModels(context: ControlContext, row: IntegrationRow, slug
   const headers = Object.entries(new OpenIntegration(row, context.sealer).modelHeaders).filter(([slug]) => !names.has(slug));
   return { models: row.models.filter(({ slug }) => !names.has(slug)), sealedModelHeaders: sealedHeaders(context, row.id, new Map(headers)) };
 }
+
+export const modelsSchema = object({
+  object: Type.Literal('list'), total: Type.Integer({ minimum: 0 }),
+  models: Type.Array(named('IntegrationModel', object({
+    slug: Type.String(), name: Type.String(), enabled: Type.Boolean(), is_custom: Type.Boolean(), is_finetune: Type.Boolean(), base_model_slug: orNull(Type.String()), pricing_config: orNull(pricingConfig),
+    configurations: object({ custom_host: Type.Optional(Type.String()), custom_headers: Type.Optional(textMap()) }),
+  }))),
+  allow_all_models: Type.Boolean(),
+});
 
 export function modelsReply(context: ControlContext, row: IntegrationRow): Reply {
   const headers = new OpenIntegration(row, context.sealer).modelHeaders;

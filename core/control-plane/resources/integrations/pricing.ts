@@ -2,10 +2,11 @@
 
 import { object, orNull } from '../../../storage/schema-parts.js';
 import { Type } from '../../../storage/type.js';
+import { named } from '../../envelope.js';
 
 const factor = () => Type.Optional(orNull(Type.Number({ minimum: 0 })));
 
-export const pricingAdjustmentsField = Type.Unsafe<Readonly<Record<string, unknown>> | null>(orNull(object({
+export const pricingAdjustmentsField = Type.Unsafe<Readonly<Record<string, unknown>> | null>(orNull(named('PricingAdjustments', object({
   multiplier: Type.Optional(orNull(object({
     default: factor(), request_token: factor(), response_token: factor(), cache_read_input_token: factor(), cache_write_input_token: factor(), cache_read_audio_input_token: factor(),
     request_audio_token: factor(), response_audio_token: factor(), reasoning_token: factor(), prediction_accepted_token: factor(), prediction_rejected_token: factor(),
@@ -14,4 +15,4 @@ export const pricingAdjustmentsField = Type.Unsafe<Readonly<Record<string, unkno
     image: Type.Optional(orNull(object({ default: factor() }))),
     additional_units: Type.Optional(orNull(Type.Record(orNull(Type.Number({ minimum: 0 }))))),
   }))),
-})));
+}))));

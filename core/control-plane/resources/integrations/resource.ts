@@ -7,18 +7,18 @@ import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { time } from '../../envelope.js';
+import { idText, listOf, named, nothing, time, timeText } from '../../envelope.js';
 import { filteredPage, pageQuery } from '../../paging.js';
 import { slugField, slugFrom } from '../../slugs.js';
 import { freeSlug } from '../common/find-row.js';
-import { refuseSecretMappings, secretMappingsField } from '../common/secret-mappings.js';
+import { refuseSecretMappings, secretMappingsField, secretMappingsReply } from '../common/secret-mappings.js';
 import { archiveIntegration, archiveProvider, insertDefaultProvider } from '../providers/make-provider.js';
 import { credentialMembers, masksOf, providerId } from './credentials.js';
 import { integrationOf, requireLevel, scopesOf } from './find-integration.js';
 import { maskedHeaders } from './headers.js';
-import { modelsBody, modelsReply, withModels, withoutModels } from './models.js';
+import { modelsBody, modelsReply, modelsSchema, withModels, withoutModels } from './models.js';
 import { pricingAdjustmentsField } from './pricing.js';
-import { globalReply, withAccess, workspacesBody, workspacesReply } from './workspaces.js';
+import { globalAccessSchema, globalReply, withAccess, workspacesBody, workspacesReply, workspacesSchema } from './workspaces.js';
 
 const shared = {
   key: Type.Optional(orNull(Type.String())),
@@ -28,6 +28,16 @@ const shared = {
   pricing_adjustments: Type.Optional(pricingAdjustmentsField),
 };
 const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
+
+const headMembers = {
+  id: idText(), organisation_id: idText(), workspace_id: orNull(idText()), type: choice(['organisation', 'workspace']), ai_provider_id: Type.String({ description: 'id of the provider plugin' }),
+  name: Type.String(), slug: Type.String(), description: orNull(Type.String()), status: choice(['active', 'archived']), tags: Type.Array(Type.String()), created_at: timeText(), last_updated_at: timeText(),
+  object: Type.Literal('integration'),
+};
+const integrationSchema = named('Integration', object({
+  ...headMembers, masked_key: orNull(Type.String()), configurations: anyObject(), global_workspace_access_settings: globalAccessSchema, allow_all_models: Type.Boolean(),
+  workspace_count: Type.Integer(), secret_mappings: secretMappingsReply, pricing_adjustments: pricingAdjustmentsField,
+}));
 
 const head = (row: IntegrationRow): Reply => ({
   id: row.id, organisation_id: row.organisationId, workspace_id: row.workspaceId, type: row.workspaceId === null ? 'organisation' : 'workspace', ai_provider_id: row.aiProviderId,
@@ -56,6 +66,7 @@ export const integrationsResource = defineResource({
   operations: {
     list: operation({
       method: 'GET', path: '/integrations', scope: scopesOf('list'), query: object({ ...pageQuery(), type: Type.Optional(choice(['workspace', 'organisation', 'all'], { default: 'all' })) }),
+      reply: listOf(named('IntegrationSummary', object(headMembers))),
       handle: async (context, { query }) => {
         const workspace = await context.workspaceIfNamed();
         const sees = { organisation: context.has('organisation_integrations.list'), workspace: context.has('workspace_integrations.list') };
@@ -74,6 +85,7 @@ export const integrationsResource = defineResource({
         ...shared, name: nameField(), slug: Type.Optional(slugField()), ai_provider_id: Type.String({ minLength: 1, maxLength: 128 }),
         create_default_provider: Type.Optional(Type.Boolean({ default: true })), default_provider_slug: Type.Optional(slugField()),
       }),
+      reply: object({ id: idText(), slug: Type.String(), object: Type.Literal('integration') }),
       handle: async (context, { body }) => {
         const workspace = await context.workspaceIfNamed();
         const [organisationId, workspaceId] = [context.caller.organisationId, workspace?.id ?? null];
@@ -95,7 +107,7 @@ export const integrationsResource = defineResource({
       },
     }),
     read: operation({
-      method: 'GET', path: '/integrations/{slug}', scope: scopesOf('read'),
+      method: 'GET', path: '/integrations/{slug}', scope: scopesOf('read'), reply: integrationSchema,
       handle: async (context, { params }) => {
         const { row } = await integrationOf(context, params.slug ?? '', 'read');
         return {
@@ -107,6 +119,7 @@ export const integrationsResource = defineResource({
     update: operation({
       method: 'PUT', path: '/integrations/{slug}', scope: scopesOf('update'), action: 'updated',
       body: object({ ...shared, name: Type.Optional(nameField()), ai_provider_id: Type.Optional(Type.String()), slug: Type.Optional(Type.String()) }),
+      reply: nothing,
       handle: async (context, { params, body }) => {
         const stored = await integrationOf(context, params.slug ?? '', 'update');
         const { row } = stored;
@@ -122,7 +135,7 @@ export const integrationsResource = defineResource({
       },
     }),
     delete: operation({
-      method: 'DELETE', path: '/integrations/{slug}', scope: scopesOf('delete'), action: 'deleted',
+      method: 'DELETE', path: '/integrations/{slug}', scope: scopesOf('delete'), action: 'deleted', reply: nothing,
       handle: async (context, { params }) => {
         const stored = await integrationOf(context, params.slug ?? '', 'delete');
         let archived = 0;
@@ -136,11 +149,12 @@ export const integrationsResource = defineResource({
       },
     }),
     models: operation({
-      method: 'GET', path: '/integrations/{slug}/models', aliases: ['/integrations/{slug}/integration-models'], scope: scopesOf('read'),
+      method: 'GET', path: '/integrations/{slug}/models', aliases: ['/integrations/{slug}/integration-models'], scope: scopesOf('read'), reply: modelsSchema,
       handle: async (context, { params }) => modelsReply(context, (await integrationOf(context, params.slug ?? '', 'read')).row),
     }),
     updateModels: operation({
       method: 'PUT', path: '/integrations/{slug}/models', aliases: ['/integrations/{slug}/integration-models'], scope: scopesOf('update'), action: 'updated', body: modelsBody,
+      reply: nothing,
       handle: async (context, { params, body }) => {
         const stored = await integrationOf(context, params.slug ?? '', 'update');
         context.change.update(stored, { ...stored.row, ...await withModels(context, stored.row, body), updatedAtMs: context.nowMs });
@@ -149,7 +163,7 @@ export const integrationsResource = defineResource({
     }),
     deleteModels: operation({
       method: 'DELETE', path: '/integrations/{slug}/models', aliases: ['/integrations/{slug}/integration-models'], scope: scopesOf('update'), action: 'deleted',
-      query: object({ slugs: Type.String({ maxLength: 65_536 }) }),
+      query: object({ slugs: Type.String({ maxLength: 65_536, description: 'of custom models, separated by commas' }) }), reply: nothing,
       handle: async (context, { params, query }) => {
         const stored = await integrationOf(context, params.slug ?? '', 'update');
         context.change.update(stored, { ...stored.row, ...withoutModels(context, stored.row, query.slugs), updatedAtMs: context.nowMs });
@@ -157,11 +171,12 @@ export const integrationsResource = defineResource({
       },
     }),
     workspaces: operation({
-      method: 'GET', path: '/integrations/{slug}/workspaces', scope: scopesOf('read'),
+      method: 'GET', path: '/integrations/{slug}/workspaces', scope: scopesOf('read'), reply: workspacesSchema,
       handle: async (context, { params }) => workspacesReply((await integrationOf(context, params.slug ?? '', 'read')).row),
     }),
     updateWorkspaces: operation({
       method: 'PUT', path: '/integrations/{slug}/workspaces', scope: scopesOf('update'), action: 'updated', body: workspacesBody,
+      reply: nothing,
       handle: async (context, { params, body }) => {
         const stored = await integrationOf(context, params.slug ?? '', 'update');
         context.change.update(stored, { ...stored.row, ...await withAccess(context, stored.row, body), updatedAtMs: context.nowMs });

@@ -7,8 +7,9 @@ import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
+import { idText, named } from '../../envelope.js';
 import { slugField } from '../../slugs.js';
-import { accessLimitFields, globalAccessField, ratesOf, usageOf, type GivenRates, type GivenUsage } from '../common/limit-members.js';
+import { accessLimitFields, globalAccessField, limitLists, ratesOf, usageOf, type GivenRates, type GivenUsage } from '../common/limit-members.js';
 import { insertDefaultProvider, workspacesWith } from '../providers/make-provider.js';
 
 const workspacesMax = 10_000;
@@ -66,12 +67,17 @@ export async function withAccess(context: ControlContext, row: IntegrationRow, g
   return { globalAccess, workspaces: access };
 }
 
+export const globalAccessSchema = named('GlobalWorkspaceAccess', object({ enabled: Type.Boolean(), ...limitLists }));
+export const workspacesSchema = object({
+  object: Type.Literal('list'), total: Type.Integer({ minimum: 0 }), workspaces: Type.Array(object({ id: idText(), enabled: Type.Boolean(), ...limitLists })), global_workspace_access: globalAccessSchema,
+});
+
 export function workspacesReply(row: IntegrationRow): Reply {
   const list = row.workspaceId !== null ? [{ id: row.workspaceId, enabled: true, usage_limits: null, rate_limits: null }]
-    : Object.entries(row.workspaces).map(([id, { enabled, ...limits }]) => ({ id, enabled, ...limitLists(limits) }));
+    : Object.entries(row.workspaces).map(([id, { enabled, ...limits }]) => ({ id, enabled, ...limitsReply(limits) }));
   return { object: 'list', total: list.length, workspaces: list, global_workspace_access: globalReply(row) };
 }
 
-export const globalReply = ({ globalAccess: { enabled, ...limits } }: IntegrationRow): Reply => ({ enabled, ...limitLists(limits) });
+export const globalReply = ({ globalAccess: { enabled, ...limits } }: IntegrationRow): Reply => ({ enabled, ...limitsReply(limits) });
 
-const limitLists = ({ usage_limits: usage, rate_limits: rates }: Limits): Reply => ({ usage_limits: usage === null ? null : [usage], rate_limits: rates.length === 0 ? null : rates });
+const limitsReply = ({ usage_limits: usage, rate_limits: rates }: Limits): Reply => ({ usage_limits: usage === null ? null : [usage], rate_limits: rates.length === 0 ? null : rates });

@@ -7,7 +7,7 @@ import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { operation, type Operation, type Reply } from '../../define-resource.js';
-import { listReply } from '../../envelope.js';
+import { idText, listOf, listReply, nothing } from '../../envelope.js';
 import { ownOrganisation } from './organisation-access.js';
 
 export type Side = keyof OrganisationRow['exclusions'];
@@ -36,9 +36,9 @@ async function setExclusions(context: ControlContext, side: Side, { workspaces: 
 const pathOf = (side: Side): string => `/workspace-exclusions/${side.replace('_', '-')}`;
 
 export const exclusionList = (side: Side): Operation =>
-  operation({ method: 'GET', path: pathOf(side), scope: 'organisation_exclusions.list', handle: (context) => listExclusions(context, side) });
+  operation({ method: 'GET', path: pathOf(side), scope: 'organisation_exclusions.list', reply: listOf(idText(), { workspaces: Type.Array(idText()) }), handle: (context) => listExclusions(context, side) });
 
 export const exclusionUpdate = (side: Side): Operation => operation({
-  method: 'PUT', path: pathOf(side), scope: 'organisation_exclusions.update', action: 'updated', body: exclusionFields,
+  method: 'PUT', path: pathOf(side), scope: 'organisation_exclusions.update', action: 'updated', body: exclusionFields, reply: nothing,
   handle: (context, { body }) => setExclusions(context, side, body),
 });

@@ -1,11 +1,12 @@
 import { providers, providerStatus, type ProviderRow } from '../../../storage/tables/providers.js';
 import { integrations } from '../../../storage/tables/integrations.js';
-import { object, orNull } from '../../../storage/schema-parts.js';
+import { choice, object, orNull } from '../../../storage/schema-parts.js';
 import type { Stored } from '../../../storage/change.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { time, timeOrNull } from '../../envelope.js';
+import { idText, listOf, named, nothing, time, timeOrNull, timeText, timeTextOrNull } from '../../envelope.js';
+import { rateLimitFields, usageLimitsField } from '../../limit-fields.js';
 import { pageOf, pageQuery } from '../../paging.js';
 import { slugField } from '../../slugs.js';
 import { findRow } from '../common/find-row.js';
@@ -52,6 +53,14 @@ export function updatedRow(row: ProviderRow, given: Given, nowMs: number): Provi
   };
 }
 
+/** Of providers and virtual keys alike. */
+export const providerMembers = {
+  id: idText(), name: Type.String(), slug: Type.String(), workspace_id: idText(), organisation_id: idText(), note: orNull(Type.String()), status: choice(['active', 'exhausted', 'expired']),
+  usage_limits: orNull(usageLimitsField), rate_limits: orNull(Type.Array(rateLimitFields.ofOthers)), reset_usage: Type.Null(), last_reset_at: timeTextOrNull(), expires_at: timeTextOrNull(),
+  created_at: timeText(), last_updated_at: timeText(),
+};
+const providerSchema = named('Provider', object({ ...providerMembers, integration_id: idText(), object: Type.Literal('provider') }));
+
 const view = (nowMs: number) => ({ row }: Stored<ProviderRow>): Reply => ({
   id: row.id, name: row.name, slug: row.slug, integration_id: row.integrationId, workspace_id: row.workspaceId, organisation_id: row.organisationId, note: row.note, status: providerStatus(row, nowMs),
   usage_limits: row.usageLimits, rate_limits: row.rateLimits.length === 0 ? null : row.rateLimits, reset_usage: null, last_reset_at: timeOrNull(row.lastResetAtMs), expires_at: timeOrNull(row.expiresAtMs),
@@ -69,7 +78,7 @@ export const providersResource = defineResource({
   kind: 'provider',
   operations: {
     list: operation({
-      method: 'GET', path: '/providers', scope: scopesOf('list'), query: object(pageQuery(providersPage)),
+      method: 'GET', path: '/providers', scope: scopesOf('list'), query: object(pageQuery(providersPage)), reply: listOf(providerSchema),
       handle: async (context, { query }) => {
         const workspace = await context.workspaceIfNamed();
         const at = workspace === undefined ? { index: 'organisation', parts: [context.caller.organisationId] } : { index: 'workspace', parts: [workspace.id] };
@@ -79,6 +88,7 @@ export const providersResource = defineResource({
     create: operation({
       method: 'POST', path: '/providers', scope: scopesOf('create'), action: 'created',
       body: object({ ...providerFields, name: nameField(), integration_id: Type.String({ minLength: 1, maxLength: 255 }), slug: Type.Optional(slugField()) }),
+      reply: object({ id: idText(), slug: Type.String(), object: Type.Literal('provider') }),
       handle: async (context, { body }) => {
         const workspace = await context.workspace();
         const integration = await integrationForUse(context, body.integration_id, workspace);
@@ -90,6 +100,7 @@ export const providersResource = defineResource({
     }),
     read: operation({
       method: 'GET', path: '/providers/{slug}', scope: scopesOf('read'),
+      reply: named('ProviderWithIntegration', object({ ...providerSchema.properties, ai_provider_id: orNull(Type.String()) })),
       handle: async (context, { params }) => {
         const stored = await providerOf(context, params.slug ?? '');
         const integration = await context.repository.get(integrations, stored.row.integrationId);
@@ -99,6 +110,7 @@ export const providersResource = defineResource({
     update: operation({
       method: 'PUT', path: '/providers/{slug}', scope: scopesOf('update'), action: 'updated',
       body: object({ ...providerFields, name: Type.Optional(nameField()), reset_usage: Type.Optional(Type.Boolean()) }),
+      reply: object({ id: idText(), slug: Type.String() }),
       handle: async (context, { params, body }) => {
         const stored = await providerOf(context, params.slug ?? '');
         context.change.update(stored, updatedRow(stored.row, body, context.nowMs));
@@ -106,7 +118,7 @@ export const providersResource = defineResource({
       },
     }),
     delete: operation({
-      method: 'DELETE', path: '/providers/{slug}', scope: scopesOf('delete'), action: 'deleted',
+      method: 'DELETE', path: '/providers/{slug}', scope: scopesOf('delete'), action: 'deleted', reply: nothing,
       handle: async (context, { params }) => {
         const stored = await providerOf(context, params.slug ?? '');
         await refuseUsed(context, stored, 'provider');

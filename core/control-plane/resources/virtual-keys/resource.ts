@@ -8,15 +8,15 @@ import { providers, type ProviderRow } from '../../../storage/tables/providers.j
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { listReply } from '../../envelope.js';
+import { idText, listOf, listReply, named, nothing } from '../../envelope.js';
 import { PageRows, pageQuery } from '../../paging.js';
 import { slugField } from '../../slugs.js';
 import { findRow } from '../common/find-row.js';
-import { refuseSecretMappings, secretMappingsField } from '../common/secret-mappings.js';
+import { refuseSecretMappings, secretMappingsField, secretMappingsReply } from '../common/secret-mappings.js';
 import { credentialMembers, masksOf, providerId } from '../integrations/credentials.js';
 import { configurationsReply } from '../integrations/resource.js';
 import { archiveProvider, insertProvider, providerSlug, refuseUsed } from '../providers/make-provider.js';
-import { membersOf, nameField, noMembers, providerFields, providersPage, providerView, updatedRow } from '../providers/resource.js';
+import { membersOf, nameField, noMembers, providerFields, providerMembers, providersPage, providerView, updatedRow } from '../providers/resource.js';
 
 const text = () => Type.Optional(orNull(Type.String({ maxLength: 255 })));
 
@@ -53,6 +53,11 @@ async function virtualKeyOf(context: ControlContext, idOrSlug: string): Promise<
   return { provider, integration };
 }
 
+const virtualKeySchema = named('VirtualKey', object({
+  ...providerMembers, provider: Type.String(), ai_provider_id: Type.String(), key: orNull(Type.String({ description: 'masked' })), masked_key: orNull(Type.String()), model_config: anyObject(),
+  secret_mappings: secretMappingsReply, object: Type.Literal('virtual-key'),
+}));
+
 function view(context: ControlContext, provider: Stored<ProviderRow>, { row }: Stored<IntegrationRow>): Reply {
   const { integration_id: _private, ...members } = providerView(context.nowMs)(provider);
   return { ...members, provider: row.aiProviderId, ai_provider_id: row.aiProviderId, key: masksOf(row).maskedKey, masked_key: masksOf(row).maskedKey, model_config: configurationsReply(context, row), secret_mappings: [], object: 'virtual-key' };
@@ -63,7 +68,7 @@ export const virtualKeysResource = defineResource({
   kind: 'virtual key',
   operations: {
     list: operation({
-      method: 'GET', path: '/virtual-keys', scope: 'virtual_keys.list', query: object(pageQuery(providersPage)),
+      method: 'GET', path: '/virtual-keys', scope: 'virtual_keys.list', query: object(pageQuery(providersPage)), reply: listOf(virtualKeySchema, { success: Type.Literal(true) }),
       handle: async (context, { query }) => {
         const { repository } = context;
         const workspace = await context.workspaceIfNamed();
@@ -80,6 +85,7 @@ export const virtualKeysResource = defineResource({
     create: operation({
       method: 'POST', path: '/virtual-keys', scope: 'virtual_keys.create', action: 'created',
       body: object({ ...fields, name: Type.Optional(nameField()), provider: Type.String({ minLength: 1, maxLength: 128 }), slug: Type.Optional(slugField()) }),
+      reply: object({ success: Type.Literal(true), data: object({ id: idText(), slug: Type.String() }), id: idText(), slug: Type.String(), object: Type.Literal('virtual-key') }),
       handle: async (context, { body }) => {
         const workspace = await context.workspace();
         refuseSecretMappings(body.secret_mappings);
@@ -97,7 +103,7 @@ export const virtualKeysResource = defineResource({
       },
     }),
     read: operation({
-      method: 'GET', path: '/virtual-keys/{slug}', scope: 'virtual_keys.read',
+      method: 'GET', path: '/virtual-keys/{slug}', scope: 'virtual_keys.read', reply: virtualKeySchema,
       handle: async (context, { params }) => {
         const { provider, integration } = await virtualKeyOf(context, params.slug ?? '');
         return view(context, provider, integration);
@@ -106,6 +112,7 @@ export const virtualKeysResource = defineResource({
     update: operation({
       method: 'PUT', path: '/virtual-keys/{slug}', scope: 'virtual_keys.update', action: 'updated',
       body: object({ ...fields, name: Type.Optional(nameField()), reset_usage: Type.Optional(Type.Boolean()) }),
+      reply: nothing,
       handle: async (context, { params, body }) => {
         const { provider, integration } = await virtualKeyOf(context, params.slug ?? '');
         refuseSecretMappings(body.secret_mappings);
@@ -119,7 +126,7 @@ export const virtualKeysResource = defineResource({
       },
     }),
     delete: operation({
-      method: 'DELETE', path: '/virtual-keys/{slug}', scope: 'virtual_keys.delete', action: 'deleted',
+      method: 'DELETE', path: '/virtual-keys/{slug}', scope: 'virtual_keys.delete', action: 'deleted', reply: nothing,
       handle: async (context, { params }) => {
         const { provider } = await virtualKeyOf(context, params.slug ?? '');
         await refuseUsed(context, provider, 'virtual key');

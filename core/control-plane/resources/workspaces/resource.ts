@@ -2,13 +2,16 @@ import { fail } from '../../../errors/gateway-error.js';
 import { workspaces, type WorkspaceRow } from '../../../storage/tables/workspaces.js';
 import type { Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
+import { object } from '../../../storage/schema-parts.js';
+import { Type } from '../../../storage/type.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
+import { listOf, nothing } from '../../envelope.js';
 import { slugFrom } from '../../slugs.js';
 import { deleteFields, deleteWorkspace } from './delete-workspace.js';
 import { listQuery, listWorkspaces } from './list-workspaces.js';
 import { activeWorkspaceAt, workspaceAt } from './workspace-access.js';
 import { createFields, noDefaults, sharedMembers, updateFields } from './workspace-fields.js';
-import { workspaceView } from './workspace-view.js';
+import { workspaceSchema, workspaceView } from './workspace-view.js';
 
 async function createWorkspace(context: ControlContext, body: Static<typeof createFields>): Promise<Reply> {
   const [user] = body.users ?? [];
@@ -37,23 +40,24 @@ export const workspacesResource = defineResource({
   kind: 'workspace',
   operations: {
     create: operation({
-      method: 'POST', path: '/workspaces', aliases: ['/admin/workspaces'], scope: 'workspaces.create', action: 'created', body: createFields,
+      method: 'POST', path: '/workspaces', aliases: ['/admin/workspaces'], scope: 'workspaces.create', action: 'created', body: createFields, reply: workspaceSchema,
       handle: (context, { body }) => createWorkspace(context, body),
     }),
     list: operation({
-      method: 'GET', path: '/workspaces', aliases: ['/admin/workspaces'], scope: 'workspaces.list', query: listQuery,
+      method: 'GET', path: '/workspaces', aliases: ['/admin/workspaces'], scope: 'workspaces.list', query: listQuery, reply: listOf(workspaceSchema),
       handle: (context, { query }) => listWorkspaces(context, query),
     }),
     read: operation({
       method: 'GET', path: '/workspaces/{workspaceId}', aliases: ['/admin/workspaces/{workspaceId}'], scope: 'workspaces.read',
+      reply: object({ ...workspaceSchema.properties, users: Type.Array(Type.Unknown(), { maxItems: 0 }) }),
       handle: async (context, { params }) => ({ ...workspaceView(await workspaceAt(context, params.workspaceId ?? '')), users: [] }),
     }),
     update: operation({
-      method: 'PUT', path: '/workspaces/{workspaceId}', aliases: ['/admin/workspaces/{workspaceId}'], scope: 'workspaces.update', action: 'updated', body: updateFields,
+      method: 'PUT', path: '/workspaces/{workspaceId}', aliases: ['/admin/workspaces/{workspaceId}'], scope: 'workspaces.update', action: 'updated', body: updateFields, reply: nothing,
       handle: (context, { params, body }) => updateWorkspace(context, params.workspaceId ?? '', body),
     }),
     remove: operation({
-      method: 'DELETE', path: '/workspaces/{workspaceId}', aliases: ['/admin/workspaces/{workspaceId}'], scope: 'workspaces.delete', action: 'deleted', body: deleteFields,
+      method: 'DELETE', path: '/workspaces/{workspaceId}', aliases: ['/admin/workspaces/{workspaceId}'], scope: 'workspaces.delete', action: 'deleted', body: deleteFields, reply: nothing,
       handle: (context, { params, body }) => deleteWorkspace(context, params.workspaceId ?? '', body),
     }),
   },
