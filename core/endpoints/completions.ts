@@ -3,19 +3,19 @@
 
 import { dialects } from '../dialect/dialects.js';
 import { jsonEndpoint } from './endpoint.js';
-import { fault, flag, integer, integerIn, numberIn, requiredText, text, textOrList, unlimited, type Check } from './rules.js';
+import { described, fault, flag, integer, integerIn, numberIn, requiredText, text, textOrList, unlimited } from './rules.js';
 import { logitBias, promptText, streamOptions } from './shared-fields.js';
 
 const bestOfRange = integerIn(0, 20);
 
 /** Must exceed n and cannot be streamed; the defaults of both, spelled out, are not faults. */
-const bestOf: Check = (value, name, body) => {
+const bestOf = described({ ...bestOfRange.schema, description: 'greater than n; not for streams' }, (value, name, body) => {
   const found = bestOfRange(value, name, body);
   if (found !== undefined || typeof value !== 'number') return found;
   if (body.stream === true && value > 1) return fault(name, 'cannot be streamed; leave out stream or best_of');
   if (typeof body.n === 'number' && body.n > 1 && value <= body.n) return fault(name, `must be greater than n (${body.n})`);
   return undefined;
-};
+});
 
 export const completions = jsonEndpoint('completions', {
   required: {

@@ -2,13 +2,13 @@
 // POST /v1/embeddings: the members of its body. Items of `input` are left to the provider: some take objects with images.
 
 import { jsonEndpoint } from './endpoint.js';
-import { fault, integerIn, requiredText, text, unlimited, type Check } from './rules.js';
+import { described, fault, integerIn, requiredText, text, unlimited } from './rules.js';
 
-const input: Check = (value, name) => {
+const input = described({ anyOf: [{ type: 'string' }, { type: 'array', minItems: 1 }] }, (value, name) => {
   if (typeof value === 'string') return undefined;
   if (!Array.isArray(value)) return fault(name, 'must be a string, an array of strings, of tokens, or of token arrays');
   return value.length === 0 ? fault(name, 'must have at least 1 item') : undefined;
-};
+});
 
 export const embeddings = jsonEndpoint('embeddings', {
   required: {

@@ -5,14 +5,14 @@ import type { EndpointName } from '@gateway/plugin-sdk';
 import type { Dialect } from '../dialect/dialect.js';
 import { dialects } from '../dialect/dialects.js';
 import type { EndpointDefinition } from '../exchange/endpoint.js';
-import { fieldRules, type FieldRules } from './rules.js';
+import { fieldRules, schemaOf, type FieldRules } from './rules.js';
 
 /** Of nearly all of the data plane: it calls models. */
 const scope = 'completions.write';
 
 /** A route whose JSON body is checked. */
 export const jsonEndpoint = (name: EndpointName, rules: FieldRules, dialect: Dialect = dialects.chat, isSingleTarget = false): EndpointDefinition =>
-  Object.freeze({ name, dialect, scope, body: 'json', validate: fieldRules(rules), isSingleTarget });
+  Object.freeze({ name, dialect, scope, body: 'json', validate: fieldRules(rules), schema: () => schemaOf(rules), isSingleTarget });
 
 /** An upload: multipart/form-data, relayed as it is. */
 export const uploadEndpoint = (name: EndpointName, isSingleTarget = false): EndpointDefinition =>

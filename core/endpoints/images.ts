@@ -2,7 +2,7 @@
 // POST /v1/images/generations: the members of its body, some of whose limits depend on the model. /edits and /variations are uploads.
 
 import { jsonEndpoint, uploadEndpoint } from './endpoint.js';
-import { fault, filledText, integerIn, isLonger, oneOf, requiredText, text, type Body, type Check } from './rules.js';
+import { described, fault, filledText, integerIn, isLonger, oneOf, requiredText, text, type Body, type Check } from './rules.js';
 
 interface ModelLimits {
   readonly promptCharacters: number;
@@ -28,28 +28,29 @@ const limitsByModel: ReadonlyMap<unknown, ModelLimits> = new Map<unknown, ModelL
 
 const limitsOf = (body: Body): ModelLimits | undefined => limitsByModel.get(body.model);
 
-const prompt: Check = (value, name, body) => {
+const prompt = described(filledText.schema, (value, name, body) => {
   const found = filledText(value, name, body);
   const limits = limitsOf(body);
   if (found !== undefined || limits === undefined || typeof value !== 'string' || !isLonger(value, limits.promptCharacters)) return found;
   return fault(name, `must have at most ${limits.promptCharacters} characters for ${String(body.model)}`);
-};
+});
 
 const countRange = integerIn(1, 10);
-const count: Check = (value, name, body) => {
+const count = described(countRange.schema, (value, name, body) => {
   const found = countRange(value, name, body);
   const limits = limitsOf(body);
   if (found !== undefined || limits === undefined || typeof value !== 'number' || value <= limits.imagesMax) return found;
   return fault(name, `must be ${limits.imagesMax} for ${String(body.model)}`);
-};
+});
 
-const size: Check = (value, name, body) => (limitsOf(body)?.sizes ?? text)(value, name, body);
-const quality: Check = (value, name, body) => (limitsOf(body)?.qualities ?? text)(value, name, body);
-const style: Check = (value, name, body) => {
+const byModel = { ...text.schema, description: 'some models take few values' };
+const size = described(byModel, (value, name, body) => (limitsOf(body)?.sizes ?? text)(value, name, body));
+const quality = described(byModel, (value, name, body) => (limitsOf(body)?.qualities ?? text)(value, name, body));
+const style = described(byModel, (value, name, body) => {
   const limits = limitsOf(body);
   if (limits === undefined) return text(value, name, body);
   return limits.styles === null ? fault(name, `is not for ${String(body.model)}; leave it out`) : limits.styles(value, name, body);
-};
+});
 
 export const imageGenerations = jsonEndpoint('imageGenerations', {
   required: { prompt: { expected: requiredText.expected, check: prompt } },

@@ -4,20 +4,22 @@
 import { isObject } from '@gateway/plugin-sdk';
 import { dialects } from '../dialect/dialects.js';
 import { jsonEndpoint } from './endpoint.js';
-import { fault, flag, integerIn, isText, list, numberIn, object, requiredText, unlimited, type Check, type RequiredField } from './rules.js';
+import { described, describedItem, fault, flag, integerIn, isText, list, numberIn, object, requiredText, unlimited, type Check, type RequiredField } from './rules.js';
 
 /** A system message may stand between turns in newer models. */
-const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);
+const roleNames = ['user', 'assistant', 'system'];
+const roles: ReadonlySet<unknown> = new Set(roleNames);
 
-function message(value: unknown): string | undefined {
+const textOrArray = { type: ['string', 'array'] };
+const message = describedItem({ title: 'Message', type: 'object', required: ['role', 'content'], properties: { role: { type: 'string', enum: roleNames }, content: textOrArray } }, (value) => {
   if (!isObject(value)) return 'must be an object with role and content';
   if (!roles.has(value.role)) return 'role must be user or assistant';
   return typeof value.content === 'string' || Array.isArray(value.content) ? undefined : 'content must be a string or an array of blocks';
-}
+});
 
-const system: Check = (value, name) => (typeof value === 'string' || Array.isArray(value) ? undefined : fault(name, 'must be a string or an array of text blocks'));
+const system = described(textOrArray, (value, name) => (typeof value === 'string' || Array.isArray(value) ? undefined : fault(name, 'must be a string or an array of text blocks')));
 
-const tool = (value: unknown): string | undefined => (isObject(value) ? undefined : 'must be an object with name and input_schema');
+const tool = describedItem({ type: 'object' }, (value) => (isObject(value) ? undefined : 'must be an object with name and input_schema'));
 
 const required: Readonly<Record<string, RequiredField>> = {
   model: requiredText,

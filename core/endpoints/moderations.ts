@@ -1,9 +1,9 @@
 // POST /v1/moderations: the members of its body, checked for each call. Newer models take arrays of texts and images.
 
 import { jsonEndpoint } from './endpoint.js';
-import { fault, text, type Check } from './rules.js';
+import { described, fault, text } from './rules.js';
 
-const input: Check = (value, name) => (typeof value === 'string' || Array.isArray(value) ? undefined : fault(name, 'must be a string or an array'));
+const input = described({ type: ['string', 'array'] }, (value, name) => (typeof value === 'string' || Array.isArray(value) ? undefined : fault(name, 'must be a string or an array')));
 
 export const moderations = jsonEndpoint('moderations', {
   required: { input: { expected: 'the text to classify', check: input } },

@@ -3,10 +3,10 @@
 
 import { isObject } from '@gateway/plugin-sdk';
 import { jsonEndpoint } from './endpoint.js';
-import { flag, integerIn, list, requiredText, text, unlimited } from './rules.js';
+import { describedItem, flag, integerIn, list, requiredText, text, unlimited } from './rules.js';
 
-const document = (value: unknown): string | undefined =>
-  (typeof value === 'string' || (isObject(value) && typeof value.text === 'string') ? undefined : 'must be a string or an object with text');
+const document = describedItem({ anyOf: [{ type: 'string' }, { type: 'object', required: ['text'], properties: { text: { type: 'string' } } }] }, (value) =>
+  (typeof value === 'string' || (isObject(value) && typeof value.text === 'string') ? undefined : 'must be a string or an object with text'));
 
 export const rerank = jsonEndpoint('rerank', {
   required: {

@@ -4,13 +4,13 @@
 import { isObject } from '@gateway/plugin-sdk';
 import { dialects } from '../dialect/dialects.js';
 import { jsonEndpoint, plainEndpoint } from './endpoint.js';
-import { fault, flag, integerIn, list, numberIn, object, oneOf, text, textOrObject, unlimited, type Check } from './rules.js';
+import { described, describedItem, fault, flag, integerIn, list, numberIn, object, oneOf, text, textOrObject, unlimited } from './rules.js';
 import { metadataPairs, streamOptions } from './shared-fields.js';
 
 /** Not required: a stored prompt or a conversation may stand for it. */
-const input: Check = (value, name) => (typeof value === 'string' || Array.isArray(value) ? undefined : fault(name, 'must be a string or an array of items'));
+const input = described({ type: ['string', 'array'] }, (value, name) => (typeof value === 'string' || Array.isArray(value) ? undefined : fault(name, 'must be a string or an array of items')));
 
-const tool = (value: unknown): string | undefined => (isObject(value) && typeof value.type === 'string' ? undefined : 'must be an object with a type');
+const tool = describedItem({ type: 'object', required: ['type'], properties: { type: { type: 'string' } } }, (value) => (isObject(value) && typeof value.type === 'string' ? undefined : 'must be an object with a type'));
 
 export const createResponse = jsonEndpoint('responses', {
   optional: {

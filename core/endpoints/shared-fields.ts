@@ -3,7 +3,8 @@
 // given as tokens. Same rules as rules.ts: look, never change.
 
 import { isObject } from '@gateway/plugin-sdk';
-import { fault, isLonger, type Check } from './rules.js';
+import type { JsonSchema } from '../exchange/endpoint.js';
+import { described, fault, isLonger } from './rules.js';
 
 const biasMax = 100;
 const pairsMax = 16;
@@ -11,21 +12,23 @@ const keyCharactersMax = 64;
 const valueCharactersMax = 512;
 
 /** Token ids and their biases. */
-export const logitBias: Check = (value, name) => {
+export const logitBias = described({ type: 'object', additionalProperties: { type: 'number', minimum: -biasMax, maximum: biasMax } }, (value, name) => {
   if (!isObject(value)) return fault(name, `must be an object of token ids and numbers from -${biasMax} to ${biasMax}`);
   for (const token in value) {
     const bias = value[token];
     if (typeof bias !== 'number' || bias < -biasMax || bias > biasMax) return fault(`${name}.${shortened(token)}`, `must be a number from -${biasMax} to ${biasMax}`);
   }
   return undefined;
-};
+});
 
-export const streamOptions: Check = (value, name, body) => {
+export const streamOptions = described({ type: 'object', description: 'only for streams' }, (value, name, body) => {
   if (!isObject(value)) return fault(name, 'must be an object');
   return body.stream === true ? undefined : fault(name, 'is only for streams; set stream to true or leave it out');
-};
+});
 
-export const metadataPairs: Check = (value, name) => {
+export const metadataPairs = described({
+  type: 'object', maxProperties: pairsMax, propertyNames: { maxLength: keyCharactersMax }, additionalProperties: { type: 'string', maxLength: valueCharactersMax },
+}, (value, name) => {
   if (!isObject(value)) return fault(name, 'must be an object');
   const keys = Object.keys(value);
   if (keys.length > pairsMax) return fault(name, `must have at most ${pairsMax} pairs; it has ${keys.length}`);
@@ -37,10 +40,12 @@ export const metadataPairs: Check = (value, name) => {
     if (isLonger(entry, valueCharactersMax)) return fault(`${name}.${key}`, `must have at most ${valueCharactersMax} characters`);
   }
   return undefined;
-};
+});
+
+const listsOf = (...types: readonly string[]): readonly JsonSchema[] => types.map((type) => ({ type: 'array', items: { type } }));
 
 /** A text, texts, tokens or lists of tokens: all items of one kind. Lists of tokens are looked at by their first token alone. */
-export const promptText: Check = (value, name) => {
+export const promptText = described({ anyOf: [{ type: 'string' }, ...listsOf('string', 'integer', 'array')] }, (value, name) => {
   if (typeof value === 'string') return undefined;
   if (!Array.isArray(value)) return fault(name, 'must be a string, an array of strings, of tokens, or of token arrays');
   const kind = kindOf(value[0]);
@@ -50,7 +55,7 @@ export const promptText: Check = (value, name) => {
     if (own !== kind) return fault(`${name}[${index}]`, `must be ${kind} like the items before it`);
   }
   return undefined;
-};
+});
 
 function kindOf(value: unknown): string {
   if (typeof value === 'string') return 'a string';

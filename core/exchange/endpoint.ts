@@ -10,6 +10,9 @@ export interface BodyFault {
   readonly reason: string;
 }
 
+/** JSON Schema, as the docs show it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
 export interface EndpointDefinition {
   readonly name: EndpointName;
   /** Of errors, plain and inside streams, and of answers where the endpoint is the dialect's own. */
@@ -22,6 +25,8 @@ export interface EndpointDefinition {
   readonly body: 'json' | 'multipart' | 'any' | 'none';
   /** The first fault of the parsed body, or undefined. Pure. */
   readonly validate: ((body: Readonly<Record<string, unknown>>) => BodyFault | undefined) | null;
+  /** What `validate` lets through, for the docs; absent: nobody looks. */
+  readonly schema?: () => JsonSchema;
   /** Calls of this endpoint take exactly one target: what they name lives at one provider. */
   readonly isSingleTarget: boolean;
 }
