@@ -36,8 +36,8 @@ export default resourceCases({
         assert.deepEqual(body.data, { id: body.id, version_id: body.version_id, slug: body.slug, object: 'config' });
         assert.deepEqual((await stage.made('GET', `/v1/configs/${String(body.slug)}`)).body.config, { ...config, api_key: 'key****0001' });
       },
-      bad: [...badConfigs.map(({ body, param }) => ({ body: { name: 'Bad', ...body }, param })), { body: { name: 'Without' }, param: 'config' }, { body: { name: '', config }, param: 'name' }],
-      conflict: { none: 'slugs are made' },
+      bad: [...badConfigs.map(({ body, param }) => ({ body: { name: 'Bad', ...body }, param })), { body: { name: 'Without' }, param: 'config' }, { body: { name: '', config }, param: 'name' }, { body: { config, slug: 'no blanks' }, param: 'slug' }],
+      conflict: async (stage) => ({ body: { config, slug: (await makeConfig(stage)).body.slug, workspace_id: stage.workspace.slug } }),
     },
     read: {
       target,

@@ -12,8 +12,8 @@ import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, listOf, listReply, named, nothing, time, timeText, twice, zeroOrOne } from '../../envelope.js';
 import { filteredPage, PageRows, pageQuery } from '../../paging.js';
-import { slugFrom } from '../../slugs.js';
-import { findRow } from '../common/find-row.js';
+import { slugField, slugFrom } from '../../slugs.js';
+import { findRow, freeSlug } from '../common/find-row.js';
 import { checkConfig } from './check-config.js';
 import { maskedConfig } from './config-secrets.js';
 
@@ -125,12 +125,12 @@ export const configsResource = defineResource({
     }),
     create: operation({
       method: 'POST', path: '/configs', scope: 'configs.create', action: 'created',
-      body: object({ name: Type.Optional(nameField()), config: configField(), is_default: Type.Optional(flag()) }),
+      body: object({ name: Type.Optional(nameField()), slug: Type.Optional(slugField()), config: configField(), is_default: Type.Optional(flag()) }),
       reply: writtenSchema,
       handle: async (context, { body }) => {
         const workspace = await context.workspace();
         const { text, providers } = await checkConfig(context, workspace.id, body.config, null);
-        const slug = slugFrom(body.name ?? '', { prefix: 'pc', nameCharsMax: slugNameChars });
+        const slug = await freeSlug(context, configs, 'config', [workspace.id], body.slug, () => slugFrom(body.name ?? '', { prefix: 'pc', nameCharsMax: slugNameChars }));
         const [id, versionId] = [context.newId(), context.newId()];
         const row: ConfigRow = {
           id, organisationId: workspace.organisationId, workspaceId: workspace.id, slug, name: body.name ?? slug, isDefault: isTrue(body.is_default), status: 'active', versionId, version: 1,

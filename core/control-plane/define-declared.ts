@@ -1,0 +1,149 @@
+// How a resource stands in a file of `gateway apply`: the name of its list, what names one of them, which operations make, change and remove it, and how
+// a stored one looks in the file. Applying, differences, pruning and export are folds over these definitions (resources/declarations/). A definition
+// stands in the folder of its resource, `declared.ts`, and has its line in resources/declared.ts.
+
+import { hashKey } from '../auth/key.js';
+import { fail } from '../errors/gateway-error.js';
+import type { Stored } from '../storage/change.js';
+import type { Row, Table } from '../storage/define-table.js';
+import type { WorkspaceRow } from '../storage/tables/workspaces.js';
+import type { TSchema } from '../storage/type.js';
+import { checkInput } from './check-input.js';
+import type { ControlContext } from './context.js';
+import type { Operation, Reply, Resource } from './define-resource.js';
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** A secret of a stored row, in a view: told apart from others by its hash, and shown nowhere. */
+export class DeclaredSecret {
+  /** SHA-256 in lower-case hex, as keys of the gateway have it. */
+  readonly digest: string;
+
+  /** `hint`: what the variable in its place is called in an export, behind the name of the object. */
+  private constructor(digest: string, readonly hint: string) {
+    this.digest = digest;
+  }
+
+  static of(text: string, hint: string): DeclaredSecret {
+    return new DeclaredSecret(hashKey(text), hint);
+  }
+
+  static ofDigest(digest: string, hint: string): DeclaredSecret {
+    return new DeclaredSecret(digest, hint);
+  }
+
+  toJSON(): string {
+    return '(secret)';
+  }
+}
+
+/** What an object names of the same files: it is made after them. Whether it exists is for the operation to say. */
+export interface DeclaredReference {
+  /** The list that it is in: `providers`. */
+  readonly section: string;
+  readonly name: string;
+  /** The member that names it, as in errors: `config.targets.0.provider`. */
+  readonly place: string;
+}
+
+/** Where an object stands. */
+export interface DeclaredPlace {
+  readonly context: ControlContext;
+  /** Null: it is the organisation's own. */
+  readonly workspace: WorkspaceRow | null;
+}
+
+export interface Declared<R extends Row = Row> {
+  /** The list in a file, or the member where there is only one: `configs`. */
+  readonly section: string;
+  /** In messages: `config`. */
+  readonly kind: string;
+  readonly table: Table<R>;
+  /** Whose it is. `either`: of a workspace, or with `workspace_id: null` of the organisation. */
+  readonly level: 'organisation' | 'workspace' | 'either';
+  /** The member that names one among those of its place; null: there is one only. */
+  readonly identity: 'slug' | 'name' | null;
+  /** One entry, without workspace_id. What is unknown is refused by name before anything is done. */
+  readonly entry: TSchema;
+  /** What a member that the file leaves out is brought to, and what an export leaves out. Members that are in neither stay as they are. */
+  readonly defaults: Members;
+  /** Members that are set when all else is there: they may name what is made later. */
+  readonly late: readonly string[];
+  references(entry: Members): Iterable<DeclaredReference>;
+  /** More entries that this one stands for. */
+  implied(entry: Members): Iterable<ImpliedEntry>;
+  find(place: DeclaredPlace, name: string): Promise<Stored<R> | undefined>;
+  /** All of the organisation that an export shows. */
+  all(context: ControlContext): AsyncIterable<Stored<R>>;
+  workspaceIdOf(row: R): string | null;
+  nameOf(row: R): string;
+  /** The stored one, with all members that an entry may have, by the names of others instead of their ids, and every secret as a DeclaredSecret. */
+  view(context: ControlContext, stored: Stored<R>): Promise<Members> | Members;
+  /** Makes it; a reply with a `key` is a key that was made for it. */
+  create(place: DeclaredPlace, entry: Members): Promise<Reply> | Reply;
+  /** `changed`: of the members of the entry, those that are not as they are stored. */
+  update(place: DeclaredPlace, stored: Stored<R>, changed: Members, entry: Members): Promise<unknown>;
+  /** Absent: it is never removed. */
+  remove?(place: DeclaredPlace, stored: Stored<R>): Promise<unknown>;
+}
+
+/** An entry of another list, in the same workspace unless it says another by slug. It gives way to one that stands in the file. */
+export interface ImpliedEntry {
+  readonly section: string;
+  readonly entry: Members;
+  readonly workspace?: string;
+}
+
+interface Slugged extends Row {
+  readonly organisationId: string;
+  readonly workspaceId: string | null;
+  readonly slug: string;
+}
+
+/** Its operations `create`, `update` and `delete` or `remove` are the ones. */
+type Defined<R extends Row> = Pick<Declared<R>, 'section' | 'table' | 'view'> & Partial<Declared<R>> & { readonly resource: Resource };
+
+/**
+ * A resource whose rows have a slug and the indexes `slug` ([workspace id, slug]) and `organisation` ([organisation id]), and whose operations take the id in their
+ * paths. Everything can be said otherwise. Its slug is the client's own, so its create takes one.
+ */
+export function declareSlugged<R extends Slugged>(given: Defined<R>): Declared<R> {
+  const { table, level = 'workspace' } = given;
+  return declareResource<R>({
+    level, identity: 'slug',
+    find: ({ context, workspace }, slug) => context.repository.find(table, 'slug', level === 'organisation' ? [context.caller.organisationId, slug] : level === 'either' ? [context.caller.organisationId, workspace?.id ?? '', slug] : [workspace?.id ?? '', slug]),
+    all: (context) => context.repository.each(table, { index: 'organisation', parts: [context.caller.organisationId] }),
+    workspaceIdOf: (row) => row.workspaceId, nameOf: (row) => row.slug,
+    ...given,
+  });
+}
+
+type Rest = 'level' | 'identity' | 'find' | 'all' | 'workspaceIdOf' | 'nameOf';
+
+export function declareResource<R extends Row>({ resource, ...given }: Defined<R> & Pick<Declared<R>, Rest>): Declared<R> {
+  const { create, update, delete: removeByDelete, remove = removeByDelete } = resource.operations;
+  const known = Object.keys(Object(Object(update?.body).properties));
+  const missing = (): never => { throw new TypeError(`${resource.name} has no such operation, and its declaration does not say what to do instead`); };
+  return Object.freeze<Declared<R>>({
+    kind: resource.kind, entry: create?.body ?? { type: 'object', properties: {}, additionalProperties: false }, defaults: {}, late: [],
+    references: () => [],
+    implied: () => [],
+    create: ({ context }, entry) => perform(create ?? missing(), context, { body: entry }),
+    update: ({ context }, stored, changed) => {
+      for (const name of Object.keys(changed)) if (!known.includes(name)) throw fixedMember(name);
+      return perform(update ?? missing(), context, { id: stored.row.id, body: changed });
+    },
+    ...(remove === undefined ? {} : { remove: ({ context }: DeclaredPlace, stored: Stored<R>) => perform(remove, context, { id: stored.row.id }) }),
+    ...given,
+  });
+}
+
+export const fixedMember = (name: string): Error => fail('FIELD_INVALID', { param: name, reason: 'cannot be changed; give it another slug, so that another one is made, or change it back' });
+
+/** An operation, called from within another: scope, input, handler. What is to change is in `context.change`. `id` stands for every name in its path that `params` does not have. */
+export async function perform(operation: Operation, context: ControlContext, { id, params = {}, body = {} }: { readonly id?: string; readonly params?: Readonly<Record<string, string>>; readonly body?: Members }): Promise<Reply> {
+  const { scope } = operation;
+  if (scope !== null && !scope.some((each) => context.has(each))) throw fail('SCOPE_MISSING', { scope: scope.join(' or ') });
+  const named = Object.fromEntries([...operation.path.matchAll(/\{([\w-]+)\}/g)].map(([, name = '']) => [name, id ?? '']));
+  return operation.handle(context, { params: { ...named, ...params }, query: {}, body: checkInput(operation.body, structuredClone(body), 'body') });
+}
