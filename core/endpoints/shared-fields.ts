@@ -42,10 +42,10 @@ export const metadataPairs = described({
   return undefined;
 });
 
-const listsOf = (...types: readonly string[]): readonly JsonSchema[] => types.map((type) => ({ type: 'array', items: { type } }));
+const listsOf = (types: readonly string[]): readonly JsonSchema[] => types.map((type) => ({ type: 'array', items: { type } }));
 
 /** A text, texts, tokens or lists of tokens: all items of one kind. Lists of tokens are looked at by their first token alone. */
-export const promptText = described({ anyOf: [{ type: 'string' }, ...listsOf('string', 'integer', 'array')] }, (value, name) => {
+export const promptText = described({ anyOf: [{ type: 'string' }, ...listsOf(['string', 'integer', 'array'])] }, (value, name) => {
   if (typeof value === 'string') return undefined;
   if (!Array.isArray(value)) return fault(name, 'must be a string, an array of strings, of tokens, or of token arrays');
   const kind = kindOf(value[0]);
