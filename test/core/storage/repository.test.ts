@@ -204,6 +204,14 @@ describe('repository', () => {
     assert.deepEqual([...(await later.changes(3)).touched?.get('thing') ?? []], ['3']);
   });
 
+  it('tells the same of many commits as of few', async () => {
+    const repository = new Repository(await freshStore());
+    const names = Array.from({ length: 40 }, (_, index) => `thing ${index}`);
+    for (const name of names) await repository.commit(insert(thing(name)));
+    assert.deepEqual([...(await repository.changes(0)).touched?.get('thing') ?? []], names);
+    assert.deepEqual([...(await repository.changes(37)).touched?.get('thing') ?? []], names.slice(37));
+  });
+
   it('tells of each commit, and of no refused write', async () => {
     let commits = 0;
     const repository = new Repository(await freshStore(), () => { commits += 1; });
