@@ -10,6 +10,7 @@ const rings: readonly (readonly string[])[] = [
   ['errors'],
   ['settings', 'dialect'],
   ['body', 'storage', 'telemetry'],
+  ['prompts'],
   ['exchange', 'snapshot', 'upstream', 'workers'],
   ['auth', 'config', 'limits', 'logs', 'registry', 'stream'],
   ['plan'],

@@ -10,6 +10,7 @@ import { integrations } from './integrations.js';
 import { invites } from './invites.js';
 import { jobStates } from './job-states.js';
 import { organisations } from './organisations.js';
+import { partialVersions, promptCollections, promptLabels, promptPartials, prompts, promptVersions } from './prompts.js';
 import { providers } from './providers.js';
 import { scimGroups } from './scim-groups.js';
 import { scimMappings } from './scim-mappings.js';
@@ -18,4 +19,5 @@ import { users } from './users.js';
 import { workspaceMembers } from './workspace-members.js';
 import { workspaces } from './workspaces.js';
 
-export const tables: readonly Table[] = [organisations, workspaces, apiKeys, bootstraps, integrations, providers, configs, configVersions, idempotency, jobStates, users, workspaceMembers, invites, scimGroups, scimMappings, sessions];
+export const tables: readonly Table[] = [organisations, workspaces, apiKeys, bootstraps, integrations, providers, configs, configVersions, idempotency, jobStates, users, workspaceMembers, invites, scimGroups, scimMappings, sessions,
+  prompts, promptVersions, promptPartials, partialVersions, promptLabels, promptCollections];
