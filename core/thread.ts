@@ -119,11 +119,15 @@ export class DataThread {
     const generatedKeys = index === 0 ? await bootstrap(repository, { adminKey: settings.adminKey, apiKey: settings.apiKey, ownerEmail: settings.ownerEmail }) : {};
     if (index === 0) await recordMasterKey(repository.store, sealer, (thrown) => services.logger.warn('which master key the store goes by could not be written; it is tried again at the next start', { reason: reasonOf(thrown) }));
     const applied = new AppliedSequences(shared.applied);
+    let onRows = (): void => {};
     const snapshot = new Snapshot(repository, signal, {
       sealer,
       onFault: (thrown) => services.logger.error('stored rows could not be read', { reason: reasonOf(thrown) }),
       onUnusable: (table, id, thrown) => services.logger.error('a stored row cannot be used, calls do without it', { table, id, reason: reasonOf(thrown) }),
-      onApplied: (sequence) => applied.publish(index, sequence),
+      onApplied: (sequence) => {
+        onRows();
+        applied.publish(index, sequence);
+      },
     });
     const unwatch = snapshot.watch();
     await snapshot.refreshIfMoved();
@@ -137,6 +141,7 @@ export class DataThread {
       poolCheck: (module, params, timeoutMs) => new PoolCheck(services.workers, module, params, timeoutMs),
       holdsKey: (text) => authenticator.holdsKey(text),
     });
+    onRows = () => plans.dropOtherGuardrails();
     const log = await startLog(services);
     const link = linkControl(services, repository);
     const unrecorded = services.faultReport('warn', { message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });

@@ -157,6 +157,8 @@ export interface HookConfig {
   readonly on_fail?: DenyingAction;
   readonly on_success?: DenyingAction;
   readonly guardrail_version_id?: string;
+  /** Extension: who is denied gets an answer of status 200 that says so. */
+  readonly soft_deny_200?: boolean;
   readonly checks?: readonly CheckConfig[];
   readonly [parameter: string]: unknown;
 }
@@ -164,8 +166,10 @@ export interface HookConfig {
 /** The short form of a hook: every member that is not the hook's is a check, by its id, and its parameters as an object. */
 export interface GuardrailConfig {
   readonly id?: string;
+  readonly type?: string;
   readonly deny?: boolean;
   readonly async?: boolean;
+  readonly soft_deny_200?: boolean;
   readonly on_fail?: DenyingAction;
   readonly on_success?: DenyingAction;
   readonly [check: string]: unknown;

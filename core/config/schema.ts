@@ -59,6 +59,7 @@ const hook = {
   required: ['id'],
   properties: {
     id: filled, type: filled, async: { type: 'boolean' }, on_fail: action, on_success: action, checks, guardrail_version_id: { type: 'string' },
+    soft_deny_200: { type: 'boolean' },
   },
 } as const;
 
@@ -67,7 +68,7 @@ const guardrailEntry = {
   minLength: 1,
   properties: {
     id: { type: 'string' }, type: filled, deny: { type: 'boolean' }, async: { type: 'boolean' }, sequential: { type: 'boolean' },
-    on_fail: action, on_success: action, guardrail_version_id: { type: 'string' },
+    on_fail: action, on_success: action, guardrail_version_id: { type: 'string' }, soft_deny_200: { type: 'boolean' },
   },
   // A check: its id, and its parameters.
   additionalProperties: { type: 'object', typeReason: 'is taken for a check, whose value must be an object with its parameters' },

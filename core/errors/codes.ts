@@ -58,6 +58,7 @@ export const errorCodes = {
   CONFIG_NOT_JSON: client(400, 'invalid_request_error', 'x-gateway-config is not valid JSON: {reason}'),
   CONFIG_INVALID: client(400, 'invalid_request_error', '{path}: {reason}'),
   CONFIG_UNKNOWN: client(404, 'not_found_error', 'there is no stored config {slug} in this workspace; list them with GET /v1/configs, or send the config itself, as JSON'),
+  GUARDRAIL_UNKNOWN: client(404, 'not_found_error', '{param}: there is no stored guardrail {slug} in this workspace or its organisation; list them with GET /v1/guardrails'),
   CONFIG_OVERRIDE_NOT_ALLOWED: client(400, 'invalid_request_error', 'this API key has its config, and calls with it may bring no other; leave x-gateway-config out'),
   INLINE_CONFIG_BLOCKED: client(400, 'invalid_request_error', 'this organisation takes stored configs only; give the slug of one as x-gateway-config'),
   INLINE_PROVIDER_BLOCKED: client(400, 'invalid_request_error', 'this organisation takes stored providers only; give one as @slug'),

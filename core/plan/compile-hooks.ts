@@ -4,15 +4,20 @@
 import type { Check, Hook, Needs } from '@gateway/plugin-sdk';
 import { createHash } from 'node:crypto';
 import type { CheckConfig, Config, DenyingAction, GuardrailConfig, HookConfig, JsonObject } from '../config/config.js';
+import { hookMembers, nameOfEntry, nameOfHook } from '../config/guardrail-names.js';
 import type { Inherited } from '../config/parameters.js';
 import { placeBelow } from '../config/place.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import { ownNamespaces, parseId } from '../registry/ids.js';
+import type { StoredGuardrail } from '../snapshot/stored-provider.js';
+import type { DefaultGuardrail, WorkspaceGuardrails } from '../snapshot/workspace-guardrails.js';
 import type { Registry } from '../registry/registry.js';
 import { didYouMean } from '../settings/nearest-name.js';
+import { hookMembers as membersOfDefinition, type GuardrailDefinition } from './guardrail-definition.js';
 import type { CompiledCheck, CompiledHook, Feedback, HookPhase, PooledCheck } from './hooks.js';
 import { LoopBudget } from './loop-budget.js';
 import { parameterPath } from './parameter-path.js';
+import type { PlanSources } from './plan-sources.js';
 import type { PlanWeight } from './plan-weight.js';
 import type { ResponseHookPlan } from './plan.js';
 
@@ -44,7 +49,11 @@ export class HookCompiler {
   /** Of the after hooks of a list: many targets inherit one. */
   readonly #digests = new Map<object, string>();
 
-  constructor(readonly services: HookServices, readonly weight: PlanWeight) {}
+  /** Those of the workspace, by their stage. */
+  readonly #defaults = new Map<HookPhase, Promise<readonly CompiledHook[]>>();
+
+  /** `sources` finds stored guardrails; null: there are none. `defaults`: those of the workspace, for every target. */
+  constructor(readonly services: HookServices, readonly weight: PlanWeight, readonly sources: PlanSources | null = null, readonly defaults: WorkspaceGuardrails | null = null) {}
 
   /** Notes where lists stand, before targets inherit them. */
   visit(config: Config, path: string): void {
@@ -55,21 +64,23 @@ export class HookCompiler {
   }
 
   async lists(inherited: Inherited): Promise<HookLists> {
-    const before = [
+    const before = eachOnce([
+      ...await this.#defaultsOf('before'),
       ...await this.#hooks(inherited.before_request_hooks, 'before'),
       ...await this.#guardrails(inherited.input_guardrails, 'before', 'guardrail'),
       ...await this.#guardrails(inherited.input_mutators, 'before', 'mutator'),
-    ];
-    const after = [
+    ]);
+    const after = eachOnce([
+      ...await this.#defaultsOf('after'),
       ...await this.#hooks(inherited.after_request_hooks, 'after'),
       ...await this.#guardrails(inherited.output_guardrails, 'after', 'guardrail'),
       ...await this.#guardrails(inherited.output_mutators, 'after', 'mutator'),
-    ];
+    ]);
     const afterConfig = [inherited.after_request_hooks, inherited.output_guardrails, inherited.output_mutators];
     return {
       before: before.length === 0 ? null : before,
       after: after.length === 0 ? null : Object.freeze({ judging: after.filter((hook) => !hook.isAsync), background: after.filter((hook) => hook.isAsync) }),
-      afterDigest: after.length === 0 ? '' : afterConfig.map((list) => this.#digest(list)).join('\n'),
+      afterDigest: after.length === 0 ? '' : [...afterConfig.map((list) => this.#digest(list)), ...after.map(({ stored }) => stored?.versionId ?? '')].join('\n'),
     };
   }
 
@@ -83,17 +94,62 @@ export class HookCompiler {
   #hooks(list: readonly HookConfig[] | undefined, stage: HookPhase): Promise<readonly CompiledHook[]> {
     return this.#once(list, (path) => oneByOne(list ?? [], (entry, index) => {
       const place = `${path}[${index}]`;
-      return this.#hook(entry, stage, place, (check) => `${place}.checks[${check}]`);
+      const named = nameOfHook(entry);
+      if (named !== undefined) return this.#named(named, entry, stage, place, entry.type ?? 'guardrail');
+      return this.#hook(entry, stage, place, { checkAt: (check) => `${place}.checks[${check}]` });
     }));
   }
 
   #guardrails(list: readonly (string | GuardrailConfig)[] | undefined, stage: HookPhase, type: string): Promise<readonly CompiledHook[]> {
     return this.#once(list, (path) => oneByOne(list ?? [], (entry, index) => {
       const place = `${path}[${index}]`;
-      if (typeof entry === 'string') throw fail('CONFIG_INVALID', { path: place, param: place, reason: `no stored guardrail ${entry}: guardrails cannot be stored yet; write its checks here instead` });
+      const named = nameOfEntry(entry);
+      if (typeof entry === 'string') return this.#named(entry, {}, stage, place, type);
+      if (named !== undefined) return this.#named(named, entry, stage, place, entry.type ?? type);
       const { hook, names } = asHook(entry, stage, type, index);
-      return this.#hook(hook, stage, place, (check) => placeBelow(place, names[check] ?? ''));
+      return this.#hook(hook, stage, place, { checkAt: (check) => placeBelow(place, names[check] ?? '') });
     }));
+  }
+
+  #defaultsOf(stage: HookPhase): Promise<readonly CompiledHook[]> {
+    const list = this.defaults === null ? [] : this.defaults[stage === 'before' ? 'input' : 'output'];
+    if (list.length === 0) return noHooks;
+    let compiled = this.#defaults.get(stage);
+    if (compiled === undefined) this.#defaults.set(stage, compiled = oneByOne(list, ({ found, name, place }: DefaultGuardrail) => this.#storedHook(found, name, {}, stage, place, 'guardrail')));
+    return compiled;
+  }
+
+  /** A stored guardrail that a config names; what the config says beside the name wins over what is stored. */
+  #named(name: string, { checks: _checks, id: _id, type: _type, ...members }: Partial<HookConfig>, stage: HookPhase, path: string, type: string): Promise<CompiledHook> {
+    return this.#storedHook(this.sources?.guardrail(name), name, members, stage, path, type);
+  }
+
+  async #storedHook(found: StoredGuardrail | undefined, name: string, members: Partial<HookConfig>, stage: HookPhase, path: string, type: string): Promise<CompiledHook> {
+    if (found === undefined) throw fail('GUARDRAIL_UNKNOWN', { slug: name.slice(0, 128), param: path });
+    const definition: GuardrailDefinition = JSON.parse(found.text.reveal());
+    const checks: CheckConfig[] = [];
+    const places: number[] = [];
+    for (const [index, check] of definition.checks.entries()) {
+      if (!(await runsAt(check.id, stage, this.services.registry))) continue;
+      checks.push(check);
+      places.push(index);
+    }
+    if (checks.length === 0) throw invalid(path, `none of the checks of the guardrail ${found.slug} runs on the ${sideOf(stage)}`);
+    const plugin = await this.services.registry.find('hook', type);
+    const entry: HookConfig = { ...membersOfDefinition(definition, plugin?.params.properties ?? {}), ...members, id: found.slug, type, checks };
+    return this.#hook(entry, stage, path, { checkAt: (check) => `${path}.checks[${places[check] ?? 0}]`, stored: found });
+  }
+
+  /** The checks of a guardrail that is to be stored, made once to see that they can be. `place` is where they stand. */
+  async tryChecks(checks: readonly CheckConfig[], place: string): Promise<void> {
+    for (const [index, check] of checks.entries()) {
+      const path = `${place}[${index}]`;
+      for (const stage of ['before', 'after'] as const) {
+        if (!(await runsAt(check.id, stage, this.services.registry))) continue;
+        await this.#check(check.id, check.parameters, stage, { check: `${path}.id`, parameters: `${path}.parameters` });
+        break;
+      }
+    }
   }
 
   #once(list: object | undefined, compile: (path: string) => Promise<readonly CompiledHook[]>): Promise<readonly CompiledHook[]> {
@@ -107,8 +163,8 @@ export class HookCompiler {
     return compiled;
   }
 
-  async #hook(entry: HookConfig, stage: HookPhase, path: string, placeOfCheck: (index: number) => string): Promise<CompiledHook> {
-    const { id, type: given, checks: listed, async: isAsync, on_fail: onFail, on_success: onSuccess, guardrail_version_id: _version, ...members } = entry;
+  async #hook(entry: HookConfig, stage: HookPhase, path: string, { checkAt, stored = null }: { readonly checkAt: (index: number) => string; readonly stored?: StoredGuardrail | null }): Promise<CompiledHook> {
+    const { id, type: given, checks: listed, async: isAsync, on_fail: onFail, on_success: onSuccess, guardrail_version_id: _version, soft_deny_200: isSoft, ...members } = entry;
     const { registry } = this.services;
     const type = given ?? 'guardrail';
     const plugin = await registry.find('hook', type);
@@ -126,16 +182,19 @@ export class HookCompiler {
     const checks: CompiledCheck[] = [];
     for (const [index, check] of (listed ?? []).entries()) {
       if (check.is_enabled === false) continue;
-      checks.push(await this.#check(check.id, check.parameters, stage, placeOfCheck(index)));
+      const place = checkAt(index);
+      checks.push(await this.#check(check.id, check.parameters, stage, { check: place, parameters: stored === null ? place : `${place}.parameters` }));
     }
     return {
       id, type, stage, isAsync: isAsync === true, hook, checks, steps: stepsOf(checks, hook.order),
       onSuccess: feedbackOf(onSuccess), onFail: feedbackOf(onFail),
       mayDeny: params.deny === true || params.deny_on_success === true || !('deny' in known),
+      isSoft: isSoft === true,
+      stored: stored === null ? null : { id: stored.id, versionId: stored.versionId },
     };
   }
 
-  async #check(id: string, given: Readonly<Record<string, unknown>>, stage: HookPhase, path: string): Promise<CompiledCheck> {
+  async #check(id: string, given: Readonly<Record<string, unknown>>, stage: HookPhase, { check: place, parameters: path }: CheckPlaces): Promise<CompiledCheck> {
     const { registry } = this.services;
     this.weight.addCheck(path);
     await this.weight.pause();
@@ -152,13 +211,13 @@ export class HookCompiler {
       if (registry.hasNamespace(namespace)) {
         const own = ownNamespaces.has(namespace) || namespace === '' ? 'default.' : `${namespace}.`;
         const known = registry.list('guardrail').filter((name) => name.startsWith(own));
-        throw invalid(path, `no check ${id} is installed${didYouMean(own + id.slice(id.indexOf('.') + 1), known) || `; ${own === 'default.' ? 'the gateway\'s own' : `those of ${namespace}`} are: ${known.join(', ') || 'none'}`}`);
+        throw invalid(place, `no check ${id} is installed${didYouMean(own + id.slice(id.indexOf('.') + 1), known) || `; ${own === 'default.' ? 'the gateway\'s own' : `those of ${namespace}`} are: ${known.join(', ') || 'none'}`}`);
       }
       return missingCheck(id, `no plugin supplies the check ${id}; install one, or take the check out`, fails === true);
     }
     const { plugin, module } = found;
-    const side = stage === 'before' ? 'input' : 'output';
-    if (!plugin.stages.includes(side)) throw invalid(path, `the check ${id} does not run on the ${side}; it is for the ${plugin.stages.join(' and the ')}`);
+    const side = sideOf(stage);
+    if (!plugin.stages.includes(side)) throw invalid(place, `the check ${id} does not run on the ${side}; it is for the ${plugin.stages.join(' and the ')}`);
     const params: Record<string, unknown> = structuredClone(rest);
     const known = plugin.params.properties as Readonly<Record<string, unknown>>;
     if ('failOnError' in known && fails !== undefined) params.failOnError = fails;
@@ -184,6 +243,31 @@ export class HookCompiler {
   }
 }
 
+/** Where a check stands, and where its parameters do. */
+interface CheckPlaces {
+  readonly check: string;
+  readonly parameters: string;
+}
+
+const sideOf = (stage: HookPhase): 'input' | 'output' => (stage === 'before' ? 'input' : 'output');
+
+/** Of a guardrail that is stored for both sides, each runs the checks that are for it. One that no plugin supplies errs on both. */
+async function runsAt(check: string, stage: HookPhase, registry: Registry): Promise<boolean> {
+  const found = await registry.locate('guardrail', check);
+  return found === undefined || found.plugin.stages.includes(sideOf(stage));
+}
+
+/** The first of those that are the same stored guardrail: what an organisation demands cannot be said otherwise by a config. */
+function eachOnce(hooks: readonly CompiledHook[]): CompiledHook[] {
+  const seen = new Set<string>();
+  return hooks.filter(({ stored }) => {
+    if (stored === null) return true;
+    if (seen.has(stored.id)) return false;
+    seen.add(stored.id);
+    return true;
+  });
+}
+
 const noHooks: Promise<readonly CompiledHook[]> = Promise.resolve([]);
 
 /** Not all at once: what is refused must stop what comes behind it, and pauses in between must be pauses of the whole. */
@@ -198,9 +282,6 @@ const missingCheck = (id: string, reason: string, failOnError: boolean): Compile
   id, check: null, missing: new Error(reason), timeoutMs: checkTimeoutMsDefault, failOnError, changes: false, streams: false, lookBackMax: 0,
   runs: 'loop', pooled: null, when: null, budget: null,
 });
-
-/** Members of a guardrail entry that belong to the hook; every other one is a check. */
-const hookMembers: ReadonlySet<string> = new Set(['id', 'type', 'deny', 'async', 'sequential', 'on_fail', 'on_success', 'guardrail_version_id']);
 
 /** `{"deny": true, "default.wordCount": {...}}`: the short form of a hook. A name without a dot is the gateway's own; `id` in the value wins. */
 function asHook(entry: GuardrailConfig, stage: HookPhase, type: string, index: number): { hook: HookConfig; names: readonly string[] } {

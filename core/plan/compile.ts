@@ -12,6 +12,7 @@ import { inherit, noInheritance, type Inherited } from '../config/parameters.js'
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import type { Registry } from '../registry/registry.js';
 import type { StoredConfig, StoredIntegration, StoredProvider } from '../snapshot/stored-provider.js';
+import type { WorkspaceGuardrails } from '../snapshot/workspace-guardrails.js';
 import { Secret } from '../storage/sealer.js';
 import type { BreakerPolicy, Breakers } from '../upstream/breaker.js';
 import type { Trust, UpstreamClient } from '../upstream/client.js';
@@ -47,6 +48,8 @@ export interface CompileContext {
   readonly sources?: PlanSources;
   /** The stored config that is compiled. */
   readonly config?: StoredConfig;
+  /** Of the workspace, for all of its calls; without or null, there are none. */
+  readonly guardrails?: WorkspaceGuardrails | null;
 }
 
 const defaultRetryCodes: ReadonlySet<number> = new Set([429, 500, 502, 503, 504, 529]);
@@ -76,6 +79,7 @@ export async function compilePlan(config: Config, context: CompileContext, servi
     weightBytes: compiler.weight.bytes,
     sources: context.sources?.list ?? null,
     config: context.config ?? null,
+    guardrails: context.guardrails ?? null,
     awaitsModel: null,
     epoch: 0,
     open: 0,
@@ -92,7 +96,7 @@ class ProviderUnnamed extends Error {
 
 /** `param`: the place in the config that names no provider; null without a config. */
 export const awaitingPlan = (param: string | null, sources: Plan['sources']): Plan => ({
-  root: nowhere, targetCount: 0, canRepeat: false, needsBytes: true, judgesRequest: false, instances: [], weightBytes: 0, sources, config: null,
+  root: nowhere, targetCount: 0, canRepeat: false, needsBytes: true, judgesRequest: false, instances: [], weightBytes: 0, sources, config: null, guardrails: null,
   awaitsModel: { param }, epoch: 0, open: 0, isRetired: false,
 });
 
@@ -125,7 +129,7 @@ class Compiler {
   readonly #dropPaths = new Map<object, readonly DropPath[]>();
 
   constructor(readonly context: CompileContext, readonly services: CompileServices) {
-    this.#hooks = new HookCompiler(services, this.weight);
+    this.#hooks = new HookCompiler(services, this.weight, context.sources ?? null, context.guardrails ?? null);
   }
 
   get instances(): readonly Closable[] {

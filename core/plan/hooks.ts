@@ -60,4 +60,8 @@ export interface CompiledHook {
   readonly onFail: Feedback | null;
   /** It may answer 446; what it judges has to wait for it. */
   readonly mayDeny: boolean;
+  /** Who is denied gets an answer of status 200 that says so. */
+  readonly isSoft: boolean;
+  /** The stored guardrail that it is; null: the config has its checks. One guardrail runs once for a target, however often it is named. */
+  readonly stored: { readonly id: string; readonly versionId: string } | null;
 }

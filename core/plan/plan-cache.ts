@@ -10,6 +10,7 @@ import { parseConfig } from '../config/validate.js';
 import { fail } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { StoredConfig } from '../snapshot/stored-provider.js';
+import { areSameGuardrails } from '../snapshot/workspace-guardrails.js';
 import { awaitingPlan, closeAll, compilePlan, type CompileServices } from './compile.js';
 import { loadProvider } from './load-provider.js';
 import type { Plan } from './plan.js';
@@ -52,6 +53,8 @@ export class PlanCache {
   /** Comparing a config with the one that was here last costs a tenth of making a key of it and hashing that. */
   readonly #recent: (Recent | null)[] = new Array<Recent | null>(recentMax).fill(null);
   readonly #compiling = new Map<string, Promise<Plan>>();
+  /** Of the view that the guardrails of workspaces were last held against. */
+  #guardrailsEpoch = -1;
   /** Grows when plugins change: what was compiled meanwhile may hold the old ones. */
   #pluginsVersion = 0;
 
@@ -124,6 +127,16 @@ export class PlanCache {
     this.#plans.clear();
   }
 
+  /** To be called when rows have changed, before calls begin that are to obey them: plans of workspaces that have other guardrails now are dropped. */
+  dropOtherGuardrails(): void {
+    const { view } = this.services.rows;
+    if (view.guardrailsEpoch === this.#guardrailsEpoch) return;
+    this.#guardrailsEpoch = view.guardrailsEpoch;
+    for (const [key, plan] of [...this.#plans.entries()]) {
+      if (!areSameGuardrails(plan.guardrails, view.guardrailsOf(key.slice(0, key.indexOf('\n'))))) this.#plans.delete(key);
+    }
+  }
+
   /** Other plugins answer to these names from now on (`guardrail/acme.pii`). Open calls finish on the plans they are on, which then close. */
   dropUsing(plugins: ReadonlySet<string>): void {
     this.#pluginsVersion += 1;
@@ -137,20 +150,28 @@ export class PlanCache {
     for (let round = 1; ; round += 1) {
       const pluginsVersion = this.#pluginsVersion;
       const { epoch } = this.services.rows.view;
+      const guardrails = this.services.rows.view.guardrailsOf(workspaceId);
       const sources = new PlanSources(this.services.rows, workspaceId);
       const config = this.#storedConfig(exchange, sources);
       // The same version of a config keeps its breakers, whatever else changes.
       const text = config === undefined ? key : `${workspaceId}\n${provider ?? ''}\n${customHost ?? ''}\n@${config.versionId}`;
       const context = {
-        workspaceId, provider, customHost, sources, digest: createHash('sha256').update(text).digest('base64url'), ...(config === undefined ? {} : { config }),
+        workspaceId, provider, customHost, sources, guardrails, digest: createHash('sha256').update(text).digest('base64url'), ...(config === undefined ? {} : { config }),
       };
       const parsed = await this.#configOf(exchange, provider, config);
       const plan = parsed === null ? awaitingPlan(null, null) : await compilePlan(parsed, context, this.services);
       plan.epoch = epoch;
+      plan.guardrails = guardrails;
       // What was looked up first and last must be of one state.
       const isWhole = pluginsVersion === this.#pluginsVersion && (plan.sources === null || this.#isCurrent(plan, workspaceId));
-      if (isWhole || round === roundsMax) {
+      const isGuarded = areSameGuardrails(guardrails, this.services.rows.view.guardrailsOf(workspaceId));
+      if (isGuarded && (isWhole || round === roundsMax)) {
         this.#plans.set(key, plan);
+        return plan;
+      }
+      // Nothing would look at its guardrails again.
+      if (round === roundsMax) {
+        plan.isRetired = true;
         return plan;
       }
       closeAll(plan.instances);

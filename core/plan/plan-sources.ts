@@ -1,7 +1,7 @@
 // The stored rows that a plan is made of. Looked up while it is compiled, and held against what is stored now when something that routes calls has
 // changed: a plan whose rows are the same objects still goes.
 
-import type { StoredConfig, StoredIntegration, StoredProvider } from '../snapshot/stored-provider.js';
+import type { StoredConfig, StoredGuardrail, StoredIntegration, StoredProvider } from '../snapshot/stored-provider.js';
 import type { View } from '../snapshot/view.js';
 
 /** Where compiling finds stored rows; the view is another object, or has another epoch, after each change. */
@@ -10,10 +10,10 @@ export interface StoredRows {
 }
 
 export interface PlanSource {
-  readonly kind: 'provider' | 'integration' | 'config';
+  readonly kind: 'provider' | 'integration' | 'config' | 'guardrail';
   readonly name: string;
   /** Undefined: there was none. */
-  readonly found: StoredConfig | StoredIntegration | StoredProvider | undefined;
+  readonly found: StoredConfig | StoredGuardrail | StoredIntegration | StoredProvider | undefined;
 }
 
 export class PlanSources {
@@ -39,6 +39,12 @@ export class PlanSources {
     return found;
   }
 
+  guardrail(slugOrId: string): StoredGuardrail | undefined {
+    const found = this.rows.view.guardrail(this.workspaceId, slugOrId);
+    this.#found.push({ kind: 'guardrail', name: slugOrId, found });
+    return found;
+  }
+
   /** Null when nothing was looked up. */
   get list(): readonly PlanSource[] | null {
     return this.#found.length === 0 ? null : Object.freeze([...this.#found]);
@@ -48,8 +54,16 @@ export class PlanSources {
 /** Every row is there as it was found. */
 export function areCurrent(sources: readonly PlanSource[], workspaceId: string, view: View): boolean {
   for (const { kind, name, found } of sources) {
-    const now = kind === 'provider' ? view.provider(workspaceId, name) : kind === 'integration' ? view.integration(name) : view.config(workspaceId, name);
-    if (now !== found) return false;
+    if (rowNow(kind, workspaceId, name, view) !== found) return false;
   }
   return true;
+}
+
+function rowNow(kind: PlanSource['kind'], workspaceId: string, name: string, view: View): PlanSource['found'] {
+  switch (kind) {
+    case 'provider': return view.provider(workspaceId, name);
+    case 'integration': return view.integration(name);
+    case 'config': return view.config(workspaceId, name);
+    case 'guardrail': return view.guardrail(workspaceId, name);
+  }
 }

@@ -5,6 +5,7 @@ import type { Cache, CachePlugin, Closable, EndpointName, EndpointSpec, ParamRul
 import type { BodyEdit, DropPath } from '../body/splice.js';
 import type { BreakerPolicy } from '../upstream/breaker.js';
 import type { StoredConfig } from '../snapshot/stored-provider.js';
+import type { WorkspaceGuardrails } from '../snapshot/workspace-guardrails.js';
 import type { Secret } from '../storage/sealer.js';
 import type { Base } from './base.js';
 import type { CompiledHook } from './hooks.js';
@@ -151,6 +152,8 @@ export interface Plan {
   readonly sources: readonly PlanSource[] | null;
   /** The stored config that it is made of; null: none. */
   readonly config: StoredConfig | null;
+  /** Those of the workspace that it was made with; it goes when they change. Null: none. */
+  guardrails: WorkspaceGuardrails | null;
   /** Present when only the model of the body can say which provider is meant (`@slug/model`): such a plan leads nowhere by itself. */
   readonly awaitsModel: AwaitsModel | null;
   /** Of the view that the sources were last held against. */

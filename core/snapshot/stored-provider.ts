@@ -1,8 +1,9 @@
-// Integrations, providers and configs as calls use them. Each is made anew when its row changes, so whoever holds one can tell by identity.
+// Integrations, providers, configs and guardrails as calls use them. Each is made anew when its row changes, so whoever holds one can tell by identity.
 
-import { OpenIntegration, openConfig } from '../storage/open-rows.js';
+import { OpenIntegration, openConfig, openGuardrail } from '../storage/open-rows.js';
 import { Secret, type Sealer } from '../storage/sealer.js';
 import type { ConfigRow } from '../storage/tables/configs.js';
+import type { GuardrailRow } from '../storage/tables/guardrails.js';
 import { accessOf, type IntegrationRow } from '../storage/tables/integrations.js';
 import type { ProviderRow } from '../storage/tables/providers.js';
 
@@ -80,6 +81,16 @@ export interface StoredConfig {
   readonly text: Secret;
 }
 
+export interface StoredGuardrail {
+  readonly id: string;
+  /** The id of the workspace that it belongs to, or of the organisation. */
+  readonly workspaceId: string;
+  readonly slug: string;
+  readonly versionId: string;
+  /** JSON of a GuardrailDefinition; it may hold keys. */
+  readonly text: Secret;
+}
+
 export const providerOf = (row: ProviderRow): StoredProvider => Object.freeze({
   id: row.id, organisationId: row.organisationId, workspaceId: row.workspaceId, slug: row.slug, name: row.name, status: row.status,
   expiresAtMs: row.expiresAtMs ?? Infinity, integrationId: row.integrationId, createdAtMs: row.createdAtMs,
@@ -93,4 +104,9 @@ export const integrationOf = (row: IntegrationRow, sealer: Sealer): StoredIntegr
 /** As integrationOf. */
 export const configOf = (row: ConfigRow, sealer: Sealer): StoredConfig => Object.freeze({
   id: row.id, workspaceId: row.workspaceId, slug: row.slug, versionId: row.versionId, version: row.version, isActive: row.status === 'active', text: new Secret(openConfig(row, sealer)),
+});
+
+/** As integrationOf. */
+export const guardrailOf = (row: GuardrailRow, sealer: Sealer): StoredGuardrail => Object.freeze({
+  id: row.id, workspaceId: row.workspaceId ?? row.organisationId, slug: row.slug, versionId: row.versionId, text: new Secret(openGuardrail(row, sealer)),
 });

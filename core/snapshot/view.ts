@@ -6,12 +6,14 @@ import type { Row, Table } from '../storage/define-table.js';
 import type { Sealer } from '../storage/sealer.js';
 import { apiKeys, type ApiKeyRow } from '../storage/tables/api-keys.js';
 import { configs, type ConfigRow } from '../storage/tables/configs.js';
+import { guardrails, type GuardrailRow } from '../storage/tables/guardrails.js';
 import { integrations, type IntegrationRow } from '../storage/tables/integrations.js';
 import { organisations, type OrganisationRow } from '../storage/tables/organisations.js';
 import { providers, type ProviderRow } from '../storage/tables/providers.js';
 import { workspaces, type WorkspaceRow } from '../storage/tables/workspaces.js';
 import type { KeyDefaults, Principal } from './principal.js';
-import { configOf, integrationOf, providerOf, type StoredConfig, type StoredIntegration, type StoredProvider } from './stored-provider.js';
+import { configOf, guardrailOf, integrationOf, providerOf, type StoredConfig, type StoredGuardrail, type StoredIntegration, type StoredProvider } from './stored-provider.js';
+import { defaultGuardrails, type WorkspaceGuardrails } from './workspace-guardrails.js';
 import { rulesOf, WorkspaceState } from './workspace-state.js';
 
 /** Keys held in memory; about 1,000 bytes each. */
@@ -22,7 +24,7 @@ export const filterChars = 4;
 const generatedPrefix = 'gw_';
 
 /** The tables whose rows calls read. */
-export const projectedTables: readonly Table[] = [organisations, workspaces, integrations, providers, configs, apiKeys];
+export const projectedTables: readonly Table[] = [organisations, workspaces, integrations, providers, guardrails, configs, apiKeys];
 
 /** Of all views of a thread, so that no two states have the same number. */
 let epochs = 0;
@@ -54,14 +56,16 @@ export class View {
   readonly #integrations = new Map<string, StoredIntegration>();
   readonly #providers = new Named<StoredProvider>();
   readonly #configs = new Named<StoredConfig>();
+  readonly #guardrails = new Named<StoredGuardrail>();
   #epoch = epochs;
+  #guardrailsEpoch = epochs += 1;
 
   /** `sealer` null: rows with secrets cannot be used. */
   constructor(sealer: Sealer | null) {
     this.#sealer = sealer;
   }
 
-  /** Another number after each change of what routes calls: integrations, providers, configs, workspaces, organisations; not after a change of keys. */
+  /** Another number after each change of what routes calls: integrations, providers, configs, guardrails, workspaces, organisations; not after a change of keys. */
   get epoch(): number {
     return this.#epoch;
   }
@@ -97,6 +101,26 @@ export class View {
     return config?.workspaceId === workspaceId ? config : undefined;
   }
 
+  /** One of the workspace, else of its organisation. */
+  guardrail(workspaceId: string, slugOrId: string): StoredGuardrail | undefined {
+    const organisationId = this.#workspaces.get(workspaceId)?.organisationId ?? '';
+    const byId = this.#guardrails.byId(slugOrId);
+    return this.#guardrails.bySlug(workspaceId, slugOrId) ?? this.#guardrails.bySlug(organisationId, slugOrId)
+      ?? (byId?.workspaceId === workspaceId || byId?.workspaceId === organisationId ? byId : undefined);
+  }
+
+  /** Those that every call of a workspace passes, whatever it says itself; null: none. Asked for when a plan is made. */
+  guardrailsOf(workspaceId: string): WorkspaceGuardrails | null {
+    const workspace = this.#workspaces.get(workspaceId);
+    if (workspace === undefined) return null;
+    return defaultGuardrails(workspace, this.#organisations.get(workspace.organisationId), (name) => this.guardrail(workspaceId, name));
+  }
+
+  /** Another number after each change that `guardrailsOf` may notice. */
+  get guardrailsEpoch(): number {
+    return this.#guardrailsEpoch;
+  }
+
   /** `row` is one of `table`. Throws when it cannot be used; then what was there before is to be removed. */
   put(table: string, row: Row): void {
     switch (table) {
@@ -105,10 +129,11 @@ export class View {
       case workspaces.name: this.#workspaces.set(row.id, row as WorkspaceRow); this.#changeWorkspace(row.id); break;
       case integrations.name: this.#integrations.set(row.id, integrationOf(row as IntegrationRow, this.#sealerFor(table))); break;
       case providers.name: this.#providers.put(providerOf(row as ProviderRow), (row as ProviderRow).status !== 'archived'); break;
+      case guardrails.name: this.#guardrails.put(guardrailOf(row as GuardrailRow, this.#sealerFor(table)), true); break;
       case configs.name: this.#configs.put(configOf(row as ConfigRow, this.#sealerFor(table)), true); break;
       default: return;
     }
-    this.#epoch = epochs += 1;
+    this.#changed(table);
   }
 
   remove(table: string, id: string): void {
@@ -118,10 +143,16 @@ export class View {
       case workspaces.name: this.#workspaces.delete(id); this.#changeWorkspace(id); break;
       case integrations.name: this.#integrations.delete(id); break;
       case providers.name: this.#providers.remove(id); break;
+      case guardrails.name: this.#guardrails.remove(id); break;
       case configs.name: this.#configs.remove(id); break;
       default: return;
     }
+    this.#changed(table);
+  }
+
+  #changed(table: string): void {
     this.#epoch = epochs += 1;
+    if (table === guardrails.name || table === workspaces.name || table === organisations.name) this.#guardrailsEpoch = this.#epoch;
   }
 
   putKey(row: ApiKeyRow): void {

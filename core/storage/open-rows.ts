@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { Secret, type Sealer } from './sealer.js';
 import { configVersions, type ConfigVersionRow } from './tables/config-versions.js';
 import { configs, type ConfigRow } from './tables/configs.js';
+import { guardrails, type GuardrailRow } from './tables/guardrails.js';
 import { integrations, type IntegrationRow } from './tables/integrations.js';
 
 export const placeOf = (table: { readonly name: string }, id: string, member: string): string => `${table.name}/${id}/${member}`;
@@ -11,6 +12,9 @@ export const placeOf = (table: { readonly name: string }, id: string, member: st
 /** The text of a stored config, JSON. */
 export const openConfig = (row: ConfigRow, sealer: Sealer): string => sealer.open(row.sealedConfig, placeOf(configs, row.id, 'sealedConfig'));
 export const openConfigVersion = (row: ConfigVersionRow, sealer: Sealer): string => sealer.open(row.sealedConfig, placeOf(configVersions, row.id, 'sealedConfig'));
+
+/** The checks and actions of a stored guardrail, JSON of a GuardrailDefinition. */
+export const openGuardrail = (row: GuardrailRow, sealer: Sealer): string => sealer.open(row.sealedDefinition, placeOf(guardrails, row.id, 'sealedDefinition'));
 
 /** The credentials of an integration. Printed, logged or serialised it says nothing. */
 export class OpenIntegration {

@@ -174,17 +174,17 @@ describe('a guardrail on the input', () => {
   });
 
   it('is refused with its place when it can never work', async () => {
-    const refused = async (config: object, param: string, message: RegExp): Promise<void> => {
+    const refused = async (config: object, param: string, message: RegExp, wanted = 400): Promise<void> => {
       const { status, json } = await call(config, chat('x'));
-      assert.deepEqual([status, json.error.param], [400, param], json.error.message);
+      assert.deepEqual([status, json.error.param], [wanted, param], json.error.message);
       assert.match(json.error.message, message);
     };
-    await refused({ input_guardrails: ['stored'] }, 'config.input_guardrails[0]', /no stored guardrail/);
+    await refused({ input_guardrails: ['stored'] }, 'config.input_guardrails[0]', /no stored guardrail/, 404);
     await refused({ input_guardrails: [{ 'default.nonsense': {} }] }, 'config.input_guardrails[0]["default.nonsense"]', /no check default.nonsense is installed/);
     await refused({ input_guardrails: [{ 'default.regexMatch': { rule: '(' } }] }, 'config.input_guardrails[0]["default.regexMatch"].rule', /./);
     await refused({ before_request_hooks: [{ id: 'x', checks: [{ id: 'default.regexMatch', parameters: { rul: 'a' } }] }] }, 'config.before_request_hooks[0].checks[0]', /rul|required/);
     await refused({ before_request_hooks: [{ id: 'x', type: 'nonsense' }] }, 'config.before_request_hooks[0].type', /guardrail or mutator/);
-    await refused({ before_request_hooks: [{ id: 'x', dny: true }] }, 'config.before_request_hooks[0]', /dny/);
+    await refused({ before_request_hooks: [{ id: 'x', dny: true, checks: [] }] }, 'config.before_request_hooks[0]', /dny/);
     await refused({ output_guardrails: [{ 'default.addPrefix': { prefix: 'x' } }] }, 'config.output_guardrails[0]["default.addPrefix"]', /does not run on the output/);
   });
 });

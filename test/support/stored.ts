@@ -61,7 +61,7 @@ export class StoredRows {
     const id = changes.id ?? `id-of-${slug}`;
     return {
       id, organisationId: this.organisationId, workspaceId: this.workspaceId, slug, name: slug, isDefault: false, status: 'active', versionId: `${id}-1`, version: 1,
-      sealedConfig: this.#sealer.seal(JSON.stringify(config), placeOf(configs, id, 'sealedConfig')), providers: [], ownerId: 'owner', updatedBy: null, createdAtMs: 1, updatedAtMs: 1, ...changes,
+      sealedConfig: this.#sealer.seal(JSON.stringify(config), placeOf(configs, id, 'sealedConfig')), providers: [], guardrails: [], ownerId: 'owner', updatedBy: null, createdAtMs: 1, updatedAtMs: 1, ...changes,
     };
   }
 

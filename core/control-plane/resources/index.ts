@@ -4,10 +4,11 @@ import type { Resource } from '../define-resource.js';
 import { apiKeysResource } from './api-keys/resource.js';
 import { auditLogsResource } from './audit-logs/resource.js';
 import { configsResource } from './configs/resource.js';
+import { guardrailsResource } from './guardrails/resource.js';
 import { integrationsResource } from './integrations/resource.js';
 import { organisationResource } from './organisation/resource.js';
 import { providersResource } from './providers/resource.js';
 import { virtualKeysResource } from './virtual-keys/resource.js';
 import { workspacesResource } from './workspaces/resource.js';
 
-export const resources: readonly Resource[] = [apiKeysResource, auditLogsResource, configsResource, integrationsResource, organisationResource, providersResource, virtualKeysResource, workspacesResource];
+export const resources: readonly Resource[] = [apiKeysResource, auditLogsResource, configsResource, guardrailsResource, integrationsResource, organisationResource, providersResource, virtualKeysResource, workspacesResource];

@@ -5,7 +5,7 @@ import { choice, filledText, object, orNull, timeMs } from '../schema-parts.js';
 /** A config that calls name by its slug, as it is now. What it was before is in the versions. */
 export const configs = defineTable({
   name: 'config',
-  format: 1,
+  format: 2,
   schema: object({
     id: filledText(),
     organisationId: filledText(),
@@ -22,6 +22,8 @@ export const configs = defineTable({
     sealedConfig: filledText(),
     /** Ids of the providers that it names. */
     providers: Type.Array(filledText()),
+    /** Ids of the stored guardrails that it names. */
+    guardrails: Type.Array(filledText()),
     /** Keys that made it and changed it last. */
     ownerId: filledText(),
     updatedBy: orNull(filledText()),
@@ -36,5 +38,7 @@ export const configs = defineTable({
     'organisation-slug': { of: (row) => [row.organisationId, row.slug] },
   },
   secrets: ['sealedConfig'],
+  // There were none to name.
+  upgrades: { 1: (row) => ({ ...row, guardrails: [] }) },
 });
 export type ConfigRow = RowOf<typeof configs>;

@@ -5,6 +5,7 @@ import { apiKeys } from './api-keys.js';
 import { bootstraps } from './bootstraps.js';
 import { configVersions } from './config-versions.js';
 import { configs } from './configs.js';
+import { guardrails } from './guardrails.js';
 import { idempotency } from './idempotency.js';
 import { integrations } from './integrations.js';
 import { invites } from './invites.js';
@@ -19,5 +20,28 @@ import { users } from './users.js';
 import { workspaceMembers } from './workspace-members.js';
 import { workspaces } from './workspaces.js';
 
-export const tables: readonly Table[] = [organisations, workspaces, apiKeys, bootstraps, integrations, providers, configs, configVersions, idempotency, jobStates, users, workspaceMembers, invites, scimGroups, scimMappings, sessions,
-  prompts, promptVersions, promptPartials, partialVersions, promptLabels, promptCollections];
+export const tables: readonly Table[] = [
+  organisations,
+  workspaces,
+  apiKeys,
+  bootstraps,
+  integrations,
+  providers,
+  configs,
+  configVersions,
+  guardrails,
+  idempotency,
+  jobStates,
+  users,
+  workspaceMembers,
+  invites,
+  scimGroups,
+  scimMappings,
+  sessions,
+  prompts,
+  promptVersions,
+  promptPartials,
+  partialVersions,
+  promptLabels,
+  promptCollections,
+];

@@ -106,7 +106,7 @@ describe('an API key', () => {
     const { organisationId, workspaceId } = await control.callerOf(firstApiKey);
     const common = { organisationId, createdAtMs: 1, updatedAtMs: 1 };
     const config = (slug: string, at: string, status: 'active' | 'archived' = 'active'): ConfigRow =>
-      ({ id: `${slug}-id`, ...common, workspaceId: at, slug, name: slug, isDefault: false, status, versionId: 'v', version: 1, providers: [], sealedConfig: 'x', ownerId: 'k', updatedBy: null });
+      ({ id: `${slug}-id`, ...common, workspaceId: at, slug, name: slug, isDefault: false, status, versionId: 'v', version: 1, providers: [], guardrails: [], sealedConfig: 'x', ownerId: 'k', updatedBy: null });
     const provider = (slug: string, at: string): ProviderRow =>
       ({ id: `${slug}-id`, ...common, workspaceId: at, integrationId: 'i', slug, name: slug, note: null, isVirtualKey: false, status: 'active', usageLimits: null, rateLimits: [], expiresAtMs: null, lastResetAtMs: null });
     await putRows(control.repository, configs, config('pc-own', workspaceId), config('pc-other', 'w2'), config('pc-old', workspaceId, 'archived'));

@@ -80,9 +80,13 @@ describe('the organisation', () => {
 
   it('has defaults, and workspaces that its guardrails leave out', async () => {
     const control = await startControl();
-    assert.deepEqual((await control.call('PUT', '/v1/admin/organisation/defaults', { metadata: { team: 'red' }, input_guardrails: ['g1'] })).body, {});
-    await control.call('PUT', '/v1/admin/organisation/defaults', { input_guardrails: null, output_guardrails: ['g2'] });
-    assert.deepEqual((await control.call('GET', '/v1/admin/organisation/defaults')).body, { metadata: { team: 'red' }, input_guardrails: [], output_guardrails: ['g2'], object: 'organisation-defaults' });
+    assert.deepEqual((await control.call('PUT', '/v1/admin/organisation/defaults', { metadata: { team: 'red' } })).body, {});
+    const made = await control.call('POST', '/v1/guardrails', { name: 'Words', checks: [{ id: 'default.wordCount', parameters: { minWords: 1 } }], actions: {} });
+    const { slug } = made.body;
+    await control.call('PUT', '/v1/admin/organisation/defaults', { input_guardrails: [made.body.id] });
+    assert.deepEqual(errorOf(await control.call('PUT', '/v1/admin/organisation/defaults', { input_guardrails: [slug, 'g1'] })), [404, 'AB02', 'input_guardrails.1']);
+    await control.call('PUT', '/v1/admin/organisation/defaults', { input_guardrails: null, output_guardrails: [slug] });
+    assert.deepEqual((await control.call('GET', '/v1/admin/organisation/defaults')).body, { metadata: { team: 'red' }, input_guardrails: [], output_guardrails: [slug], object: 'organisation-defaults' });
     assert.deepEqual(errorOf(await control.call('PUT', '/v1/admin/organisation/defaults', { metadata: { a: 'x'.repeat(129) } })), [400, 'AB01', 'metadata.a']);
     const { workspaceId } = await control.callerOf(firstApiKey);
     assert.deepEqual((await control.call('PUT', '/v1/workspace-exclusions/input-guardrails', { workspaces: ['first-workspace', workspaceId] })).body, {});

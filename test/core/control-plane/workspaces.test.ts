@@ -24,11 +24,14 @@ describe('a workspace', () => {
     assert.deepEqual([read, users], [workspace, []]);
     assert.deepEqual(workspace.defaults, { metadata: { team: 'red' }, input_guardrails: [], output_guardrails: [], user_api_key_config: null, is_default: 0, object: 'workspace' });
     assert.equal(workspace.usage_limits[0].credit_limit, 5);
-    const change = { name: 'Blue team', description: null, rate_limits: null, usage_limits: null, reset_usage: true, defaults: { input_guardrails: ['g'] } };
+    const guardrail = await control.call('POST', '/v1/guardrails', { name: 'Words', checks: [{ id: 'default.wordCount', parameters: { minWords: 1 } }], actions: {}, workspace_id: workspace.id });
+    const g = guardrail.body.slug;
+    assert.deepEqual(errorOf(await control.call('PUT', `/v1/workspaces/first-workspace`, { defaults: { input_guardrails: [g] } })), [404, 'AB02', 'defaults.input_guardrails.0']);
+    const change = { name: 'Blue team', description: null, rate_limits: null, usage_limits: null, reset_usage: true, defaults: { input_guardrails: [guardrail.body.id] } };
     assert.deepEqual((await control.call('PUT', `/v2/workspaces/${workspace.id}`, change)).body, {});
     const after = (await control.call('GET', `/workspaces/${workspace.id}`)).body as Record<string, any>;
     assert.deepEqual([after.name, after.slug, after.description, after.rate_limits, after.usage_limits, after.last_reset_at], ['Blue team', workspace.slug, null, [], [], '2030-01-15T12:00:00.000Z']);
-    assert.deepEqual([after.defaults.metadata, after.defaults.input_guardrails], [{ team: 'red' }, ['g']]);
+    assert.deepEqual([after.defaults.metadata, after.defaults.input_guardrails], [{ team: 'red' }, [g]]);
     assert.deepEqual(control.faults, []);
   });
 

@@ -23,7 +23,7 @@ function hookOf(evaluate: Check['evaluate'], more: { readonly id?: string; reado
   }];
   // Never denies by itself: what it cannot redact has to end the call all the same.
   const decide: CompiledHook['hook']['decide'] = (results) => ({ pass: results.every(({ verdict }) => verdict === undefined || verdict.pass), deny: false });
-  return { id, type: 'mutator', stage: 'before', isAsync, hook: { order: 'inTurn', decide }, checks, steps: [checks], onSuccess: null, onFail: null, mayDeny: false };
+  return { id, type: 'mutator', stage: 'before', isAsync, hook: { order: 'inTurn', decide }, checks, steps: [checks], onSuccess: null, onFail: null, mayDeny: false, isSoft: false, stored: null };
 }
 
 const run = async (exchange: Exchange, hooks: readonly CompiledHook[]): Promise<'passed' | 'denied'> => runBefore(exchange, hooks);

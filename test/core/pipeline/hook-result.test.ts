@@ -5,7 +5,7 @@ import { hookResult } from '../../../core/pipeline/hooks/hook-result.js';
 import type { CompiledHook } from '../../../core/plan/hooks.js';
 
 const hookOf = (more: Partial<CompiledHook> = {}): CompiledHook => ({
-  id: 'my "hook"', type: 'guardrail', stage: 'before', isAsync: false, hook: { order: 'together', decide: () => passed }, checks: [], steps: [], onSuccess: null, onFail: null, mayDeny: true, ...more,
+  id: 'my "hook"', type: 'guardrail', stage: 'before', isAsync: false, hook: { order: 'together', decide: () => passed }, checks: [], steps: [], onSuccess: null, onFail: null, mayDeny: true, isSoft: false, stored: null, ...more,
 });
 const passed: HookDecision = { pass: true, deny: false };
 const resultOf = (verdict: Verdict, more: Partial<CheckResult> = {}): CheckResult => ({ id: 'default.words', tookMs: 0.1234567, verdict, failOnError: false, ...more });

@@ -23,7 +23,7 @@ function hookOf(evaluates: readonly (() => Verdict)[], seen: (results: readonly 
     seen(results);
     return { pass: true, deny: false };
   };
-  return { id: 'h', type: 'guardrail', stage: 'before', isAsync: false, hook: { order: 'together', decide }, checks, steps: [checks], onSuccess: null, onFail: null, mayDeny: true };
+  return { id: 'h', type: 'guardrail', stage: 'before', isAsync: false, hook: { order: 'together', decide }, checks, steps: [checks], onSuccess: null, onFail: null, mayDeny: true, isSoft: false, stored: null };
 }
 
 /** Until the clock says that so much has passed, however busy the machine. */

@@ -21,7 +21,7 @@ function hookOf(check: Check, more: { readonly deny?: boolean; readonly failOnEr
     const pass = results.every((result) => (result.verdict === undefined ? !result.failOnError : result.verdict.pass));
     return { pass, deny: deny && !pass };
   };
-  return { id: 'hook', type: 'guardrail', stage: 'after', isAsync: false, hook: { order: 'together', decide }, checks, steps: [checks], onSuccess: null, onFail: null, mayDeny: deny };
+  return { id: 'hook', type: 'guardrail', stage: 'after', isAsync: false, hook: { order: 'together', decide }, checks, steps: [checks], onSuccess: null, onFail: null, mayDeny: deny, isSoft: false, stored: null };
 }
 
 describe('a check that throws in the middle of a stream', () => {

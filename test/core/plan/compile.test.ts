@@ -329,12 +329,12 @@ describe('a config that cannot work', () => {
 
   it('is refused for checks that nobody would run, wherever they stand', async () => {
     for (const [config, param] of [
-      [{ ...target, input_guardrails: ['x'] }, 'config.input_guardrails[0]'],
       [{ strategy: { mode: 'single' }, output_guardrails: [{ 'default.x': {} }], targets: [target] }, 'config.output_guardrails[0]["default.x"]'],
       [{ strategy: { mode: 'single' }, targets: [{ ...target, before_request_hooks: [{ id: 'x', checks: [{ id: 'y', parameters: {} }] }] }] }, 'config.targets[0].before_request_hooks[0].checks[0]'],
       [{ ...target, cache: { mode: 'redis' } }, 'config.cache.mode'],
       [{ ...target, cache: { mode: 'simple', ttl: 1 } }, 'config.cache'],
     ] as const) assert.deepEqual(await faultOf(config).then((fault) => [fault.code, fault.param]), ['CONFIG_INVALID', param]);
+    assert.deepEqual(await faultOf({ ...target, input_guardrails: ['x'] }).then((fault) => [fault.code, fault.param]), ['GUARDRAIL_UNKNOWN', 'config.input_guardrails[0]']);
     assert.ok(await compile({ ...target, input_guardrails: [], after_request_hooks: [] }));
   });
 });

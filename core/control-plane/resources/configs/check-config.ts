@@ -3,6 +3,7 @@
 import { isTooDeep, levelsMax } from '../../../body/depth.js';
 import { explainFault } from '../../../body/json-fault.js';
 import type { Config } from '../../../config/config.js';
+import { guardrailNames } from '../../../config/guardrail-names.js';
 import { placeBelow } from '../../../config/place.js';
 import { validateConfig } from '../../../config/validate.js';
 import { fail, isGatewayError } from '../../../errors/gateway-error.js';
@@ -13,8 +14,12 @@ import type { Registry } from '../../../registry/registry.js';
 import { didYouMean } from '../../../settings/nearest-name.js';
 import { View } from '../../../snapshot/view.js';
 import { integrations } from '../../../storage/tables/integrations.js';
+import { guardrails } from '../../../storage/tables/guardrails.js';
+import { organisations } from '../../../storage/tables/organisations.js';
 import { providers } from '../../../storage/tables/providers.js';
+import { workspaces } from '../../../storage/tables/workspaces.js';
 import type { ControlContext } from '../../context.js';
+import { findGuardrail } from '../guardrails/guardrail-users.js';
 import { compileOnce } from '../common/compile-once.js';
 import { isMasked, refuseGatewayKeys } from '../common/secret-text.js';
 import { secretsOf, unmaskedConfig } from './config-secrets.js';
@@ -27,6 +32,8 @@ export interface CheckedConfig {
   readonly text: string;
   /** Ids of the providers that it names. */
   readonly providers: readonly string[];
+  /** Ids of the stored guardrails that it names. */
+  readonly guardrails: readonly string[];
 }
 
 /** `given` as a client sent it: an object, or its JSON. `stored`: what stands in the places of masked secrets. Throws CONFIG_INVALID, FIELD_INVALID, REFERENCE_UNKNOWN. */
@@ -46,13 +53,14 @@ export async function checkConfig(context: ControlContext, workspaceId: string, 
   ]);
   const references = new References(context, workspaceId);
   await references.read(config, 'config');
+  await references.readGuardrails(config);
   const compile = async (each: Config): Promise<void> => requireAddresses((await compileOnce(each, workspaceId, registry, references.sources)).root);
   try {
     await compile(config);
   } catch (thrown) {
     throw await placed(thrown, references.targets, compile);
   }
-  return { text: JSON.stringify(config), providers: [...references.ids] };
+  return { text: JSON.stringify(config), providers: [...references.ids], guardrails: [...references.guardrails] };
 }
 
 function requireAddresses(node: PlanNode): void {
@@ -102,6 +110,7 @@ function* hostsOf(config: Config, place: string): Generator<readonly [string, st
 /** Finds what a config names of the catalogue, and puts it where compiling looks for it. */
 class References {
   readonly ids = new Set<string>();
+  readonly guardrails = new Set<string>();
   /** Single targets, with their places. */
   readonly targets: (readonly [place: string, target: Config])[] = [];
   readonly sources: PlanSources;
@@ -129,6 +138,22 @@ class References {
     // A host for all of them.
     if (host !== undefined) this.targets.push([place, { passthrough: true, custom_host: host }]);
     for (const [index, target] of targets.entries()) await this.read(target, placeBelow(placeBelow(place, 'targets'), index));
+  }
+
+  async readGuardrails(config: Config): Promise<void> {
+    const { repository, caller } = this.context;
+    for (const [param, name] of guardrailNames(config, 'config')) {
+      const row = await findGuardrail(this.context, this.workspaceId, name);
+      if (row === undefined) throw fail('REFERENCE_UNKNOWN', { param, kind: 'guardrail', id: `${name.slice(0, 64)} in this workspace` });
+      if (this.guardrails.size === 0) {
+        // They say whose guardrails are found.
+        const [organisation, workspace] = [await repository.get(organisations, caller.organisationId), await repository.get(workspaces, this.workspaceId)];
+        if (organisation !== undefined) this.#view.put(organisations.name, organisation.row);
+        if (workspace !== undefined) this.#view.put(workspaces.name, workspace.row);
+      }
+      this.guardrails.add(row.id);
+      this.#view.put(guardrails.name, row);
+    }
   }
 
   async #require(slug: string, param: string, kind: string): Promise<void> {

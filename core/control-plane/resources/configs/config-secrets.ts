@@ -2,6 +2,7 @@
 // masked one that comes back stands for the one that is stored, as long as it goes where it went: changing the address beside it takes the secret itself.
 
 import { isObject, type ObjectSchema } from '@gateway/plugin-sdk';
+import type { CheckConfig } from '../../../config/config.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { placeBelow } from '../../../config/place.js';
 import type { Registry } from '../../../registry/registry.js';
@@ -33,9 +34,25 @@ export function replaceSecrets(config: Members, registry: Registry, replace: Rep
 /** As replies show it. */
 export const maskedConfig = (config: Members, registry: Registry): Promise<Members> => replaceSecrets(config, registry, ({ text }) => maskSecret(text));
 
-export async function secretsOf(config: Members, registry: Registry): Promise<readonly SecretAt[]> {
+export const secretsOf = (config: Members, registry: Registry): Promise<readonly SecretAt[]> => collected((replace) => replaceSecrets(config, registry, replace));
+
+/** The checks of a stored guardrail, which stand outside of a config. */
+export const maskedChecks = (checks: readonly CheckConfig[], registry: Registry): Promise<readonly CheckConfig[]> => replaceInChecks(checks, registry, ({ text }) => maskSecret(text));
+
+export async function checkSecrets(checks: readonly CheckConfig[], registry: Registry): Promise<readonly SecretAt[]> {
+  return collected((replace) => replaceInChecks(checks, registry, replace));
+}
+
+/** As unmaskedConfig. */
+export async function unmaskedChecks(checks: readonly CheckConfig[], stored: readonly CheckConfig[] | null, registry: Registry): Promise<readonly CheckConfig[]> {
+  return replaceInChecks(checks, registry, unmasking(stored === null ? [] : await checkSecrets(stored, registry)));
+}
+
+const replaceInChecks = async (checks: readonly CheckConfig[], registry: Registry, replace: Replace): Promise<readonly CheckConfig[]> => await new Walk(registry, replace, '').checks(checks, 'checks') as readonly CheckConfig[];
+
+async function collected(walk: (replace: Replace) => Promise<unknown>): Promise<readonly SecretAt[]> {
   const found: SecretAt[] = [];
-  await replaceSecrets(config, registry, (secret) => {
+  await walk((secret) => {
     found.push(secret);
     return secret.text;
   });
@@ -44,23 +61,27 @@ export async function secretsOf(config: Members, registry: Registry): Promise<re
 
 /** The config with the stored secrets in the places of those that are masked; `stored` null: there are none. Throws CONFIG_INVALID. */
 export async function unmaskedConfig(config: Members, stored: Members | null, registry: Registry): Promise<Members> {
+  return replaceSecrets(config, registry, unmasking(stored === null ? [] : await secretsOf(stored, registry)));
+}
+
+function unmasking(stored: readonly SecretAt[]): Replace {
   const byPlace = new Map<string, SecretAt>();
   /** Undefined: several differ. */
   const byLook = new Map<string, string | undefined>();
   const lookOf = (name: string, mask: string, destination: string): string => JSON.stringify([name, mask, destination]);
-  for (const secret of stored === null ? [] : await secretsOf(stored, registry)) {
+  for (const secret of stored) {
     byPlace.set(secret.place, secret);
     const look = lookOf(secret.name, maskSecret(secret.text), secret.destination);
     byLook.set(look, byLook.has(look) && byLook.get(look) !== secret.text ? undefined : secret.text);
   }
-  return replaceSecrets(config, registry, ({ place, name, text, destination }) => {
+  return ({ place, name, text, destination }) => {
     if (!isMasked(text)) return text;
     const same = byPlace.get(place);
     if (same !== undefined && maskSecret(same.text) === text && same.destination === destination) return same.text;
     const moved = byLook.get(lookOf(name, text, destination));
     if (moved !== undefined) return moved;
     throw fail('CONFIG_INVALID', { path: place, param: place, reason: 'is masked, and no stored secret was here with the same address beside it; give the secret itself' });
-  });
+  };
 }
 
 class Walk {
@@ -85,13 +106,15 @@ class Walk {
   async #hook(hook: Members, place: string): Promise<Members> {
     const { checks, ...members } = hook;
     const copy: Record<string, unknown> = { ...await this.#parameters(members, place, await this.#schema('hook', hook.type ?? 'guardrail')) };
-    if (Array.isArray(checks)) {
-      copy.checks = await each(checks, placeBelow(place, 'checks'), async (check, at) => {
-        const { id, parameters }: Members = Object(check);
-        return { ...Object(check), parameters: await this.#parameters(Object(parameters), placeBelow(at, 'parameters'), await this.#schema('guardrail', id)) };
-      });
-    }
+    if (Array.isArray(checks)) copy.checks = await this.checks(checks, placeBelow(place, 'checks'));
     return copy;
+  }
+
+  checks(checks: readonly unknown[], place: string): Promise<readonly unknown[]> {
+    return each(checks, place, async (check, at) => {
+      const { id, parameters }: Members = Object(check);
+      return { ...Object(check), parameters: await this.#parameters(Object(parameters), placeBelow(at, 'parameters'), await this.#schema('guardrail', id)) };
+    });
   }
 
   async #guardrail(entry: Members, place: string): Promise<Members> {

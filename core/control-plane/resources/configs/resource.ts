@@ -129,12 +129,12 @@ export const configsResource = defineResource({
       reply: writtenSchema,
       handle: async (context, { body }) => {
         const workspace = await context.workspace();
-        const { text, providers } = await checkConfig(context, workspace.id, body.config, null);
+        const { text, providers, guardrails } = await checkConfig(context, workspace.id, body.config, null);
         const slug = await freeSlug(context, configs, 'config', [workspace.id], body.slug, () => slugFrom(body.name ?? '', { prefix: 'pc', nameCharsMax: slugNameChars }));
         const [id, versionId] = [context.newId(), context.newId()];
         const row: ConfigRow = {
           id, organisationId: workspace.organisationId, workspaceId: workspace.id, slug, name: body.name ?? slug, isDefault: isTrue(body.is_default), status: 'active', versionId, version: 1,
-          sealedConfig: context.sealer.seal(text, placeOf(configs, id, 'sealedConfig')), providers, ownerId: context.caller.keyId, updatedBy: context.caller.keyId,
+          sealedConfig: context.sealer.seal(text, placeOf(configs, id, 'sealedConfig')), providers, guardrails, ownerId: context.caller.keyId, updatedBy: context.caller.keyId,
           createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
         };
         context.change.insert(configs, row);
@@ -167,7 +167,7 @@ export const configsResource = defineResource({
           return written(row);
         }
         const [versionId, version] = [context.newId(), before.version + 1];
-        const after = { ...row, versionId, version, providers: checked.providers, sealedConfig: context.sealer.seal(checked.text, placeOf(configs, row.id, 'sealedConfig')) };
+        const after = { ...row, versionId, version, providers: checked.providers, guardrails: checked.guardrails, sealedConfig: context.sealer.seal(checked.text, placeOf(configs, row.id, 'sealedConfig')) };
         context.change.update(stored, after);
         insertVersion(context, row, versionId, version, checked.text);
         const tooOld = await context.repository.find(configVersions, 'number', [row.id, String(version - versionsMax)]);

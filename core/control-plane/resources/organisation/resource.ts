@@ -5,6 +5,7 @@ import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, named, nothing, time, timeText } from '../../envelope.js';
 import { metadataField } from '../../metadata.js';
+import { namedGuardrails } from '../guardrails/guardrail-users.js';
 import { exclusionList, exclusionUpdate } from './exclusions.js';
 import { ownOrganisation } from './organisation-access.js';
 import { changedSettings, settingsFields } from './settings-fields.js';
@@ -38,8 +39,8 @@ async function updateDefaults(context: ControlContext, { metadata, input_guardra
     ...stored.row, updatedAtMs: context.nowMs,
     defaults: {
       metadata: metadata === undefined ? defaults.metadata : metadata ?? {},
-      input_guardrails: input_guardrails === undefined ? defaults.input_guardrails : input_guardrails ?? [],
-      output_guardrails: output_guardrails === undefined ? defaults.output_guardrails : output_guardrails ?? [],
+      input_guardrails: input_guardrails === undefined ? defaults.input_guardrails : await namedGuardrails(context, null, input_guardrails ?? [], 'input_guardrails', 'input_guardrails'),
+      output_guardrails: output_guardrails === undefined ? defaults.output_guardrails : await namedGuardrails(context, null, output_guardrails ?? [], 'output_guardrails', 'output_guardrails'),
     },
   });
   return {};

@@ -5,6 +5,7 @@ import { fail } from '../../../errors/gateway-error.js';
 import { object } from '../../../storage/schema-parts.js';
 import { apiKeys } from '../../../storage/tables/api-keys.js';
 import { configs } from '../../../storage/tables/configs.js';
+import { guardrails } from '../../../storage/tables/guardrails.js';
 import { integrations } from '../../../storage/tables/integrations.js';
 import { providers } from '../../../storage/tables/providers.js';
 import { Type, type Static } from '../../../storage/type.js';
@@ -29,7 +30,7 @@ export async function deleteWorkspace(context: ControlContext, idOrSlug: string,
   const keyCount = await repository.count(apiKeys, 'workspace', [row.id]);
   const users = [
     counted(keyCount, 'API key', 'API keys'), counted(await repository.count(configs, 'workspace', [row.id]), 'config', 'configs'), counted(await repository.count(providers, 'workspace', [row.id]), 'provider', 'providers'),
-    counted(await repository.count(integrations, 'slug', [row.organisationId, row.id]), 'integration of its own', 'integrations of its own'),
+    counted(await repository.count(guardrails, 'workspace', [row.organisationId, row.id]), 'guardrail', 'guardrails'), counted(await repository.count(integrations, 'slug', [row.organisationId, row.id]), 'integration of its own', 'integrations of its own'),
   ].filter((each) => each !== '');
   const named = { kind: 'workspace', id: row.slug, users: users.join(', ') };
   if (users.length > 0 && !force_delete) throw fail('ROW_IN_USE', { ...named, advice: 'remove them first, or give force_delete: true' });

@@ -10,6 +10,7 @@ import type { ControlContext } from '../../context.js';
 import { checkedRateLimits, checkedUsageLimits, rateLimitFields, usageLimitsField } from '../../limit-fields.js';
 import { conformingMetadata, metadataField } from '../../metadata.js';
 import { slugField } from '../../slugs.js';
+import { namedGuardrails } from '../guardrails/guardrail-users.js';
 
 const guardrailsMax = 100;
 const guardrails = () => Type.Optional(orNull(Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: guardrailsMax, uniqueItems: true })));
@@ -51,8 +52,8 @@ async function defaultsOf(context: ControlContext, given: NonNullable<Static<typ
   const settings = (await context.repository.get(organisations, context.caller.organisationId))?.row.settings ?? {};
   return {
     metadata: conformingMetadata(metadata === undefined ? before.metadata : metadata ?? {}, settings.workspace_metadata_schema, 'defaults.metadata'),
-    input_guardrails: input_guardrails === undefined ? before.input_guardrails : input_guardrails ?? [],
-    output_guardrails: output_guardrails === undefined ? before.output_guardrails : output_guardrails ?? [],
+    input_guardrails: input_guardrails === undefined ? before.input_guardrails : await namedGuardrails(context, workspaceId, input_guardrails ?? [], 'input_guardrails', 'defaults.input_guardrails'),
+    output_guardrails: output_guardrails === undefined ? before.output_guardrails : await namedGuardrails(context, workspaceId, output_guardrails ?? [], 'output_guardrails', 'defaults.output_guardrails'),
     user_api_key_config: user_api_key_config === undefined ? before.user_api_key_config : user_api_key_config,
   };
 }

@@ -1,0 +1,41 @@
+// The guardrails that an organisation and a workspace put on every call of the workspace. Looked up when a plan is made, and again when rows have
+// changed; no call asks for them.
+
+import type { OrganisationRow } from '../storage/tables/organisations.js';
+import type { WorkspaceRow } from '../storage/tables/workspaces.js';
+import type { StoredGuardrail } from './stored-provider.js';
+
+export interface DefaultGuardrail {
+  /** Where it is named: `organisation.defaults.input_guardrails[0]`. */
+  readonly place: string;
+  readonly name: string;
+  /** Undefined: it is gone, or its row cannot be used. Calls are refused then: nobody knows what it would have said. */
+  readonly found: StoredGuardrail | undefined;
+}
+
+/** Those of the organisation first. */
+export interface WorkspaceGuardrails {
+  readonly input: readonly DefaultGuardrail[];
+  readonly output: readonly DefaultGuardrail[];
+}
+
+type Find = (name: string) => StoredGuardrail | undefined;
+type Side = keyof OrganisationRow['exclusions'];
+
+/** Null: none. */
+export function defaultGuardrails(workspace: WorkspaceRow, organisation: OrganisationRow | undefined, find: Find): WorkspaceGuardrails | null {
+  const listOf = (side: Side): readonly DefaultGuardrail[] => {
+    const isExcluded = organisation === undefined || organisation.exclusions[side].includes(workspace.id);
+    const named = (from: string, names: readonly string[]): DefaultGuardrail[] => names.map((name, index) => ({ place: `${from}.defaults.${side}[${index}]`, name, found: find(name) }));
+    return [...named('organisation', isExcluded ? [] : organisation.defaults[side]), ...named('workspace', workspace.defaults[side])];
+  };
+  const [input, output] = [listOf('input_guardrails'), listOf('output_guardrails')];
+  return input.length + output.length === 0 ? null : Object.freeze({ input, output });
+}
+
+/** The same rows, in the same order. */
+export function areSameGuardrails(left: WorkspaceGuardrails | null, right: WorkspaceGuardrails | null): boolean {
+  if (left === null || right === null) return left === right;
+  return (['input', 'output'] as const).every((side) => left[side].length === right[side].length
+    && left[side].every(({ place, found, name }, index) => right[side][index]?.found === found && right[side][index]?.name === name && right[side][index]?.place === place));
+}
