@@ -10,6 +10,7 @@ import { reasonOf } from './errors/gateway-error.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { Repository } from './storage/repository.js';
 import { Sealer } from './storage/sealer.js';
+import { PoolCheck } from './workers/check-runner.js';
 import type { ThreadServices } from './thread-services.js';
 import type { SharedMemory } from './thread.js';
 
@@ -29,6 +30,7 @@ export function startControlPlane(services: ThreadServices, { store, onCommit }:
     repository,
     sealer: new Sealer(memory.masterKey),
     registry: services.registry,
+    poolCheck: (module, params, timeoutMs) => new PoolCheck(services.workers, module, params, timeoutMs),
     untilObeyed: async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); },
     now: Date.now,
     onFault: (callId, thrown) => services.logger.error('a control call failed', { call: callId, reason: reasonOf(thrown) }),

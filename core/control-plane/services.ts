@@ -1,5 +1,6 @@
 // The rest of the gateway, as far as handlers need it.
 
+import type { HookServices } from '../plan/compile-hooks.js';
 import type { Registry } from '../registry/registry.js';
 import type { Repository } from '../storage/repository.js';
 import type { Sealer } from '../storage/sealer.js';
@@ -8,6 +9,8 @@ export interface ControlServices {
   readonly repository: Repository;
   readonly sealer: Sealer;
   readonly registry: Registry;
+  /** For checks that a trial of a guardrail runs away from this thread. */
+  readonly poolCheck: HookServices['poolCheck'];
   /** Resolves when calls obey the commit, or soon after. Never rejects. */
   untilObeyed(sequence: number): Promise<void>;
   now(): number;

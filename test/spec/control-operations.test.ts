@@ -44,6 +44,7 @@ const required: readonly string[] = `
   GET /configs/{slug}/versions
   GET POST /guardrails
   GET PUT DELETE /guardrails/{guardrailId}
+  POST /guardrails/{guardrailId}/invoke
   GET /audit-logs
 `.trim().split('\n').flatMap((line) => {
   const [path = '', ...methods] = line.trim().split(' ').reverse();
@@ -118,7 +119,7 @@ describe('the operations of the control plane', () => {
   it('are all that the reference has', () => {
     const plain = (text: string): string => text.replace(/\{[\w-]+\}/g, '{}');
     const served = new Set(defined.flatMap(({ operation: { method, path, aliases } }) => [path, ...aliases].map((each) => plain(`${method} ${each}`))));
-    assert.equal(required.length, 61);
+    assert.equal(required.length, 62);
     assert.deepEqual(required.filter((each) => !served.has(plain(each))), []);
   });
 

@@ -122,6 +122,36 @@ describe('a stored guardrail that a config names', () => {
   });
 });
 
+describe('a trial of a guardrail', () => {
+  const invoke = async (slug: string, body: object): Promise<Reply> => {
+    const response = await fetch(`${gateway.url}/v1/guardrails/${slug}/invoke`, { method: 'POST', headers: { 'x-gateway-api-key': mine, 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    return { ...await response.json() as Reply, code: response.status };
+  };
+
+  it('says what it would say of a text, and of bodies of any dialect, on both sides', async () => {
+    const slug = await made('banned', { deny: true, async: true });
+    assert.deepEqual([(await invoke(slug, { text: 'fine' })).status, (await invoke(slug, { text: 'banned' })).status], [200, 446]);
+    const answer = await invoke(slug, { text: 'banned', stage: 'output' });
+    assert.deepEqual([answer.status, answer.hook_results.before_request_hooks.length, answer.hook_results.after_request_hooks.length], [446, 0, 1]);
+    const messages = await invoke(slug, { endpoint: 'messages', request: { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'fine' }] }, response: { type: 'message', role: 'assistant', content: [{ type: 'text', text: 'banned' }] } });
+    assert.deepEqual([messages.hook_results.before_request_hooks[0].verdict, messages.hook_results.after_request_hooks[0].verdict], [true, false]);
+  });
+
+  it('shows what it would change, and runs what is judged in the pool', async () => {
+    const { slug } = await control('POST', '/guardrails', { name: 'Hide', workspace_id: rows.workspaceId, actions: {}, checks: [{ id: 'default.regexReplace', parameters: { rule: 'jane', redactText: '[name]' } }, { id: 'default.jsonSchema', parameters: { schema: { type: 'object' } } }] });
+    const changed = await invoke(slug, { text: 'I am jane' });
+    assert.equal(changed.transformed_request.messages[0].content, 'I am [name]');
+    const judged = await invoke(slug, { text: '{"a":1}', stage: 'output' });
+    assert.deepEqual(judged.hook_results.after_request_hooks[0].checks.map(({ id, verdict }: Reply) => [id, verdict]), [['default.regexReplace', true], ['default.jsonSchema', true]]);
+  });
+
+  it('takes those of the organisation for granted, and is no business of others', async () => {
+    const shared = await made('ours', { deny: true }, null);
+    assert.equal((await invoke(shared, { text: 'ours' })).status, 446);
+    assert.equal((await invoke(await made('theirs', {}, 'other'), { text: 'x' })).code, 404);
+  });
+});
+
 describe('guardrails of a workspace', () => {
   it('judge every call of it: with no config, an inline one, a stored one, and targets with lists of their own', async () => {
     const config = (await control('POST', '/configs', { workspace_id: rows.workspaceId, config: target })).slug;

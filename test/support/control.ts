@@ -42,7 +42,7 @@ export async function startControl(): Promise<TestControl> {
   await bootstrap(repository, { adminKey: firstAdminKey, apiKey: firstApiKey }, () => clock.nowMs - 1000);
   const faults: unknown[] = [];
   const registry = new Registry({ packages: [], fromFolder: process.cwd(), hostOf: () => fakeHost() });
-  const plane = new ControlPlane({ repository, sealer: new Sealer(Buffer.alloc(32, 7)), registry, untilObeyed: async () => {}, now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
+  const plane = new ControlPlane({ repository, sealer: new Sealer(Buffer.alloc(32, 7)), registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
   const callerOf = async (key: string): Promise<Caller> => {
     const row = (await repository.find(apiKeys, 'hash', [hashKey(key)]))?.row;
     if (row === undefined) throw new Error('no such key');

@@ -88,6 +88,23 @@ export default resourceCases({
         return { params: params ?? {}, body: { checks: [{ id: 'default.jsonKeys', parameters: { keys: ['a'] } }] } };
       },
     },
+    invoke: {
+      as: 'workspace',
+      target: async (stage) => {
+        const { body } = await stage.made('POST', '/v1/guardrails', { name: 'Words', checks: [checks[0]], actions, workspace_id: stage.workspace.id });
+        return { params: { guardrailId: String(body.id) }, body: { text: 'a forbidden word' } };
+      },
+      check: ({ body }) => {
+        assert.deepEqual([body.verdict, body.status, body.hook_results.after_request_hooks], [false, 446, []]);
+        const [hook] = body.hook_results.before_request_hooks;
+        assert.deepEqual([hook.deny, hook.id, hook.checks[0].id, hook.checks[0].verdict], [true, body.slug, 'default.regexMatch', false]);
+      },
+      bad: [
+        { body: {}, param: 'text' }, { body: { text: 'x', request: {} }, param: 'text' }, { body: { text: 5 }, param: 'text' }, { body: { request: {}, stage: 'input' }, param: 'stage' },
+        { body: { text: 'x', stage: 'middle' }, param: 'stage' }, { body: { request: {}, endpoint: 'proxy' }, param: 'endpoint' },
+      ],
+      conflict: none,
+    },
     delete: {
       scopes: ['guardrails.delete'],
       target,

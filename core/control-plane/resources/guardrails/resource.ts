@@ -13,6 +13,7 @@ import { slugFrom } from '../../slugs.js';
 import { findRow, freeSlug } from '../common/find-row.js';
 import { checkedChecks, definitionOf, shownChecks } from './check-guardrail.js';
 import { actionsField, actionsOf, actionsReply, checksField, checksReply, summaryMembers } from './guardrail-fields.js';
+import { invokeFields, invokeGuardrail, invokeReply } from './invoke.js';
 import { sidesOfChecks, usersOf } from './guardrail-users.js';
 
 const slugNameChars = 6;
@@ -116,6 +117,10 @@ export const guardrailsResource = defineResource({
         context.change.update(stored, after);
         return written(after);
       },
+    }),
+    invoke: operation({
+      method: 'POST', path: '/guardrails/{guardrailId}/invoke', scope: 'guardrails.invoke', body: invokeFields, reply: invokeReply,
+      handle: async (context, { params, body }) => invokeGuardrail(context, (await guardrailOf(context, params.guardrailId ?? '')).row, body),
     }),
     delete: operation({
       method: 'DELETE', path: '/guardrails/{guardrailId}', scope: null, action: 'deleted', reply: object({}),
