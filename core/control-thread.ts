@@ -31,6 +31,8 @@ export function startControlPlane(services: ThreadServices, { store, onCommit }:
     sealer: new Sealer(memory.masterKey),
     registry: services.registry,
     poolCheck: (module, params, timeoutMs) => new PoolCheck(services.workers, module, params, timeoutMs),
+    publicUrl: services.settings.publicUrl,
+    isTls: services.settings.tls !== undefined,
     untilObeyed: async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); },
     now: Date.now,
     onFault: (callId, thrown) => services.logger.error('a control call failed', { call: callId, reason: reasonOf(thrown) }),

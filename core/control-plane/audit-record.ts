@@ -31,9 +31,13 @@ export function auditRecord(call: ControlCall, { status, nowMs, kind, action, bo
     timestamp: nowMs, method: call.method, uri: cut(maskedText(call.path), textCharsMax), request_id: call.id,
     request_body: cut(text, isRefused ? refusedBodyCharsMax : bodyCharsMax), query_params: cut(maskedQuery(call.query, isRefused), textCharsMax),
     request_headers: cut(maskedHeaders(call.headers), isRefused ? refusedBodyCharsMax : headersCharsMax),
-    user_id: caller.keyId, user_type: 'api_key', organisation_id: caller.organisationId, workspace_id: caller.workspaceId || (workspaceId ?? null),
+    ...actorOf(caller), organisation_id: caller.organisationId, workspace_id: caller.workspaceId || (workspaceId ?? null),
     response_status_code: status, resource_type: kind ?? null, action, client_ip: call.address, country: null, details,
   };
 }
+
+/** A call by a session that was refused before its rows were read is known by the session alone. */
+const actorOf = ({ keyType, keyId, person }: ControlCall['caller']): { readonly user_id: string; readonly user_type: string } =>
+  (keyType === 'session' ? { user_id: person?.userId ?? keyId, user_type: 'user' } : { user_id: keyId, user_type: 'api_key' });
 
 const cut = (text: string, charsMax: number): string => (text.length > charsMax ? `${text.slice(0, charsMax)}…` : text);

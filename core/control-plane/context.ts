@@ -8,18 +8,37 @@ import { newId } from '../storage/new-id.js';
 import type { Repository } from '../storage/repository.js';
 import type { Sealer } from '../storage/sealer.js';
 import type { KeyType } from '../storage/tables/api-keys.js';
+import type { WorkspaceRole } from '../storage/tables/workspace-members.js';
 import { workspaces, type WorkspaceRow } from '../storage/tables/workspaces.js';
+import { ownOrigin, type RequestFacts } from './request-facts.js';
 import type { ControlServices } from './services.js';
 
 /** Who calls: what the key says, by value, since it comes from another thread. */
 export interface Caller {
   /** Empty: nobody, in a call of a public operation. */
   readonly keyId: string;
-  readonly keyType: KeyType | 'none';
+  /** `session`: a person who is signed in; `keyId` is the session's. */
+  readonly keyType: KeyType | 'session' | 'none';
   readonly organisationId: string;
   /** Empty for a key of the organisation. */
   readonly workspaceId: string;
   readonly scopes: readonly string[];
+  /** For whom the call is made; dispatch finds it in the rows. Absent for services. */
+  readonly person?: Person;
+}
+
+export interface Person {
+  readonly userId: string;
+  /** Of the organisation for its owners and admins, else of the workspace; `none`: not a member of it. */
+  readonly role: 'owner' | WorkspaceRole | 'none';
+  /** Scopes that the role takes from the key. */
+  readonly withheld: readonly string[];
+}
+
+/** What is thrown for a call that lacks the scope. */
+export function scopeFault({ person }: Caller, ...wanted: readonly string[]): Error {
+  const scope = wanted.join(' or ');
+  return person !== undefined && wanted.some((each) => person.withheld.includes(each)) ? fail('ROLE_MISSING', { scope, role: person.role === 'none' ? 'no member' : person.role }) : fail('SCOPE_MISSING', { scope });
 }
 
 /** Without a key. */
@@ -32,6 +51,8 @@ export class ControlContext {
   readonly auditDetails: Record<string, unknown> = {};
   /** Version of the row that a conditional request is about and that its reply shows; null: the operation has none. */
   subject: Stored | null = null;
+  /** In the audit entry of a public operation: who turned out to call. */
+  actor: Caller | null = null;
   /** What the answer has besides its body. */
   readonly answer: { status: number; /** Name, value, name, value. */ readonly headers: string[] } = { status: 200, headers: [] };
 
@@ -43,7 +64,13 @@ export class ControlContext {
     readonly services: ControlServices,
     /** Milliseconds since the Unix epoch, the same for the whole call. */
     readonly nowMs: number,
+    readonly request: RequestFacts = { headers: [] },
   ) {}
+
+  /** Where people and clients reach the gateway, without a slash at its end. */
+  get origin(): string {
+    return ownOrigin(this.request, this.services.publicUrl, this.services.isTls === true);
+  }
 
   get sealer(): Sealer {
     return this.services.sealer;
@@ -61,9 +88,14 @@ export class ControlContext {
     return this.caller.scopes.includes(scope);
   }
 
-  /** Throws SCOPE_MISSING. */
+  /** Throws SCOPE_MISSING, ROLE_MISSING. */
   require(scope: string): void {
-    if (!this.has(scope)) throw fail('SCOPE_MISSING', { scope });
+    if (!this.has(scope)) throw scopeFault(this.caller, scope);
+  }
+
+  /** Who is named as the one who made or changed a row. */
+  get actorId(): string {
+    return this.caller.person?.userId ?? this.caller.keyId;
   }
 
   /**

@@ -5,12 +5,13 @@ import { parseJsonObject } from '../body/parse.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import { Change, CommitConflict } from '../storage/change.js';
 import { workspaces } from '../storage/tables/workspaces.js';
+import { actingCaller } from './acting-caller.js';
 import { auditRecord, type AuditedOutcome } from './audit-record.js';
 import { checkInput } from './check-input.js';
-import { ControlContext, type Caller } from './context.js';
+import { ControlContext, nobody, scopeFault, type Caller } from './context.js';
 import type { CheckedInput, ControlCall, ControlReply } from './control-call.js';
 import { ControlGate } from './control-gate.js';
-import type { Operation, Resource } from './define-resource.js';
+import type { Operation, Reply, Resource } from './define-resource.js';
 import { errorReply } from './envelope.js';
 import { KeptReplies, type KeptCall } from './kept-replies.js';
 import { RefusalAllowance } from './refusal-allowance.js';
@@ -72,9 +73,10 @@ export class ControlPlane {
     }
   }
 
-  async #run(call: ControlCall, progress: Progress): Promise<Outcome> {
-    const route = this.#route(call);
+  async #run(given: ControlCall, progress: Progress): Promise<Outcome> {
+    const route = this.#route(given);
     progress.route = route;
+    const call: ControlCall = { ...given, caller: await this.#actingCaller(given, route) };
     if (!route.operation.isPublic) requireOneOf(route, call.caller);
     const input = inputOf(call, route, progress);
     // Nobody's replies are for nobody else.
@@ -86,20 +88,30 @@ export class ControlPlane {
     return outcome;
   }
 
+  /** A session that has ended keeps nobody from what is open to everybody. */
+  async #actingCaller(call: ControlCall, route: ControlRoute): Promise<Caller> {
+    try {
+      return await actingCaller(call, route, this.services.repository, this.services.now());
+    } catch (thrown) {
+      if (route.operation.isPublic && isGatewayError(thrown) && thrown.code === 'SESSION_INVALID') return nobody;
+      throw thrown;
+    }
+  }
+
   /** Handler and commit, again when a row changed in between. */
   async #perform(call: ControlCall, route: ControlRoute, input: CheckedInput, kept: KeptCall | undefined): Promise<Outcome> {
     const { repository } = this.services;
     for (let tries = 0; tries < triesMax; tries += 1) {
       const nowMs = this.services.now();
       const before = kept === undefined ? undefined : await this.#kept.find(kept, nowMs);
-      const context = new ControlContext(call.caller, input.workspaceId, repository, this.services, nowMs);
+      const context = new ControlContext(call.caller, input.workspaceId, repository, this.services, nowMs, call);
       if (before !== undefined) {
         await requireStill(route, context, input);
         return { ...before, status: 200, headers: [], isRepeated: true };
       }
       // Named is looked at, whether the operation reads it or not: a locked key names its own.
       const workspace = input.workspaceId === undefined ? undefined : await context.workspace();
-      const reply = await route.operation.handle(context, input);
+      const reply = await handled(call, route, context, input);
       if (call.ifMatch !== undefined) checkMatch(call.ifMatch, route, context);
       const version = versionAfter(context);
       const body = JSON.stringify(reply);
@@ -107,7 +119,7 @@ export class ControlPlane {
       if (kept !== undefined) await this.#kept.keep(kept, { body, version }, change, nowMs);
       if (isRecorded(call)) {
         const details = context.auditDetails;
-        change.audit.push(auditRecord(call, { status: 200, nowMs, kind: route.resource.kind, action: route.operation.action, body: input.body, workspaceId: workspace?.id, details }));
+        change.audit.push(auditRecord(context.actor === null ? call : { ...call, caller: context.actor }, { status: 200, nowMs, kind: route.resource.kind, action: route.operation.action, body: input.body, workspaceId: workspace?.id, details }));
       }
       const outcome = { ...context.answer, body, version, isRepeated: false };
       if (change.isEmpty) return outcome;
@@ -175,6 +187,16 @@ export const etagOf = (version: number): string => `"${version}"`;
 const isRecorded = ({ method }: ControlCall): boolean => method === 'POST' || method === 'PUT' || method === 'DELETE';
 const takesIdempotencyKey = ({ method, action }: Operation): boolean => method === 'POST' && action !== null;
 
+/** A row that was changed since it was read is told of before what else keeps the call from changing it. */
+async function handled({ ifMatch }: ControlCall, route: ControlRoute, context: ControlContext, input: CheckedInput): Promise<Reply> {
+  try {
+    return await route.operation.handle(context, input);
+  } catch (thrown) {
+    if (ifMatch !== undefined && context.subject !== null && isGatewayError(thrown) && (thrown.status === 400 || thrown.status === 409)) checkMatch(ifMatch, route, context);
+    throw thrown;
+  }
+}
+
 const matchShape = /^(?:\*|(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*)$/;
 
 function checkMatch(ifMatch: string, route: ControlRoute, { subject }: ControlContext): void {
@@ -196,7 +218,7 @@ function versionAfter({ subject, change }: ControlContext): number | null {
 function requireOneOf({ operation }: ControlRoute, caller: Caller): void {
   if (caller.keyType === 'none') throw fail('KEY_MISSING');
   if (operation.scope === null || operation.scope.some((scope) => caller.scopes.includes(scope))) return;
-  throw fail('SCOPE_MISSING', { scope: operation.scope.join(' or ') });
+  throw scopeFault(caller, ...operation.scope);
 }
 
 /** `workspace_id` counts in query and body of every operation; what the path says may be said again in the body. */

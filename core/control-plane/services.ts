@@ -11,6 +11,9 @@ export interface ControlServices {
   readonly registry: Registry;
   /** For checks that a trial of a guardrail runs away from this thread. */
   readonly poolCheck: HookServices['poolCheck'];
+  /** Address under which browsers reach the gateway; undefined: as they ask for it. */
+  readonly publicUrl?: string | undefined;
+  readonly isTls?: boolean;
   /** Resolves when calls obey the commit, or soon after. Never rejects. */
   untilObeyed(sequence: number): Promise<void>;
   now(): number;

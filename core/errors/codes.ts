@@ -37,6 +37,8 @@ export const errorCodes = {
   KEY_MISSING: client(401, 'authentication_error', 'no gateway API key; send it as x-gateway-api-key'),
   KEY_INVALID: client(401, 'authentication_error', 'the gateway API key is not valid; check x-gateway-api-key'),
   SCOPE_MISSING: client(403, 'permission_error', 'this API key lacks the scope {scope}'),
+  ROLE_MISSING: client(403, 'permission_error', 'the person behind this call is {role} here, and that role does not include the scope {scope}'),
+  SESSION_INVALID: client(401, 'authentication_error', 'you are not signed in any more; sign in again at /auth/login'),
   KEY_WITHOUT_WORKSPACE: client(403, 'permission_error', 'an organisation key administers and makes no calls to models; use a key of a workspace'),
   WORKSPACE_INACTIVE: client(403, 'permission_error', 'the workspace of this API key is archived or removed'),
   // Control plane

@@ -78,6 +78,7 @@ export const controlSegments: readonly string[] = [
 
 /** Operations that need no key, by method and path without its version prefix. What is public is said here and in the resource; a test compares them. */
 export const publicControl: readonly { readonly method: string; readonly path: RegExp }[] = [
+  { method: 'POST', path: /^\/(?:admin\/)?users\/invites\/[^/]+\/accept$/ },
 ];
 
 export const isPublicControl = (method: string, path: string): boolean => {

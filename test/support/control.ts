@@ -11,11 +11,18 @@ import { prepareStore } from '../../core/storage/prepare-store.js';
 import { Repository } from '../../core/storage/repository.js';
 import { Sealer } from '../../core/storage/sealer.js';
 import { apiKeys } from '../../core/storage/tables/api-keys.js';
+import { bootstraps } from '../../core/storage/tables/bootstraps.js';
 import { tables } from '../../core/storage/tables/index.js';
 import { checkReply } from './reply-schema.js';
+import { users } from '../../core/storage/tables/users.js';
+import { workspaceMembers } from '../../core/storage/tables/workspace-members.js';
+import { memberRow, putRows, userRow } from './rows.js';
 
 export const firstAdminKey = 'control-test-admin-key';
 export const firstApiKey = 'control-test-api-key-1';
+
+/** A manager of the first workspace. */
+export const firstPerson = '01890000-0000-7000-8000-000000000001';
 
 export interface TestReply {
   readonly status: number;
@@ -40,6 +47,11 @@ export async function startControl(): Promise<TestControl> {
   await prepareStore(repository, tables);
   const clock = { nowMs: Date.UTC(2030, 0, 15, 12) };
   await bootstrap(repository, { adminKey: firstAdminKey, apiKey: firstApiKey }, () => clock.nowMs - 1000);
+  const first = await repository.get(bootstraps, 'first');
+  if (first === undefined) throw new Error('the first rows are missing');
+  const { organisationId, workspaceId } = first.row;
+  await putRows(repository, users, userRow(firstPerson, { organisationId }));
+  await putRows(repository, workspaceMembers, memberRow(workspaceId, firstPerson, 'manager', { organisationId }));
   const faults: unknown[] = [];
   const registry = new Registry({ packages: [], fromFolder: process.cwd(), hostOf: () => fakeHost() });
   const plane = new ControlPlane({ repository, sealer: new Sealer(Buffer.alloc(32, 7)), registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);

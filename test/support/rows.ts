@@ -4,6 +4,8 @@ import { Change } from '../../core/storage/change.js';
 import type { Row, Table } from '../../core/storage/define-table.js';
 import type { Repository } from '../../core/storage/repository.js';
 import type { ApiKeyRow } from '../../core/storage/tables/api-keys.js';
+import type { UserRow } from '../../core/storage/tables/users.js';
+import { memberId, type WorkspaceMemberRow } from '../../core/storage/tables/workspace-members.js';
 
 export const hashOfLetter = (letter: string): string => letter.repeat(64);
 
@@ -34,3 +36,10 @@ export async function removeRows<R extends Row>(repository: Repository, table: T
   }
   await repository.commit(change);
 }
+
+/** A member of the organisation. */
+export const userRow = (id: string, changes: Partial<UserRow> = {}): UserRow =>
+  ({ id, organisationId: 'o', email: `${id}@example.com`, firstName: 'A', lastName: 'Person', role: 'member', identity: null, createdAtMs: 1, updatedAtMs: 1, ...changes });
+
+export const memberRow = (workspaceId: string, userId: string, role: WorkspaceMemberRow['role'], changes: Partial<WorkspaceMemberRow> = {}): WorkspaceMemberRow =>
+  ({ id: memberId(workspaceId, userId), organisationId: 'o', workspaceId, userId, role, origin: 'direct', createdAtMs: 1, updatedAtMs: 1, ...changes });

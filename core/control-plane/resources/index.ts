@@ -6,9 +6,25 @@ import { auditLogsResource } from './audit-logs/resource.js';
 import { configsResource } from './configs/resource.js';
 import { guardrailsResource } from './guardrails/resource.js';
 import { integrationsResource } from './integrations/resource.js';
+import { invitesResource } from './invites/resource.js';
 import { organisationResource } from './organisation/resource.js';
 import { providersResource } from './providers/resource.js';
+import { usersResource } from './users/resource.js';
 import { virtualKeysResource } from './virtual-keys/resource.js';
+import { workspaceMembersResource } from './workspace-members/resource.js';
 import { workspacesResource } from './workspaces/resource.js';
 
-export const resources: readonly Resource[] = [apiKeysResource, auditLogsResource, configsResource, guardrailsResource, integrationsResource, organisationResource, providersResource, virtualKeysResource, workspacesResource];
+export const resources: readonly Resource[] = [
+  apiKeysResource,
+  auditLogsResource,
+  configsResource,
+  guardrailsResource,
+  integrationsResource,
+  invitesResource,
+  organisationResource,
+  providersResource,
+  usersResource,
+  virtualKeysResource,
+  workspaceMembersResource,
+  workspacesResource,
+];

@@ -6,11 +6,10 @@ import { apiKeys, type ApiKeyRow } from '../../../core/storage/tables/api-keys.j
 import { configs, type ConfigRow } from '../../../core/storage/tables/configs.js';
 import { organisations } from '../../../core/storage/tables/organisations.js';
 import { providers, type ProviderRow } from '../../../core/storage/tables/providers.js';
-import { firstApiKey, startControl, type TestControl, type TestReply } from '../../support/control.js';
+import { firstPerson as person, firstApiKey, startControl, type TestControl, type TestReply } from '../../support/control.js';
 import { putRows } from '../../support/rows.js';
 
 const workspace = 'first-workspace';
-const person = '01890000-0000-7000-8000-000000000001';
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 

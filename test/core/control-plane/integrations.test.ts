@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { OpenIntegration } from '../../../core/storage/open-rows.js';
 import { integrations } from '../../../core/storage/tables/integrations.js';
 import { workspaces } from '../../../core/storage/tables/workspaces.js';
-import { firstApiKey, startControl, type TestControl, type TestReply } from '../../support/control.js';
+import { firstPerson, firstApiKey, startControl, type TestControl, type TestReply } from '../../support/control.js';
 import { everyByte } from '../../support/every-byte.js';
 import { putRows } from '../../support/rows.js';
 
@@ -304,7 +304,7 @@ describe('integrations', () => {
 
   it('are not sent elsewhere by a person who may use them and not know them', async () => {
     const control = await startControl();
-    const person = await control.call('POST', '/v1/api-keys/workspace/user', { name: 'a person', workspace_id: 'first-workspace', user_id: '00000000-0000-7000-8000-000000000001', scopes: ['workspace_integrations.update', 'workspace_integrations.create'] });
+    const person = await control.call('POST', '/v1/api-keys/workspace/user', { name: 'a person', workspace_id: 'first-workspace', user_id: firstPerson, scopes: ['workspace_integrations.update', 'workspace_integrations.create'] });
     assert.equal(person.status, 200, JSON.stringify(person.body));
     const personally = { as: String(person.body.key) };
     const azure = { azure_auth_mode: 'default', azure_resource_name: 'ours', azure_deployment_config: [{ azure_api_version: '2024-06-01', azure_deployment_name: 'd', azure_model_slug: 'gpt' }] };

@@ -4,12 +4,11 @@ import { hashKey } from '../../../core/auth/key.js';
 import { JobRunner, type Job, type Memory } from '../../../core/control-plane/jobs.js';
 import { jobs } from '../../../core/control-plane/resources/jobs.js';
 import { apiKeys, type ApiKeyRow } from '../../../core/storage/tables/api-keys.js';
-import { startControl, type TestControl } from '../../support/control.js';
+import { firstPerson as person, startControl, type TestControl } from '../../support/control.js';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-const person = '01890000-0000-7000-8000-000000000001';
 
 interface TestJobs {
   readonly control: TestControl;

@@ -22,6 +22,8 @@ export interface Stage {
   readonly url: string;
   /** Every scope of its type each; `user` is a workspace-user key of the first workspace, `other` a service key of the other one. */
   readonly keys: Readonly<Record<WhoCalls | 'other', string>>;
+  /** Whom the key `user` acts for: a manager of the first workspace. */
+  readonly userId: string;
   /** The workspace that `workspace` and `user` are locked to. */
   readonly workspace: { readonly id: string; readonly slug: string };
   readonly other: { readonly id: string; readonly slug: string };
@@ -38,6 +40,8 @@ export interface Target {
   readonly params?: Readonly<Record<string, string>>;
   /** Without the question mark. */
   readonly query?: string;
+  /** Beside the key. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
@@ -60,7 +64,11 @@ export interface OperationCase {
   readonly scopes?: readonly string[];
   /** Makes what the right call needs, through the stage, and says with what it is made. The refused calls are made with the same, and before it. */
   target(stage: Stage): Target | Promise<Target>;
-  /** Looks at the answer of the right call, whose status is 200. */
+  /** Of the right call; 200 when left out. */
+  readonly status?: number;
+  /** Whoever calls may add fields to the query that nobody here knows. */
+  readonly takesUnknownQuery?: boolean;
+  /** Looks at the answer of the right call. */
   check(reply: StageReply, stage: Stage, target: Target): void | Promise<void>;
   /** Refused with 400. At least one where there is a body or a query. */
   readonly bad: readonly BadInput[];

@@ -15,10 +15,12 @@ import { prepareStore } from '../../../core/storage/prepare-store.js';
 import { Repository } from '../../../core/storage/repository.js';
 import { apiKeys, type KeyType } from '../../../core/storage/tables/api-keys.js';
 import { tables } from '../../../core/storage/tables/index.js';
+import { users } from '../../../core/storage/tables/users.js';
+import { workspaceMembers } from '../../../core/storage/tables/workspace-members.js';
 import { workspaces } from '../../../core/storage/tables/workspaces.js';
 import lmdb from '../../../plugins/storage/lmdb/plugin.js';
 import { adminKey, apiKey, startTestGateway } from '../../support/gateway.js';
-import { keyRow } from '../../support/rows.js';
+import { keyRow, memberRow, userRow } from '../../support/rows.js';
 import type { Stage, StageReply, WhoCalls } from './cases.js';
 
 const typeOf: Readonly<Record<WhoCalls, KeyType>> = { admin: 'organisation-service', workspace: 'workspace-service', user: 'workspace-user' };
@@ -40,10 +42,14 @@ export async function startStage(lacking: readonly { readonly who: WhoCalls; rea
   assert.ok(first);
   const other = { ...first.row, id: newId(), slug: 'other-workspace', name: 'Other workspace', isDefault: false };
   const change = new Change();
+  const userId = newId();
+  const { organisationId } = first.row;
+  change.insert(users, userRow(userId, { organisationId }));
+  change.insert(workspaceMembers, memberRow(first.row.id, userId, 'manager', { organisationId }));
   change.insert(workspaces, other);
   const addKey = (key: string, who: WhoCalls, without: readonly string[], workspaceId = first.row.id): string => {
     change.insert(apiKeys, keyRow('a', {
-      id: newId(), name: key, type: typeOf[who], organisationId: first.row.organisationId, workspaceId: who === 'admin' ? null : workspaceId, userId: who === 'user' ? newId() : null,
+      id: newId(), name: key, type: typeOf[who], organisationId: first.row.organisationId, workspaceId: who === 'admin' ? null : workspaceId, userId: who === 'user' ? userId : null,
       scopes: scopesOfType[typeOf[who]].filter((scope) => !without.includes(scope)), keyHash: hashKey(key), keyPrefix: prefixOf(key), keyMasked: maskedKey(key),
     }));
     return key;
@@ -72,6 +78,7 @@ export async function startStage(lacking: readonly { readonly who: WhoCalls; rea
   return {
     url: gateway.url,
     keys: { admin: adminKey, workspace: apiKey, user, other: otherKey },
+    userId,
     workspace: { id: first.row.id, slug: first.row.slug },
     other: { id: other.id, slug: other.slug },
     call,

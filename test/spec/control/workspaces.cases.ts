@@ -29,7 +29,7 @@ export default resourceCases({
     },
     read: {
       target: (stage) => ({ params: { workspaceId: stage.workspace.slug } }),
-      check: ({ body }, stage) => assert.deepEqual([body.id, body.defaults.is_default, body.users], [stage.workspace.id, 1, []]),
+      check: ({ body }, stage) => assert.deepEqual([body.id, body.defaults.is_default, body.users.map((user: Record<string, unknown>) => user.id).includes(stage.userId)], [stage.workspace.id, 1, true]),
       bad: [],
       conflict: { none: 'it changes nothing' },
     },

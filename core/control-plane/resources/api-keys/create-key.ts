@@ -1,10 +1,13 @@
 import type { Static } from '../../../storage/type.js';
+import { actsEverywhere } from '../../../auth/roles.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { makeKey } from '../../../auth/key.js';
 import { apiKeys, keyTypes, type ApiKeyRow, type KeyType } from '../../../storage/tables/api-keys.js';
 import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
+import { hold, membershipOf, namedUser, roleOf } from '../people/find-person.js';
 import { checkScopes, scopeOf } from './key-access.js';
+import { checkRank } from './key-rank.js';
 import { enforcedPeriod, noDefaults, sharedMembers, type createFields } from './key-fields.js';
 import { checkedPolicy } from './rotation-policy.js';
 import { secretMembers } from './rotate-key.js';
@@ -13,7 +16,7 @@ export async function createKey(context: ControlContext, params: Readonly<Record
   const type = typeOfPath(params);
   context.require(scopeOf(type, 'create'));
   const workspaceId = await workspaceOf(context, type);
-  const userId = userOf(type, body.user_id ?? null);
+  const userId = await userOf(context, type, body.user_id ?? null, workspaceId);
   checkScopes(context, type, body.scopes);
   const { nowMs } = context;
   const start = { description: null, rateLimits: [], usageLimits: null, defaults: noDefaults, alertEmails: [], expiresAtMs: null };
@@ -44,8 +47,18 @@ async function workspaceOf(context: ControlContext, type: KeyType): Promise<stri
   return null;
 }
 
-function userOf(type: KeyType, userId: string | null): string | null {
-  if (type === 'workspace-user' && userId === null) throw fail('FIELD_INVALID', { param: 'user_id', reason: 'is required: a key of type workspace-user acts for a user' });
-  if (type !== 'workspace-user' && userId !== null) throw fail('FIELD_INVALID', { param: 'user_id', reason: 'is nothing for a service key; leave it out' });
+async function userOf(context: ControlContext, type: KeyType, userId: string | null, workspaceId: string | null): Promise<string | null> {
+  if (type !== 'workspace-user') {
+    if (userId !== null) throw fail('FIELD_INVALID', { param: 'user_id', reason: 'is nothing for a service key; leave it out' });
+    return null;
+  }
+  if (userId === null || workspaceId === null) throw fail('FIELD_INVALID', { param: 'user_id', reason: 'is required: a key of type workspace-user acts for a user' });
+  const user = await namedUser(context, userId, 'user_id');
+  const member = await membershipOf(context, workspaceId, userId);
+  if (member === undefined && !actsEverywhere(user.row.role)) throw fail('FIELD_INVALID', { param: 'user_id', reason: 'names a user who is no member of this workspace; add the user first' });
+  checkRank(context, roleOf(user.row, member?.row));
+  // Nobody who leaves meanwhile keeps a key.
+  hold(context, user);
+  if (member !== undefined) hold(context, member);
   return userId;
 }

@@ -12,7 +12,7 @@ import { scopesOfType } from '../../../auth/scopes.js';
 import { fail } from '../../../errors/gateway-error.js';
 import type { Stored } from '../../../storage/change.js';
 import { apiKeys, keyTypes, type ApiKeyRow, type KeyType } from '../../../storage/tables/api-keys.js';
-import type { ControlContext } from '../../context.js';
+import { scopeFault, type ControlContext } from '../../context.js';
 
 export type KeyVerb = 'create' | 'read' | 'update' | 'delete' | 'list' | 'rotate';
 
@@ -45,12 +45,17 @@ export const keyById = async ({ repository }: ControlContext, id: string): Promi
 export function checkScopes(context: ControlContext, type: KeyType, wanted: readonly string[], had: readonly string[] = []): void {
   const place = wanted.findIndex((scope) => !scopesOfType[type].includes(scope));
   if (place !== -1) throw fail('FIELD_INVALID', { param: `scopes.${place}`, reason: `is not a scope that a key of type ${type} can have: ${(wanted[place] ?? '').slice(0, 64)}` });
-  for (const scope of wanted) if (!had.includes(scope) && !mayHandOut(context, scope)) throw fail('SCOPE_MISSING', { scope });
+  for (const scope of wanted) if (!had.includes(scope) && !mayHandOut(context, scope)) throw scopeFault(context.caller, scope);
 }
 
 /** Throws SCOPE_MISSING for a key that may more than the caller. */
 export function checkTakeOver(context: ControlContext, row: ApiKeyRow): void {
-  for (const scope of row.scopes) if (!mayHandOut(context, scope)) throw fail('SCOPE_MISSING', { scope });
+  checkHandOut(context, row.scopes);
+}
+
+/** Throws SCOPE_MISSING for the first scope that the caller may not hand out. */
+export function checkHandOut(context: ControlContext, scopes: readonly string[]): void {
+  for (const scope of scopes) if (!mayHandOut(context, scope)) throw scopeFault(context.caller, scope);
 }
 
 const mayHandOut = (context: ControlContext, scope: string): boolean =>

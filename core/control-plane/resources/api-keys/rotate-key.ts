@@ -11,6 +11,7 @@ import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
 import { time } from '../../envelope.js';
 import { checkTakeOver, managedKey } from './key-access.js';
+import { checkKeyRank } from './key-rank.js';
 import { checkTransition, rotatedPolicy, transitionField, transitionMsMin } from './rotation-policy.js';
 
 export const rotateFields = object({ key_transition_period_ms: transitionField() });
@@ -35,6 +36,7 @@ export async function rotateKey(context: ControlContext, id: string, body: Stati
   const stored = await managedKey(context, id, 'rotate');
   const { row } = stored;
   checkTakeOver(context, row);
+  await checkKeyRank(context, row);
   if (row.expiresAtMs !== null && row.expiresAtMs <= nowMs) throw fail('ACTION_UNTIMELY', { reason: 'the key has expired; give it another expires_at first' });
   const previous = row.previous === null || row.previous.expiresAtMs <= nowMs ? null : row.previous;
   const key = makeKey();

@@ -86,7 +86,7 @@ export async function credentialMembers(
 }
 
 /** A person calls: he may use what is stored, and need not be one who may know it. */
-export const isPersonal = ({ caller }: ControlContext): boolean => caller.keyType === 'workspace-user';
+export const isPersonal = ({ caller }: ControlContext): boolean => caller.keyType === 'workspace-user' || (caller.keyType === 'session' && caller.workspaceId !== '');
 
 /** One of the secrets is the stored one. */
 function isKept(plugin: ProviderPlugin, key: string | null, members: Members, stored: OpenIntegration): boolean {

@@ -1,12 +1,14 @@
 // The settings of an organisation: every one that there is, and what it may be. What is stored has exactly these names.
 
+import { roleGroups } from '../../../auth/roles.js';
 import { fail } from '../../../errors/gateway-error.js';
-import { object, orNull } from '../../../storage/schema-parts.js';
+import { choice, object, orNull } from '../../../storage/schema-parts.js';
 import { Type, type Static } from '../../../storage/type.js';
 import { checkMetadataSchema } from '../../metadata.js';
 
 const flag = (description: string) => Type.Optional(orNull(Type.Boolean({ description })));
 const jsonSchema = (description: string) => Type.Optional(orNull(Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', description })));
+const groups = (description: string) => Type.Optional(orNull(Type.Array(choice(roleGroups), { uniqueItems: true, description })));
 const yearSeconds = 31_536_000;
 
 export const settingsFields = object({
@@ -17,6 +19,9 @@ export const settingsFields = object({
   })),
   user_api_key_rotation_period: Type.Optional(Type.Unsafe<number | 'weekly' | 'monthly' | null>({ description: 'keys of users are rotated by this period: days (1 to 365), weekly or monthly' })),
   session_settings: Type.Optional(orNull(object({ max_session_ttl: Type.Optional(orNull(Type.Integer({ minimum: 900, maximum: 10 * yearSeconds, description: 'seconds' }))) }))),
+  role_settings: Type.Optional(orNull(object({
+    members_manage: groups('groups of scopes that members of workspaces manage as managers do'), managers_view: groups('groups of scopes in which managers of workspaces view and use, and change nothing'),
+  }))),
   allow_subdomains: flag('people of subdomains may join'),
   api_key_metadata_schema: jsonSchema('JSON Schema (draft-07) of the metadata of API keys'),
   workspace_metadata_schema: jsonSchema('JSON Schema (draft-07) of the metadata of workspaces'),

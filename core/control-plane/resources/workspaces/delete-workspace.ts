@@ -8,6 +8,8 @@ import { configs } from '../../../storage/tables/configs.js';
 import { guardrails } from '../../../storage/tables/guardrails.js';
 import { integrations } from '../../../storage/tables/integrations.js';
 import { providers } from '../../../storage/tables/providers.js';
+import { scimMappings } from '../../../storage/tables/scim-mappings.js';
+import { workspaceMembers } from '../../../storage/tables/workspace-members.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
@@ -20,6 +22,8 @@ export const deleteFields = object({
 
 /** Keys that are removed in one change. */
 const keysMax = 10_000;
+/** The same of members, and of groups whose people are. */
+const membersMax = 10_000;
 
 export async function deleteWorkspace(context: ControlContext, idOrSlug: string, { name, force_delete = false }: Static<typeof deleteFields>): Promise<Reply> {
   const stored = await activeWorkspaceAt(context, idOrSlug);
@@ -28,13 +32,18 @@ export async function deleteWorkspace(context: ControlContext, idOrSlug: string,
   if (name !== row.name) throw fail('FIELD_INVALID', { param: 'name', reason: 'is not the name of this workspace' });
   const { repository } = context;
   const keyCount = await repository.count(apiKeys, 'workspace', [row.id]);
+  const memberCount = await repository.count(workspaceMembers, 'workspace', [row.id]);
   const users = [
     counted(keyCount, 'API key', 'API keys'), counted(await repository.count(configs, 'workspace', [row.id]), 'config', 'configs'), counted(await repository.count(providers, 'workspace', [row.id]), 'provider', 'providers'),
-    counted(await repository.count(guardrails, 'workspace', [row.organisationId, row.id]), 'guardrail', 'guardrails'), counted(await repository.count(integrations, 'slug', [row.organisationId, row.id]), 'integration of its own', 'integrations of its own'),
+    counted(await repository.count(guardrails, 'workspace', [row.organisationId, row.id]), 'guardrail', 'guardrails'), counted(memberCount, 'member', 'members'),
+    counted(await repository.count(integrations, 'slug', [row.organisationId, row.id]), 'integration of its own', 'integrations of its own'),
   ].filter((each) => each !== '');
   const named = { kind: 'workspace', id: row.slug, users: users.join(', ') };
   if (users.length > 0 && !force_delete) throw fail('ROW_IN_USE', { ...named, advice: 'remove them first, or give force_delete: true' });
   if (keyCount > keysMax) throw fail('ROW_IN_USE', { ...named, advice: `remove keys first, until at most ${keysMax} are left` });
+  if (memberCount > membersMax) throw fail('ROW_IN_USE', { ...named, advice: `remove members first, until at most ${membersMax} are left` });
+  for (const member of await repository.list(workspaceMembers, { index: 'workspace', parts: [row.id], limit: membersMax })) context.change.remove(member);
+  for (const mapping of await repository.list(scimMappings, { index: 'workspace', parts: [row.id], limit: membersMax })) context.change.remove(mapping);
   for (const key of await context.repository.list(apiKeys, { index: 'workspace', parts: [row.id], limit: keysMax })) context.change.remove(key);
   context.change.update(stored, { ...row, status: 'archived', updatedAtMs: context.nowMs });
   context.auditDetails.in_use_by = users;

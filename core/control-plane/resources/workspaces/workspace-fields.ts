@@ -27,7 +27,7 @@ const shared = {
 };
 const name = () => Type.String({ minLength: 1, maxLength: 255 });
 
-export const createFields = object({ name: name(), slug: Type.Optional(slugField()), ...shared, users: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }))) });
+export const createFields = object({ name: name(), slug: Type.Optional(slugField()), ...shared, users: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 500, uniqueItems: true, description: 'ids of users who are its first members' })) });
 export const updateFields = object({ name: Type.Optional(name()), ...shared, reset_usage: Type.Optional(Type.Boolean()) });
 
 type SharedMembers = Pick<WorkspaceRow, 'description' | 'icon' | 'defaults' | 'usageLimits' | 'rateLimits'>;

@@ -1,0 +1,53 @@
+// What people may do by their role, as scopes; a key of a person may do what both its own scopes and the role of the person allow. Owners and admins of
+// the organisation act as admins in every workspace. Settings of the organisation widen and narrow what the roles of workspaces include.
+
+import type { OrganisationRole } from '../storage/tables/users.js';
+import type { WorkspaceRole } from '../storage/tables/workspace-members.js';
+import { scopesOfType } from './scopes.js';
+
+/** Verbs of those who use and view; all others manage. */
+const memberVerbs: ReadonlySet<string> = new Set(['read', 'list', 'view', 'invoke', 'render', 'write']);
+const memberExtras: readonly string[] = ['workspaces.read', 'workspaces.list'];
+const logScopes: readonly string[] = ['logs.list', 'logs.view', 'logs.export'];
+
+const groupOf = (scope: string): string => scope.slice(0, scope.lastIndexOf('.'));
+const verbOf = (scope: string): string => scope.slice(scope.lastIndexOf('.') + 1);
+
+const managed = scopesOfType['workspace-service'];
+const viewed: readonly string[] = [...scopesOfType['workspace-user'].filter((scope) => memberVerbs.has(verbOf(scope))), ...memberExtras];
+/** What can be given to members and taken from managers: what a key of a person can have. */
+export const roleGroups: readonly string[] = [...new Set(scopesOfType['workspace-user'].map(groupOf))];
+
+/** In the words of the wire. */
+type Settings = Readonly<Record<string, unknown>>;
+
+const groupsIn = (settings: Settings, name: string): readonly unknown[] => {
+  const groups: unknown = Object(settings.role_settings)[name];
+  return Array.isArray(groups) ? groups : [];
+};
+
+/** Scopes in a workspace. */
+export function scopesOfRole(role: WorkspaceRole, settings: Settings): readonly string[] {
+  switch (role) {
+    case 'admin': return managed;
+    case 'manager': {
+      const onlyViewed = groupsIn(settings, 'managers_view');
+      const hidden = settings.managersViewLogs === false ? logScopes : [];
+      return managed.filter((scope) => !hidden.includes(scope) && (memberVerbs.has(verbOf(scope)) || !onlyViewed.includes(groupOf(scope))));
+    }
+    case 'member': {
+      const given = groupsIn(settings, 'members_manage');
+      const hidden = settings.membersViewLogs === false ? logScopes : [];
+      return [...new Set([...viewed, ...scopesOfType['workspace-user'].filter((scope) => given.includes(groupOf(scope)))])].filter((scope) => !hidden.includes(scope));
+    }
+  }
+}
+
+const workspaceRanks: Readonly<Record<WorkspaceRole, number>> = { member: 1, manager: 2, admin: 3 };
+const organisationRanks: Readonly<Record<OrganisationRole, number>> = { member: 1, admin: 2, owner: 3 };
+
+export const isAbove = (one: WorkspaceRole, other: WorkspaceRole): boolean => workspaceRanks[one] > workspaceRanks[other];
+export const isOrganisationRoleAbove = (one: OrganisationRole, other: OrganisationRole): boolean => organisationRanks[one] > organisationRanks[other];
+
+/** In every workspace, whether a member of it or not. */
+export const actsEverywhere = (role: OrganisationRole): boolean => role !== 'member';
