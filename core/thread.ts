@@ -3,6 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { Authenticator } from './auth/authenticate.js';
 import { bootstrap, type GeneratedKeys } from './auth/bootstrap.js';
+import { fetchKeySet } from './auth/token-keys.js';
+import { Tokens } from './auth/tokens.js';
 import { parseJsonObject } from './body/parse.js';
 import { HeldBytes } from './body/held-bytes.js';
 import { field } from './body/scan.js';
@@ -27,7 +29,7 @@ import { connectionsFor, descriptorLimit } from './server/descriptors.js';
 import { bytesUsed, collectAll, IdleCollector, lookEveryMs } from './server/idle-collector.js';
 import { Listener } from './server/listener.js';
 import { loadUws } from './server/uws.js';
-import type { Settings } from './settings/read.js';
+import type { Settings, TokenSettings } from './settings/read.js';
 import type { SettingKey } from './settings/schema.js';
 import { faultOfMasterKey, recordMasterKey } from './storage/master-key-record.js';
 import { ResponseStore } from './storage/response-store.js';
@@ -38,6 +40,7 @@ import { Sealer } from './storage/sealer.js';
 import { tables } from './storage/tables/index.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal, Snapshot } from './snapshot/snapshot.js';
+import type { View } from './snapshot/view.js';
 import { Admission } from './telemetry/admission.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 import { Breakers } from './upstream/breaker.js';
@@ -135,7 +138,8 @@ export class DataThread {
     services.hosts.hostOf('gateway').every(refreshMs, () => snapshot.refreshIfMoved());
     const breakers = new Breakers(shared.breakers);
     const caches = new CacheInstances({ memoryBytesMax: settings.cacheMemoryBytes, diskBytesMax: settings.cacheDiskBytes });
-    const authenticator = new Authenticator(snapshot);
+    const tokens = settings.tokens === null ? null : tokensOf(settings.tokens, services, () => snapshot.view);
+    const authenticator = new Authenticator(snapshot, Date.now, tokens);
     const plans = new PlanCache({
       registry: services.registry, upstream: services.upstream, breakers, userAgent: `gateway/${gatewayVersion}`, caches, rows: snapshot,
       poolCheck: (module, params, timeoutMs) => new PoolCheck(services.workers, module, params, timeoutMs),
@@ -301,6 +305,16 @@ export class DataThread {
       listen(this.#cut);
     });
   }
+}
+
+function tokensOf(settings: TokenSettings, services: ThreadServices, view: () => View): Tokens {
+  const { jwksUrl } = settings;
+  const host = jwksUrl === undefined ? '' : new URL(jwksUrl).host;
+  const faults = services.faultReport('warn', { message: 'the keys that sign tokens could not be fetched; those that are there stay in use', metric: 'tokens.keysFailed', subject: 'host' });
+  return new Tokens({
+    settings, view, now: Date.now, count: (metric) => services.metrics.add(metric, 1), onFault: (reason) => faults.add(host, reason),
+    fetch: () => fetchKeySet(services.upstream, jwksUrl ?? ''),
+  });
 }
 
 function connectionLimits(settings: Settings, descriptorsMax: number | undefined): ConnectionLimits {

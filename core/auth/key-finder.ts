@@ -4,6 +4,8 @@
 
 import { givenKeyCharsMin, hashKey, keyCharsMax } from './key.js';
 import type { KeyLookup } from './principal.js';
+import { tokenAt, tokenBeginning, tokenCharsMax } from './token-shape.js';
+import type { Tokens } from './tokens.js';
 
 /** A text with more that could be keys is taken to hold one: nobody means well with it. */
 const hashesMax = 32;
@@ -18,12 +20,15 @@ const visibleChars = /[\x21-\x7e]*/y;
 
 export class KeyFinder {
   readonly #lookup: KeyLookup;
+  readonly #tokens: Tokens | null;
 
-  constructor(lookup: KeyLookup) {
+  /** `tokens` null: none are taken in place of keys. */
+  constructor(lookup: KeyLookup, tokens: Tokens | null = null) {
     this.#lookup = lookup;
+    this.#tokens = tokens;
   }
 
-  /** One of our keys stands in `text`, alone or among other things, plain, percent-encoded or as part of Basic credentials. */
+  /** One of our keys, or a token that was taken for one, stands in `text`, alone or among other things, plain, percent-encoded or as part of Basic credentials. */
   isIn(text: string): boolean {
     if (text.length < givenKeyCharsMin) return false;
     if (this.#isPlainIn(text)) return true;
@@ -52,6 +57,18 @@ export class KeyFinder {
           if (hashes > hashesMax || this.#lookup.principalByKeyHash(hashKey(candidate)) !== undefined) return true;
         }
       }
+    }
+    return this.#tokens !== null && this.#holdsToken(text, this.#tokens);
+  }
+
+  #holdsToken(text: string, tokens: Tokens): boolean {
+    let hashes = 0;
+    for (let index = text.indexOf(tokenBeginning); index !== -1; index = text.indexOf(tokenBeginning, index + 1)) {
+      if (index > 0 && isWordChar(text.charCodeAt(index - 1))) continue;
+      const candidate = tokenAt(text, index);
+      if (candidate === '' || candidate.length > tokenCharsMax) continue;
+      hashes += 1;
+      if (hashes > hashesMax || tokens.knows(hashKey(candidate))) return true;
     }
     return false;
   }

@@ -60,6 +60,16 @@ export const scopesOfType: { readonly [T in KeyType]: readonly string[] } = {
   'workspace-user': scopesAt(2),
 };
 
+/** Scopes that no key has, but tokens of a workspace may. */
+const ofTokens: readonly string[] = ['completions.read', 'logs.read', 'feedbacks.read', 'feedbacks.write', 'models.list'];
+
+/** Every scope that a token in the place of such a key can have. */
+export const scopesOfTokens: { readonly [T in KeyType]: ReadonlySet<string> } = {
+  'organisation-service': new Set(scopesOfType['organisation-service']),
+  'workspace-service': new Set([...scopesOfType['workspace-service'], ...ofTokens]),
+  'workspace-user': new Set([...scopesOfType['workspace-user'], ...ofTokens]),
+};
+
 /** The scope that something asks of a key: one scope, or instead of it any one of others. */
 export interface ScopeRule {
   readonly scope: string;

@@ -49,9 +49,7 @@ export class ControlEdge {
       const isBusy = isGatewayError(thrown) && thrown.code === 'CONTROL_BUSY';
       answer({ headers: isBusy ? ['retry-after', String(busySeconds)] : [], ...errorReply(thrown) });
     };
-    try {
-      // From here on no key of ours is left in the head.
-      const caller = this.#identify(head);
+    const proceed = (caller: Caller): void => {
       const reason = checkPath(head.path);
       if (reason !== undefined) throw fail('PATH_INVALID', { reason, param: 'path' });
       if (head.contentLength > controlBodyBytesMax) throw fail('BODY_TOO_LARGE', { maximum: controlBodyBytesMax });
@@ -67,6 +65,12 @@ export class ControlEdge {
       };
       if (head.hasBody) body.collect(send, refuse);
       else send(noBytes);
+    };
+    try {
+      // From here on no key of ours is left in the head.
+      const caller = this.#identify(head);
+      if (caller === null) this.#verified(head).then((known) => { if (responder.isOpen) proceed(known); }).catch(refuse);
+      else proceed(caller);
     } catch (thrown) {
       refuse(thrown);
     }
@@ -87,13 +91,22 @@ export class ControlEdge {
     }
   }
 
-  #identify(head: RequestHead): Caller {
+  /** Null: a token that this thread sees for the first time. */
+  #identify(head: RequestHead): Caller | null {
     try {
-      return this.#callerOf(this.services.authenticator.authenticate(head));
+      const principal = this.services.authenticator.authenticate(head);
+      return principal === null ? null : this.#callerOf(principal);
     } catch (thrown) {
       if (isGatewayError(thrown) && thrown.code === 'KEY_MISSING' && isPublicControl(head.method, head.path)) return nobody;
       throw thrown;
     }
+  }
+
+  async #verified(head: RequestHead): Promise<Caller> {
+    await this.services.authenticator.verify(head);
+    const caller = this.#identify(head);
+    if (caller === null) throw fail('TOKENS_UNVERIFIABLE', { reason: 'too many new ones have come' });
+    return caller;
   }
 
   #callerOf({ keyId, type, organisationId, workspaceId, scopes, workspace }: Principal): Caller {

@@ -16,6 +16,16 @@ export interface Principal {
   readonly defaults: KeyDefaults | null;
   /** The workspace of the key as it is now: the same object for all its keys, through all changes. Null for a key of the organisation. */
   readonly workspace: WorkspaceState | null;
+  /** What a token says beside; null for a key. */
+  readonly token: TokenFacts | null;
+}
+
+/** Of a token that was taken in place of a key. */
+export interface TokenFacts {
+  /** Null: a service. */
+  readonly userId: string | null;
+  readonly usageLimits: readonly Readonly<Record<string, unknown>>[];
+  readonly rateLimits: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** Said by the key, so that its calls need not. */

@@ -51,6 +51,8 @@ export class View {
   readonly #ids = new Map<string, string>();
   readonly #organisations = new Map<string, OrganisationRow>();
   readonly #workspaces = new Map<string, WorkspaceRow>();
+  /** Ids, by organisation and slug. */
+  readonly #workspaceSlugs = new Map<string, string>();
   /** Those that a key or a row names, there or not. */
   readonly #states = new Map<string, WorkspaceState>();
   readonly #integrations = new Map<string, StoredIntegration>();
@@ -81,6 +83,16 @@ export class View {
 
   get beginnings(): readonly string[] {
     return this.#beginnings;
+  }
+
+  hasOrganisation(id: string): boolean {
+    return this.#organisations.has(id);
+  }
+
+  /** By id or slug; an archived one is found as well. */
+  workspaceIn(organisationId: string, idOrSlug: string): WorkspaceState | undefined {
+    const row = this.#workspaces.get(idOrSlug) ?? this.#workspaces.get(this.#workspaceSlugs.get(`${organisationId}/${idOrSlug}`) ?? '');
+    return row?.organisationId === organisationId ? this.#stateOf(row.id) : undefined;
   }
 
   /** One that is archived is found as long as no other has its slug. */
@@ -126,7 +138,7 @@ export class View {
     switch (table) {
       case apiKeys.name: this.putKey(row as ApiKeyRow); return;
       case organisations.name: this.#organisations.set(row.id, row as OrganisationRow); this.#changeOrganisation(row.id); break;
-      case workspaces.name: this.#workspaces.set(row.id, row as WorkspaceRow); this.#changeWorkspace(row.id); break;
+      case workspaces.name: this.#putWorkspace(row as WorkspaceRow); break;
       case integrations.name: this.#integrations.set(row.id, integrationOf(row as IntegrationRow, this.#sealerFor(table))); break;
       case providers.name: this.#providers.put(providerOf(row as ProviderRow), (row as ProviderRow).status !== 'archived'); break;
       case guardrails.name: this.#guardrails.put(guardrailOf(row as GuardrailRow, this.#sealerFor(table)), true); break;
@@ -140,7 +152,7 @@ export class View {
     switch (table) {
       case apiKeys.name: this.removeKey(id); return;
       case organisations.name: this.#organisations.delete(id); this.#changeOrganisation(id); break;
-      case workspaces.name: this.#workspaces.delete(id); this.#changeWorkspace(id); break;
+      case workspaces.name: this.#removeWorkspace(id); break;
       case integrations.name: this.#integrations.delete(id); break;
       case providers.name: this.#providers.remove(id); break;
       case guardrails.name: this.#guardrails.remove(id); break;
@@ -195,7 +207,7 @@ export class View {
     let organisationId = this.#ids.get(row.organisationId);
     if (organisationId === undefined) this.#ids.set(organisationId = row.organisationId, organisationId);
     return Object.freeze({
-      keyId: row.id, organisationId, workspaceId: workspace === null ? '' : workspace.id, scopes, type: row.type, expiresAtMs, defaults: defaultsOf(row), workspace,
+      keyId: row.id, organisationId, workspaceId: workspace === null ? '' : workspace.id, scopes, type: row.type, expiresAtMs, defaults: defaultsOf(row), workspace, token: null,
     });
   }
 
@@ -206,6 +218,28 @@ export class View {
       this.#changeWorkspace(workspaceId);
     }
     return state;
+  }
+
+  #putWorkspace(row: WorkspaceRow): void {
+    this.#forgetSlug(row.id);
+    this.#workspaces.set(row.id, row);
+    const place = `${row.organisationId}/${row.slug}`;
+    // Another one may have the slug of one that is archived.
+    if (row.status === 'active' || !this.#workspaceSlugs.has(place)) this.#workspaceSlugs.set(place, row.id);
+    this.#changeWorkspace(row.id);
+  }
+
+  #removeWorkspace(id: string): void {
+    this.#forgetSlug(id);
+    this.#workspaces.delete(id);
+    this.#changeWorkspace(id);
+  }
+
+  #forgetSlug(id: string): void {
+    const row = this.#workspaces.get(id);
+    if (row === undefined) return;
+    const place = `${row.organisationId}/${row.slug}`;
+    if (this.#workspaceSlugs.get(place) === id) this.#workspaceSlugs.delete(place);
   }
 
   #changeWorkspace(id: string): void {

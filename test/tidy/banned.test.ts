@@ -37,6 +37,8 @@ const coldFunctions: ReadonlyMap<string, string> = new Map([
   ['core/plan/plan-cache.ts #configOf', 'when no plan is cached'],
   ['core/server/listener.ts listen', 'at the start'],
   ['core/server/listener.ts reservePort', 'at the start'],
+  ['core/auth/tokens.ts #verify', 'once for each token'],
+  ['core/auth/tokens.ts #signed', 'once for each token'],
   ['core/snapshot/snapshot.ts #reload', 'when the stored revision moved'],
   ['core/snapshot/snapshot.ts #read', 'when the stored revision moved'],
   ['core/snapshot/snapshot.ts #readAll', 'when the stored revision moved'],

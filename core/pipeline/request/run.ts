@@ -3,6 +3,7 @@
 // story with links. Every exchange ends in finish(), however it ends.
 
 import type { JsonObject } from '@gateway/plugin-sdk';
+import type { Principal } from '../../auth/principal.js';
 import { requireScope } from '../../auth/scopes.js';
 import { parseJsonObject } from '../../body/parse.js';
 import { multipartBoundary } from '../../body/multipart.js';
@@ -36,17 +37,38 @@ export class Pipeline implements CallEnd {
     this.open += 1;
     try {
       if (this.open > this.services.settings.requestsMax) throw fail('OVERLOADED', { maximum: this.services.settings.requestsMax });
-      this.#identify(exchange);
-      if (exchange.route.dialect.keepsAnswers && this.#ownResponse(exchange)) return;
-      const plan = this.services.plans.find(exchange);
-      if (plan instanceof Promise) {
-        plan.then((compiled) => this.#route(exchange, compiled), (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0))
-          .catch((thrown: unknown) => this.breakOff(exchange, thrown));
-      } else {
-        this.#route(exchange, plan);
-      }
+      // From here on no key of ours is left in the head: none can travel upstream.
+      const principal = this.services.authenticator.authenticate(exchange.head);
+      if (principal === null) this.#verify(exchange);
+      else this.#admit(exchange, principal);
     } catch (thrown) {
       this.refuse(exchange, asGatewayError(thrown), 0);
+    }
+  }
+
+  /** A token that this thread sees for the first time. */
+  #verify(exchange: Exchange): void {
+    const { authenticator } = this.services;
+    authenticator.verify(exchange.head).then(
+      () => {
+        if (exchange.isFinished || exchange.isRefused) return;
+        const principal = authenticator.authenticate(exchange.head);
+        if (principal === null) throw fail('TOKENS_UNVERIFIABLE', { reason: 'too many new ones have come' });
+        this.#admit(exchange, principal);
+      },
+    ).catch((thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0))
+      .catch((thrown: unknown) => this.breakOff(exchange, thrown));
+  }
+
+  #admit(exchange: Exchange, principal: Principal): void {
+    this.#identify(exchange, principal);
+    if (exchange.route.dialect.keepsAnswers && this.#ownResponse(exchange)) return;
+    const plan = this.services.plans.find(exchange);
+    if (plan instanceof Promise) {
+      plan.then((compiled) => this.#route(exchange, compiled), (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0))
+        .catch((thrown: unknown) => this.breakOff(exchange, thrown));
+    } else {
+      this.#route(exchange, plan);
     }
   }
 
@@ -66,10 +88,8 @@ export class Pipeline implements CallEnd {
     this.finish(exchange);
   }
 
-  #identify(exchange: Exchange): void {
+  #identify(exchange: Exchange, principal: Principal): void {
     const { head } = exchange;
-    // From here on no key of ours is left in the head: none can travel upstream.
-    const principal = this.services.authenticator.authenticate(head);
     exchange.principal = principal;
     if (principal.workspace === null) throw fail('KEY_WITHOUT_WORKSPACE');
     requireScope(principal, exchange.route);

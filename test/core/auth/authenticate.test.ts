@@ -11,7 +11,7 @@ import { RequestHead } from '../../../core/exchange/request-head.js';
 import { isGatewayError, type GatewayError } from '../../../core/errors/gateway-error.js';
 
 const principal = (keyId: string, expiresAtMs = Infinity): Principal => Object.freeze({
-  keyId, organisationId: 'o', workspaceId: 'w', scopes: new Set(scopesOfType['workspace-service']), type: 'workspace-service', expiresAtMs, defaults: null, workspace: null,
+  keyId, organisationId: 'o', workspaceId: 'w', scopes: new Set(scopesOfType['workspace-service']), type: 'workspace-service', expiresAtMs, defaults: null, workspace: null, token: null,
 });
 const ours = makeKey();
 const other = makeKey();
@@ -41,6 +41,7 @@ const headOf = (apiKey: string | undefined, authorization?: string, headers: Rea
 const result = (apiKey: string | undefined, authorization?: string): [string, boolean] => {
   const head = headOf(apiKey, authorization);
   const found = authenticator.authenticate(head);
+  assert.ok(found);
   return [found.keyId, authorization !== undefined && head.authorization === undefined];
 };
 const names = (head: RequestHead): string[] => head.headers.filter((_, index) => index % 2 === 0);
@@ -96,7 +97,7 @@ describe('authenticator', () => {
   });
 
   it('lets a key expire at its time and not before', () => {
-    const at = (now: number): string => new Authenticator(lookup, () => now).authenticate(headOf(expired)).keyId;
+    const at = (now: number): string => new Authenticator(lookup, () => now).authenticate(headOf(expired))?.keyId ?? '';
     assert.equal(at(999), 'expired');
     assert.throws(() => at(1000), /not valid/);
   });

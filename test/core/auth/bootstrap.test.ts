@@ -29,7 +29,7 @@ async function principalOf(repository: Repository, key: string): Promise<Princip
   const head = new RequestHead();
   head.apiKey = key;
   try {
-    return new Authenticator(snapshot).authenticate(head);
+    return new Authenticator(snapshot).authenticate(head) ?? undefined;
   } catch {
     return undefined;
   }
