@@ -132,6 +132,7 @@ function factsOf(plugin: PluginByKind[PluginKind]): Readonly<Record<string, stri
       endpoints: Object.keys(plugin.endpoints).join(', '),
     };
     case 'storage': return { threads: plugin.isShared === false ? 'one' : 'any number' };
+    case 'secrets': return { 'manager types': (plugin.managerTypes ?? []).join(', ') || 'its id' };
     case 'exporter': return {
       batches: plugin.batch === undefined ? 'as the gateway has it' : `up to ${plugin.batch.countMax} records, after ${plugin.batch.waitMsMax} ms at the latest`,
     };

@@ -11,6 +11,7 @@ export const places: { readonly [K in PluginKind]: { readonly folder: string; re
   hook: { folder: 'plugins/hooks', module: 'plugin.js' },
   storage: { folder: 'plugins/storage', module: 'plugin.js' },
   exporter: { folder: 'plugins/exporters', module: 'plugin.js' },
+  secrets: { folder: 'plugins/secrets', module: 'plugin.js' },
   provider: { folder: 'providers', module: 'provider.js' },
 };
 

@@ -3,6 +3,7 @@ import type { ExporterPlugin } from './kinds/exporter.js';
 import type { GuardrailPlugin } from './kinds/guardrail.js';
 import type { HookPlugin } from './kinds/hook.js';
 import type { Auth, Endpoint, ProviderPlugin } from './kinds/provider.js';
+import type { SecretsPlugin } from './kinds/secrets.js';
 import type { StoragePlugin } from './kinds/storage.js';
 import type { StrategyPlugin } from './kinds/strategy.js';
 import type { ObjectSchema, Schema } from './schema.js';
@@ -40,6 +41,8 @@ export const defineStorage = <const S extends ObjectSchema>(plugin: Definition<S
   ({ kind: 'storage', contract: 1, ...plugin });
 export const defineExporter = <const S extends ObjectSchema>(plugin: Definition<ExporterPlugin<S>>): ExporterPlugin<S> =>
   ({ kind: 'exporter', contract: 1, ...plugin });
+export const defineSecrets = <const S extends ObjectSchema>(plugin: Definition<SecretsPlugin<S>>): SecretsPlugin<S> =>
+  ({ kind: 'secrets', contract: 1, ...plugin });
 
 /** Paths that OpenAI's own API gives its endpoints, below the version segment. */
 export const openaiPaths = {

@@ -11,6 +11,20 @@ export class ParameterError extends Error {
   }
 }
 
+const secretErrorMarker: unique symbol = Symbol.for('gateway.secret-error');
+
+/** Why a source of secrets gives no value. Its message is shown to whoever calls with the reference: no address, no credential, nothing of a value. */
+export class SecretError extends Error {
+  readonly [secretErrorMarker] = true;
+  constructor(message: string) {
+    super(message);
+    this.name = 'SecretError';
+  }
+}
+
+/** Known by its marker: two copies of this package agree. */
+export const isSecretError = (value: unknown): value is SecretError => typeof value === 'object' && value !== null && secretErrorMarker in value;
+
 const providerErrorMarker: unique symbol = Symbol.for('gateway.provider-error');
 
 /**

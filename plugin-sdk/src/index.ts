@@ -20,6 +20,7 @@ export type * from './kinds/exporter.js';
 export type * from './kinds/guardrail.js';
 export type * from './kinds/hook.js';
 export type * from './kinds/provider.js';
+export type * from './kinds/secrets.js';
 export type * from './kinds/storage.js';
 export type * from './kinds/strategy.js';
 export { deniedStatus } from './kinds/strategy.js';
@@ -34,6 +35,7 @@ import type { ExporterPlugin } from './kinds/exporter.js';
 import type { GuardrailPlugin } from './kinds/guardrail.js';
 import type { HookPlugin } from './kinds/hook.js';
 import type { ProviderPlugin } from './kinds/provider.js';
+import type { SecretsPlugin } from './kinds/secrets.js';
 import type { StoragePlugin } from './kinds/storage.js';
 import type { StrategyPlugin } from './kinds/strategy.js';
 /** Every kind of plugin, by name. */
@@ -45,5 +47,6 @@ export interface PluginByKind {
   provider: ProviderPlugin;
   storage: StoragePlugin;
   exporter: ExporterPlugin;
+  secrets: SecretsPlugin;
 }
 export type PluginKind = keyof PluginByKind;

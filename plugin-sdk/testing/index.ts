@@ -4,6 +4,7 @@ export * from './conform-exporter.js';
 export * from './conform-guardrail.js';
 export * from './conform-hook.js';
 export * from './conform-provider.js';
+export * from './conform-secrets.js';
 export * from './conform-storage.js';
 export * from './conform-strategy.js';
 export * from './event-stream-frames.js';

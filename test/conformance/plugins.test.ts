@@ -23,6 +23,7 @@ const members: { readonly [K in PluginKind]: Readonly<Record<string, string>> } 
   hook: { create: 'function' },
   storage: { create: 'function' },
   exporter: { create: 'function' },
+  secrets: { create: 'function' },
   provider: { auth: 'object', endpoints: 'object', baseUrl: 'string | function' },
 };
 
@@ -129,7 +130,7 @@ function fileFaults({ kind, source, folder, name }: Found): string[] {
 describe('plugin folders', () => {
   test('are found, each with its built module', () => {
     assert.ok(found.length > 40, `only ${found.length}`);
-    for (const kind of ['strategy', 'storage', 'exporter', 'provider']) assert.ok(found.some((each) => each.kind === kind), kind);
+    for (const kind of ['strategy', 'storage', 'exporter', 'secrets', 'provider']) assert.ok(found.some((each) => each.kind === kind), kind);
     none(found.filter((each) => !existsSync(fileURLToPath(each.module))).map(({ folder }) => `${folder} has no built module`));
   });
 

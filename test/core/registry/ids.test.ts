@@ -33,7 +33,7 @@ describe('plugin ids', () => {
 
 describe('plugin kinds', () => {
   it('are the eight of the contract, each with a place', () => {
-    assert.deepEqual(Object.keys(places).sort(), ['cache', 'exporter', 'guardrail', 'hook', 'provider', 'storage', 'strategy']);
+    assert.deepEqual(Object.keys(places).sort(), ['cache', 'exporter', 'guardrail', 'hook', 'provider', 'secrets', 'storage', 'strategy']);
     for (const [kind, { folder, module }] of Object.entries(places)) {
       assert.ok(isPluginKind(kind));
       assert.match(folder, /^(?:plugins\/[a-z]+|providers)$/);
