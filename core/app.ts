@@ -26,7 +26,8 @@ import { RevisionSignal } from './snapshot/snapshot.js';
 import { Repository } from './storage/repository.js';
 import { verifyAudit, type AuditVerdict } from './storage/verify-audit.js';
 import { Breakers } from './upstream/breaker.js';
-import { DataThread, gatewayVersion, type SharedMemory } from './thread.js';
+import { DataThread, type SharedMemory } from './thread.js';
+import { gatewayVersion } from './version.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 import type { ThreadData, ThreadMessage } from './thread-entry.js';
 

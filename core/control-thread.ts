@@ -13,6 +13,7 @@ import { Sealer } from './storage/sealer.js';
 import { PoolCheck } from './workers/check-runner.js';
 import type { ThreadServices } from './thread-services.js';
 import type { SharedMemory } from './thread.js';
+import { gatewayVersion } from './version.js';
 
 /** How often what is due by the clock is looked for. */
 const jobsEveryMs = 60_000;
@@ -25,6 +26,7 @@ export type ControlMemory = Pick<SharedMemory, 'masterKey' | 'revision' | 'appli
 export function startControlPlane(services: ThreadServices, { store, onCommit }: Repository, memory: ControlMemory): ControlPlane {
   const repository = new Repository(new SlicedStore(store), onCommit);
   startJobs(services, repository);
+  let description: Promise<string> | undefined = undefined;
   const applied = new AppliedSequences(memory.applied);
   return new ControlPlane({
     repository,
@@ -34,9 +36,16 @@ export function startControlPlane(services: ThreadServices, { store, onCommit }:
     publicUrl: services.settings.publicUrl,
     isTls: services.settings.tls !== undefined,
     untilObeyed: async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); },
+    apiDescription: () => (description ??= describe()),
     now: Date.now,
     onFault: (callId, thrown) => services.logger.error('a control call failed', { call: callId, reason: reasonOf(thrown) }),
   }, resources);
+}
+
+/** Loaded and made when somebody asks for it. */
+async function describe(): Promise<string> {
+  const { describeApi } = await import('./openapi/document.js');
+  return JSON.stringify(describeApi(resources, gatewayVersion));
 }
 
 function startJobs({ logger, writers }: ThreadServices, repository: Repository): void {

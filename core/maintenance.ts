@@ -13,7 +13,7 @@ import { Repository } from './storage/repository.js';
 import { requireWhole, restoreBackup } from './storage/restore.js';
 import { Sealer } from './storage/sealer.js';
 import { tables } from './storage/tables/index.js';
-import { gatewayVersion } from './thread.js';
+import { gatewayVersion } from './version.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 
 export async function backupGateway(settings: Settings, file: string, { withSecrets }: { readonly withSecrets: boolean }): Promise<BackupReport> {

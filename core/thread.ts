@@ -1,6 +1,5 @@
 // One data thread: everything a call needs, built once, on the thread's own event loop. The main thread and the worker threads are alike.
 
-import { readFileSync } from 'node:fs';
 import { Authenticator } from './auth/authenticate.js';
 import { bootstrap, type GeneratedKeys } from './auth/bootstrap.js';
 import { fetchKeySet } from './auth/token-keys.js';
@@ -45,6 +44,7 @@ import { Admission } from './telemetry/admission.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 import { Breakers } from './upstream/breaker.js';
 import { PoolCheck } from './workers/check-runner.js';
+import { gatewayVersion } from './version.js';
 
 /** Memory that all threads share. */
 export interface SharedMemory {
@@ -73,9 +73,6 @@ const sweepMs = 600_000;
 const refreshMs = 1000;
 /** Connections get this long to take the last bytes of answers that ended. */
 const lingerMs = 50;
-
-const manifest: { version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-export const gatewayVersion = manifest.version;
 
 const bodyReader: BodyReader = { parse: parseJsonObject, field };
 

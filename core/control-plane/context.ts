@@ -54,7 +54,7 @@ export class ControlContext {
   /** In the audit entry of a public operation: who turned out to call. */
   actor: Caller | null = null;
   /** What the answer has besides its body. */
-  readonly answer: { status: number; /** Name, value, name, value. */ readonly headers: string[] } = { status: 200, headers: [] };
+  readonly answer: { status: number; /** Name, value, name, value. */ readonly headers: string[]; /** JSON that is there already, in place of what the handler returns. */ text: string | null } = { status: 200, headers: [], text: null };
 
   constructor(
     readonly caller: Caller,

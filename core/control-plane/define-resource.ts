@@ -21,6 +21,8 @@ export interface Operation {
   /** Without a version prefix; it is served below `/v1`, `/v2` and `/`. `{name}` stands for one segment. */
   readonly path: string;
   readonly aliases: readonly string[];
+  /** What the docs say of names in the path; others are ids or slugs. */
+  readonly params: Readonly<Record<string, TSchema>>;
   /** Any one of these; null: the handler asks for what the row says with `context.require`. */
   readonly scope: readonly string[] | null;
   /** Served without a key as well: what it needs to know of the caller stands in its input. Such paths stand in router/routes.ts too. */
@@ -39,6 +41,7 @@ export interface OperationDefinition<Q extends TSchema, B extends TSchema> {
   readonly method: ControlMethod;
   readonly path: string;
   readonly aliases?: readonly string[];
+  readonly params?: Readonly<Record<string, TSchema>>;
   readonly scope: string | readonly string[] | null;
   readonly isPublic?: boolean;
   readonly query?: Q;
@@ -58,12 +61,19 @@ export interface Resource {
 
 /** One operation; the types of `query` and `body` reach its handler. */
 export function operation<Q extends TSchema = TSchema, B extends TSchema = TSchema>(definition: OperationDefinition<Q, B>): Operation {
-  const { method, path, aliases = [], scope, isPublic = false, query = null, body = null, action = null, reply } = definition;
+  const { method, path, aliases = [], params = {}, scope, isPublic = false, query = null, body = null, action = null, reply } = definition;
   return Object.freeze({
-    method, path, aliases, scope: typeof scope === 'string' ? [scope] : scope, isPublic, query, body, action, reply,
+    method, path, aliases, params, scope: typeof scope === 'string' ? [scope] : scope, isPublic, query, body, action, reply,
     // Dispatch has checked both against the schemas that the types were made of.
     handle: (context: ControlContext, input: Input) => definition.handle(context, input as Input<Static<Q>, Static<B>>),
   });
 }
+
+/** Another call with the same key in `idempotency-key` gets the same reply. */
+export const takesIdempotencyKey = ({ method, action }: Pick<Operation, 'method' | 'action'>): boolean => method === 'POST' && action !== null;
+
+/** It changes a row that there is, and can be told which version of it. */
+export const takesIfMatch = ({ method, path, action }: Pick<Operation, 'method' | 'path' | 'action'>): boolean =>
+  action !== null && action !== 'created' && (method === 'PUT' || method === 'DELETE' || path.includes('{'));
 
 export const defineResource = (resource: Resource): Resource => Object.freeze(resource);

@@ -11,7 +11,7 @@ import { checkInput } from './check-input.js';
 import { ControlContext, nobody, scopeFault, type Caller } from './context.js';
 import type { CheckedInput, ControlCall, ControlReply } from './control-call.js';
 import { ControlGate } from './control-gate.js';
-import type { Operation, Reply, Resource } from './define-resource.js';
+import { takesIdempotencyKey, type Reply, type Resource } from './define-resource.js';
 import { errorReply } from './envelope.js';
 import { KeptReplies, type KeptCall } from './kept-replies.js';
 import { RefusalAllowance } from './refusal-allowance.js';
@@ -114,14 +114,15 @@ export class ControlPlane {
       const reply = await handled(call, route, context, input);
       if (call.ifMatch !== undefined) checkMatch(call.ifMatch, route, context);
       const version = versionAfter(context);
-      const body = JSON.stringify(reply);
+      const { text, ...answer } = context.answer;
+      const body = text ?? JSON.stringify(reply);
       const { change } = context;
       if (kept !== undefined) await this.#kept.keep(kept, { body, version }, change, nowMs);
       if (isRecorded(call)) {
         const details = context.auditDetails;
         change.audit.push(auditRecord(context.actor === null ? call : { ...call, caller: context.actor }, { status: 200, nowMs, kind: route.resource.kind, action: route.operation.action, body: input.body, workspaceId: workspace?.id, details }));
       }
-      const outcome = { ...context.answer, body, version, isRepeated: false };
+      const outcome = { ...answer, body, version, isRepeated: false };
       if (change.isEmpty) return outcome;
       try {
         await this.services.untilObeyed(await repository.commit(change));
@@ -185,7 +186,6 @@ export const etagOf = (version: number): string => `"${version}"`;
 
 /** Reading leaves no trace. */
 const isRecorded = ({ method }: ControlCall): boolean => method === 'POST' || method === 'PUT' || method === 'DELETE';
-const takesIdempotencyKey = ({ method, action }: Operation): boolean => method === 'POST' && action !== null;
 
 /** A row that was changed since it was read is told of before what else keeps the call from changing it. */
 async function handled({ ifMatch }: ControlCall, route: ControlRoute, context: ControlContext, input: CheckedInput): Promise<Reply> {

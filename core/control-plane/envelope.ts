@@ -49,7 +49,7 @@ export function named<S extends TSchema>(name: string, schema: S): S {
 }
 
 /** What an operation answers that has nothing to say. */
-export const nothing = object({});
+export const nothing = named('Empty', object({}));
 
 /** A list of these, as `listReply` makes it. */
 export const listOf = <P extends Properties = Record<never, TSchema>>(item: TSchema, extra?: P) =>

@@ -16,6 +16,8 @@ export interface ControlServices {
   readonly isTls?: boolean;
   /** Resolves when calls obey the commit, or soon after. Never rejects. */
   untilObeyed(sequence: number): Promise<void>;
+  /** JSON of the description of the API. */
+  apiDescription(): Promise<string>;
   now(): number;
   /** Something that nobody expected was thrown; `callId` names the call in the log. */
   onFault(callId: string, thrown: unknown): void;

@@ -4,7 +4,7 @@
 
 import { proxy } from '../endpoints/proxy.js';
 import type { EndpointDefinition } from '../exchange/endpoint.js';
-import { controlSegments, exactRoutes, familyRoutes, proxyMethods, reservedGets, type FamilyRoute } from './routes.js';
+import { controlSegments, edgeRoutes, exactRoutes, familyRoutes, proxyMethods, reservedGets, type FamilyRoute } from './routes.js';
 
 export type RouteMatch =
   | { readonly kind: 'endpoint'; readonly endpoint: EndpointDefinition; /** The rest of the path, behind the endpoint's own. */ readonly suffix: string }
@@ -35,7 +35,7 @@ for (const { method, path, endpoint } of exactRoutes) addExact(method, path, Obj
 for (const path of reservedGets) addExact('GET', path, unknown);
 const models = exact.get('GET')?.get(prefix + modelsSegment);
 
-const edgePaths: ReadonlyMap<string, RouteMatch> = new Map<string, RouteMatch>([['/health', health], ['/v1/health', health], ['/ready', ready]]);
+const edgePaths: ReadonlyMap<string, RouteMatch> = new Map(edgeRoutes.map(({ path, kind }) => [path, kind === 'health' ? health : ready]));
 const ofControl: ReadonlySet<string> = new Set(controlSegments);
 
 /** By the first segment below /v1/. */

@@ -72,13 +72,14 @@ export const familyRoutes: readonly FamilyRoute[] = [
 /** First segments that belong to the control plane, below `/v1/`, `/v2/` and `/`: never the provider's business, so never relayed. */
 export const controlSegments: readonly string[] = [
   'admin', 'agent', 'agent-integrations', 'agent-servers', 'analytics', 'api-keys', 'audit-logs', 'collections', 'configs', 'feedback', 'guardrails', 'integrations', 'labels', 'logs',
-  'mcp-integrations', 'mcp-servers', 'model-configs', 'organisation', 'policies', 'prompt-partials', 'prompts', 'providers', 'scim', 'secret-references', 'users', 'virtual-keys',
+  'mcp-integrations', 'mcp-servers', 'model-configs', 'openapi.json', 'organisation', 'policies', 'prompt-partials', 'prompts', 'providers', 'scim', 'secret-references', 'users', 'virtual-keys',
   'workspace-exclusions', 'workspaces',
 ];
 
 /** Operations that need no key, by method and path without its version prefix. What is public is said here and in the resource; a test compares them. */
 export const publicControl: readonly { readonly method: string; readonly path: RegExp }[] = [
   { method: 'POST', path: /^\/(?:admin\/)?users\/invites\/[^/]+\/accept$/ },
+  { method: 'GET', path: /^\/openapi\.json$/ },
 ];
 
 export const isPublicControl = (method: string, path: string): boolean => {
@@ -86,8 +87,15 @@ export const isPublicControl = (method: string, path: string): boolean => {
   return publicControl.some((each) => each.method === method && each.path.test(bare));
 };
 
+/** Answered by the edge itself, for anybody. */
+export const edgeRoutes: readonly { readonly path: string; readonly kind: 'health' | 'ready' }[] = [{ path: '/health', kind: 'health' }, { path: '/v1/health', kind: 'health' }, { path: '/ready', kind: 'ready' }];
+
+/** With an id behind it, which may hold slashes, it is about one model. */
+export const modelsPath = '/v1/models';
+
 /** The realtime route is a websocket, which comes later; a plain GET of it has no answer anywhere. */
 export const reservedGets: readonly string[] = ['/v1/realtime'];
 
 /** Methods of the catch-all. */
+export const proxyPath = '/v1/proxy/{path}';
 export const proxyMethods: readonly string[] = ['GET', 'POST', 'PUT', 'DELETE'];

@@ -6,6 +6,7 @@ import { hashKey } from '../../core/auth/key.js';
 import type { Caller } from '../../core/control-plane/context.js';
 import { ControlPlane } from '../../core/control-plane/dispatch.js';
 import { resources } from '../../core/control-plane/resources/index.js';
+import { describeApi } from '../../core/openapi/document.js';
 import { Registry } from '../../core/registry/registry.js';
 import { prepareStore } from '../../core/storage/prepare-store.js';
 import { Repository } from '../../core/storage/repository.js';
@@ -54,7 +55,7 @@ export async function startControl(): Promise<TestControl> {
   await putRows(repository, workspaceMembers, memberRow(workspaceId, firstPerson, 'manager', { organisationId }));
   const faults: unknown[] = [];
   const registry = new Registry({ packages: [], fromFolder: process.cwd(), hostOf: () => fakeHost() });
-  const plane = new ControlPlane({ repository, sealer: new Sealer(Buffer.alloc(32, 7)), registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
+  const plane = new ControlPlane({ repository, sealer: new Sealer(Buffer.alloc(32, 7)), registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
   const callerOf = async (key: string): Promise<Caller> => {
     const row = (await repository.find(apiKeys, 'hash', [hashKey(key)]))?.row;
     if (row === undefined) throw new Error('no such key');

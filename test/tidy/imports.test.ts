@@ -17,6 +17,7 @@ const rings: readonly (readonly string[])[] = [
   ['pipeline'],
   ['endpoints', 'control-plane'],
   ['router', 'server'],
+  ['openapi'],
   // The files directly in core are one folder here: ''.
   ['', 'cli'],
 ];

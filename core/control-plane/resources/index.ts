@@ -7,6 +7,7 @@ import { configsResource } from './configs/resource.js';
 import { guardrailsResource } from './guardrails/resource.js';
 import { integrationsResource } from './integrations/resource.js';
 import { invitesResource } from './invites/resource.js';
+import { openapiResource } from './openapi/resource.js';
 import { organisationResource } from './organisation/resource.js';
 import { providersResource } from './providers/resource.js';
 import { usersResource } from './users/resource.js';
@@ -21,6 +22,7 @@ export const resources: readonly Resource[] = [
   guardrailsResource,
   integrationsResource,
   invitesResource,
+  openapiResource,
   organisationResource,
   providersResource,
   usersResource,

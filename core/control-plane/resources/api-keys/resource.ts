@@ -1,4 +1,4 @@
-import { object } from '../../../storage/schema-parts.js';
+import { choice, object } from '../../../storage/schema-parts.js';
 import { Type } from '../../../storage/type.js';
 import { defineResource, operation } from '../../define-resource.js';
 import { idText, listOf, nothing, timeTextOrNull } from '../../envelope.js';
@@ -18,6 +18,7 @@ export const apiKeysResource = defineResource({
   operations: {
     create: operation({
       method: 'POST', path: '/api-keys/{type}/{sub-type}', scope: scopesOf('create'), action: 'created', body: createFields,
+      params: { type: choice(['organisation', 'workspace']), 'sub-type': choice(['service', 'user'], { description: 'user: of a workspace alone' }) },
       reply: object({ id: idText(), key: secretText(), object: Type.Literal('api-key') }),
       handle: (context, { params, body }) => createKey(context, params, body),
     }),
