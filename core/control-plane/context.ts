@@ -49,6 +49,10 @@ export class ControlContext {
   readonly change = new Change();
   /** Beside what the request says, in the audit entry. Never a secret. */
   readonly auditDetails: Record<string, unknown> = {};
+  /** In place of the body, in the audit entry. */
+  auditBody: Readonly<Record<string, unknown>> | null = null;
+  /** True: it turned out that there was nothing to do, so that there is nothing to record. */
+  isUnrecorded = false;
   /** Version of the row that a conditional request is about and that its reply shows; null: the operation has none. */
   subject: Stored | null = null;
   /** In the audit entry of a public operation: who turned out to call. */

@@ -67,11 +67,13 @@ export interface Declared<R extends Row = Row> {
   readonly entry: TSchema;
   /** What a member that the file leaves out is brought to, and what an export leaves out. Members that are in neither stay as they are. */
   readonly defaults: Members;
+  /** Any of these may see it. */
+  readonly readScopes: readonly string[];
   /** Members that are set when all else is there: they may name what is made later. */
   readonly late: readonly string[];
   references(entry: Members): Iterable<DeclaredReference>;
   /** More entries that this one stands for. */
-  implied(entry: Members): Iterable<ImpliedEntry>;
+  implied(entry: Members, isOrganisations: boolean): Iterable<ImpliedEntry>;
   find(place: DeclaredPlace, name: string): Promise<Stored<R> | undefined>;
   /** All of the organisation that an export shows. */
   all(context: ControlContext): AsyncIterable<Stored<R>>;
@@ -79,6 +81,8 @@ export interface Declared<R extends Row = Row> {
   nameOf(row: R): string;
   /** The stored one, with all members that an entry may have, by the names of others instead of their ids, and every secret as a DeclaredSecret. */
   view(context: ControlContext, stored: Stored<R>): Promise<Members> | Members;
+  /** Members that an export has besides. */
+  exported(context: ControlContext, stored: Stored<R>): Promise<Members> | Members;
   /** Makes it; a reply with a `key` is a key that was made for it. */
   create(place: DeclaredPlace, entry: Members): Promise<Reply> | Reply;
   /** `changed`: of the members of the entry, those that are not as they are stored. */
@@ -87,7 +91,7 @@ export interface Declared<R extends Row = Row> {
   remove?(place: DeclaredPlace, stored: Stored<R>): Promise<unknown>;
 }
 
-/** An entry of another list, in the same workspace unless it says another by slug. It gives way to one that stands in the file. */
+/** An entry of another list, in the same workspace unless it says another by slug. It gives way to one that stands in the file, and one that is there is left as it is. */
 export interface ImpliedEntry {
   readonly section: string;
   readonly entry: Members;
@@ -121,13 +125,15 @@ export function declareSlugged<R extends Slugged>(given: Defined<R>): Declared<R
 type Rest = 'level' | 'identity' | 'find' | 'all' | 'workspaceIdOf' | 'nameOf';
 
 export function declareResource<R extends Row>({ resource, ...given }: Defined<R> & Pick<Declared<R>, Rest>): Declared<R> {
-  const { create, update, delete: removeByDelete, remove = removeByDelete } = resource.operations;
+  const { create, read, update, delete: removeByDelete, remove = removeByDelete } = resource.operations;
   const known = Object.keys(Object(Object(update?.body).properties));
   const missing = (): never => { throw new TypeError(`${resource.name} has no such operation, and its declaration does not say what to do instead`); };
   return Object.freeze<Declared<R>>({
     kind: resource.kind, entry: create?.body ?? { type: 'object', properties: {}, additionalProperties: false }, defaults: {}, late: [],
+    readScopes: read?.scope ?? [],
     references: () => [],
     implied: () => [],
+    exported: () => ({}),
     create: ({ context }, entry) => perform(create ?? missing(), context, { body: entry }),
     update: ({ context }, stored, changed) => {
       for (const name of Object.keys(changed)) if (!known.includes(name)) throw fixedMember(name);
@@ -146,4 +152,30 @@ export async function perform(operation: Operation, context: ControlContext, { i
   if (scope !== null && !scope.some((each) => context.has(each))) throw fail('SCOPE_MISSING', { scope: scope.join(' or ') });
   const named = Object.fromEntries([...operation.path.matchAll(/\{([\w-]+)\}/g)].map(([, name = '']) => [name, id ?? '']));
   return operation.handle(context, { params: { ...named, ...params }, query: {}, body: checkInput(operation.body, structuredClone(body), 'body') });
+}
+
+/** What an operation has made of a row, changed before it is written: for what files say and no operation takes. */
+export async function amend<R extends Row>({ change }: ControlContext, table: Table<R>, id: string | undefined, by: (row: R) => Promise<R> | R): Promise<void> {
+  const place = change.rows.findLastIndex((each) => each.table.name === table.name && (id === undefined || each.id === id));
+  const written = change.rows[place];
+  if (written === undefined || written.after === null) throw new TypeError(`no ${table.name} was written`);
+  // It is a row of this table.
+  const row = await by(written.after as unknown as R);
+  change.rows[place] = { ...written, after: row };
+}
+
+/** All texts in a value, as secrets. */
+export function secretsIn(value: unknown, hint: string): unknown {
+  if (typeof value === 'string') return DeclaredSecret.of(value, hint);
+  if (Array.isArray(value)) return value.map((each, index) => secretsIn(each, `${hint}_${index}`));
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, secretsIn(each, `${hint}_${name}`)])) : value;
+}
+
+/** Undefined where there is nothing in it. */
+export const filled = <T extends object>(value: T): T | undefined => (Object.keys(value).length === 0 ? undefined : value);
+
+/** Members of an entry that stand in a schema, without others. */
+export function membersFor(entry: Members, schema: TSchema | null | undefined): Members {
+  const known: Members = { ...Object(Object(schema).properties) };
+  return Object.fromEntries(Object.entries(entry).filter(([name]) => Object.hasOwn(known, name)));
 }

@@ -118,9 +118,9 @@ export class ControlPlane {
       const body = text ?? JSON.stringify(reply);
       const { change } = context;
       if (kept !== undefined) await this.#kept.keep(kept, { body, version }, change, nowMs);
-      if (isRecorded(call)) {
+      if (isRecorded(call) && !context.isUnrecorded) {
         const details = context.auditDetails;
-        change.audit.push(auditRecord(context.actor === null ? call : { ...call, caller: context.actor }, { status: 200, nowMs, kind: route.resource.kind, action: route.operation.action, body: input.body, workspaceId: workspace?.id, details }));
+        change.audit.push(auditRecord(context.actor === null ? call : { ...call, caller: context.actor }, { status: 200, nowMs, kind: route.resource.kind, action: route.operation.action, body: context.auditBody ?? input.body, workspaceId: workspace?.id, details }));
       }
       const outcome = { ...answer, body, version, isRepeated: false };
       if (change.isEmpty) return outcome;

@@ -1,7 +1,5 @@
 // What handlers may know of how a call came: few of them need it.
 
-import type { ControlCall } from './control-call.js';
-
 export interface RequestFacts {
   readonly headers: readonly string[];
 }
@@ -16,6 +14,6 @@ const loopbackHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 export const isLoopbackHost = (host: string): boolean => loopbackHost.test(host);
 
 /** Where people and clients reach the gateway: as the settings say, else as this client did. */
-export function ownOrigin(facts: Pick<ControlCall, 'headers'>, publicUrl: string | undefined, isTls: boolean): string {
+export function ownOrigin(facts: RequestFacts, publicUrl: string | undefined, isTls: boolean): string {
   return publicUrl ?? `${isTls ? 'https' : 'http'}://${headerOf(facts, 'host') ?? 'localhost'}`;
 }

@@ -54,6 +54,7 @@ export const errorCodes = {
   ROW_EXISTS: client(409, 'conflict_error', '{param}: there is a {kind} {id} already; choose another'),
   ROW_IN_USE: client(409, 'conflict_error', '{kind} {id} is in use by {users}; {advice}'),
   ACTION_UNTIMELY: client(409, 'conflict_error', 'not now: {reason}'),
+  DECLARATION_INVALID: client(400, 'invalid_request_error', '{reason}'),
   IDEMPOTENCY_KEY_USED: client(409, 'conflict_error', 'idempotency-key was sent before with another query or body; choose a new one'),
   VERSION_STALE: client(412, 'conflict_error', '{kind} {id} was changed since it was read; read it again'),
   CONTROL_BUSY: client(429, 'rate_limit_error', 'too many control calls ({maximum} {unit}); try again in {seconds} s'),

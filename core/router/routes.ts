@@ -71,7 +71,7 @@ export const familyRoutes: readonly FamilyRoute[] = [
 
 /** First segments that belong to the control plane, below `/v1/`, `/v2/` and `/`: never the provider's business, so never relayed. */
 export const controlSegments: readonly string[] = [
-  'admin', 'agent', 'agent-integrations', 'agent-servers', 'analytics', 'api-keys', 'audit-logs', 'collections', 'configs', 'feedback', 'guardrails', 'integrations', 'labels', 'logs',
+  'admin', 'agent', 'agent-integrations', 'agent-servers', 'analytics', 'api-keys', 'audit-logs', 'collections', 'configs', 'declarations', 'feedback', 'guardrails', 'integrations', 'labels', 'logs',
   'mcp-integrations', 'mcp-servers', 'model-configs', 'openapi.json', 'organisation', 'policies', 'prompt-partials', 'prompts', 'providers', 'scim', 'secret-references', 'users', 'virtual-keys',
   'workspace-exclusions', 'workspaces',
 ];

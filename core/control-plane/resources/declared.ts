@@ -1,7 +1,12 @@
 // Every resource that may stand in a file, in the order of an export.
 
 import type { Declared } from '../define-declared.js';
+import { apiKeysDeclared } from './api-keys/declared.js';
 import { configsDeclared } from './configs/declared.js';
+import { integrationsDeclared } from './integrations/declared.js';
+import { organisationDeclared } from './organisation/declared.js';
 import { providersDeclared } from './providers/declared.js';
+import { virtualKeysDeclared } from './virtual-keys/declared.js';
+import { workspacesDeclared } from './workspaces/declared.js';
 
-export const declared: readonly Declared[] = [providersDeclared, configsDeclared];
+export const declared: readonly Declared[] = [organisationDeclared, workspacesDeclared, integrationsDeclared, providersDeclared, virtualKeysDeclared, configsDeclared, apiKeysDeclared];

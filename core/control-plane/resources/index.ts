@@ -5,6 +5,8 @@ import { apiKeysResource } from './api-keys/resource.js';
 import { auditLogsResource } from './audit-logs/resource.js';
 import { configsResource } from './configs/resource.js';
 import { guardrailsResource } from './guardrails/resource.js';
+import { declared } from './declared.js';
+import { declarationsResource } from './declarations/resource.js';
 import { integrationsResource } from './integrations/resource.js';
 import { invitesResource } from './invites/resource.js';
 import { openapiResource } from './openapi/resource.js';
@@ -19,6 +21,7 @@ export const resources: readonly Resource[] = [
   apiKeysResource,
   auditLogsResource,
   configsResource,
+  declarationsResource(declared),
   guardrailsResource,
   integrationsResource,
   invitesResource,

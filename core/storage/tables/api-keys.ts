@@ -66,6 +66,7 @@ export const apiKeys = defineTable({
     /** By the slug of a provider of the workspace; an id of the catalogue is none. */
     provider: { of: (row) => (row.defaults.provider?.startsWith('@') === true ? [row.workspaceId ?? '', row.defaults.provider.slice(1)] : null) },
     user: { of: (row) => (row.userId === null ? null : [row.userId]) },
+    name: { of: (row) => [row.organisationId, row.workspaceId ?? '', row.name] },
     hash: { isUnique: true, of: (row) => [row.keyHash] },
     due: {
       of: (row) => {

@@ -6,6 +6,7 @@ import { bootstraps } from './bootstraps.js';
 import { configVersions } from './config-versions.js';
 import { configs } from './configs.js';
 import { guardrails } from './guardrails.js';
+import { declarations } from './declarations.js';
 import { idempotency } from './idempotency.js';
 import { integrations } from './integrations.js';
 import { invites } from './invites.js';
@@ -44,4 +45,5 @@ export const tables: readonly Table[] = [
   partialVersions,
   promptLabels,
   promptCollections,
+  declarations,
 ];

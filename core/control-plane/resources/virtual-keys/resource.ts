@@ -31,7 +31,7 @@ const fields = {
   secret_mappings: secretMappingsField,
 };
 
-interface Given {
+export interface GivenCredentials {
   readonly key?: string | null;
   readonly model_config?: Readonly<Record<string, unknown>> | null;
   readonly api_version?: string | null;
@@ -41,7 +41,7 @@ interface Given {
 }
 
 /** Members of older clients stand beside the configuration of the provider. */
-function configurationsOf({ model_config: config, api_version, resource_name, deployment_name, deployment_config }: Given): Readonly<Record<string, unknown>> | undefined {
+export function configurationsOf({ model_config: config, api_version, resource_name, deployment_name, deployment_config }: GivenCredentials): Readonly<Record<string, unknown>> | undefined {
   const beside = Object.entries({ api_version, resource_name, deployment_name, deployment_config }).filter(([, value]) => value !== undefined);
   return config === undefined && beside.length === 0 ? undefined : { ...config, ...Object.fromEntries(beside) };
 }
