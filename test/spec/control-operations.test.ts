@@ -58,6 +58,23 @@ const required: readonly string[] = `
   GET DELETE /admin/users/invites/{inviteId}
   POST /admin/users/invites/{inviteId}/resend
   POST /admin/users/invites/{inviteId}/accept
+  POST GET /collections
+  GET PUT DELETE /collections/{collectionId}
+  POST GET /labels
+  GET PUT DELETE /labels/{labelId}
+  POST GET /prompts
+  GET PUT DELETE /prompts/{promptId}
+  GET /prompts/{promptId}/versions
+  GET PUT /prompts/{promptId}/versions/{versionId}
+  PUT /prompts/{promptId}/makeDefault
+  POST GET /prompts/partials
+  GET PUT DELETE /prompts/partials/{promptPartialId}
+  GET /prompts/partials/{promptPartialId}/versions
+  PUT /prompts/partials/{promptPartialId}/makeDefault
+  POST GET /prompt-partials
+  GET PUT DELETE /prompt-partials/{promptPartialId}
+  GET /prompt-partials/{promptPartialId}/versions
+  PUT /prompt-partials/{promptPartialId}/makeDefault
 `.trim().split('\n').flatMap((line) => {
   const [path = '', ...methods] = line.trim().split(' ').reverse();
   return methods.reverse().map((method) => `${method} ${path}`);

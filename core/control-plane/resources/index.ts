@@ -3,6 +3,7 @@
 import type { Resource } from '../define-resource.js';
 import { apiKeysResource } from './api-keys/resource.js';
 import { auditLogsResource } from './audit-logs/resource.js';
+import { collectionsResource } from './collections/resource.js';
 import { configsResource } from './configs/resource.js';
 import { guardrailsResource } from './guardrails/resource.js';
 import { declared } from './declared.js';
@@ -10,7 +11,10 @@ import { declarationsResource } from './declarations/resource.js';
 import { integrationsResource } from './integrations/resource.js';
 import { invitesResource } from './invites/resource.js';
 import { openapiResource } from './openapi/resource.js';
+import { labelsResource } from './labels/resource.js';
 import { organisationResource } from './organisation/resource.js';
+import { promptPartialsResource } from './prompt-partials/resource.js';
+import { promptsResource } from './prompts/resource.js';
 import { providersResource } from './providers/resource.js';
 import { usersResource } from './users/resource.js';
 import { virtualKeysResource } from './virtual-keys/resource.js';
@@ -20,13 +24,17 @@ import { workspacesResource } from './workspaces/resource.js';
 export const resources: readonly Resource[] = [
   apiKeysResource,
   auditLogsResource,
+  collectionsResource,
   configsResource,
   declarationsResource(declared),
   guardrailsResource,
   integrationsResource,
   invitesResource,
+  labelsResource,
   openapiResource,
   organisationResource,
+  promptPartialsResource,
+  promptsResource,
   providersResource,
   usersResource,
   virtualKeysResource,

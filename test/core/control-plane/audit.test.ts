@@ -19,7 +19,7 @@ describe('the audit log', () => {
     await control.call('PUT', workspace, { nmae: 'Renamed' });
     await control.call('PUT', workspace, { name: 'Late' }, { ifMatch: '"0"' });
     await control.call('PUT', '/v1/workspaces/nowhere', { name: 'x' });
-    await control.call('POST', '/v1/prompts', { name: 'x' });
+    await control.call('POST', '/v1/workspaces/none/none', { name: 'x' });
     await control.call('PUT', '/v1/workspaces/first-workspace', { name: 'x' }, { as: firstApiKey });
     const entries = await entriesOf(control);
     assert.deepEqual(entries.map(({ method, response_status_code, resource_type }) => [method, response_status_code, resource_type]), [

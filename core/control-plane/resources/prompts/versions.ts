@@ -1,0 +1,101 @@
+// What prompts and partials have in common: versions that are numbered from 1, of which one is published, and what their templates name of one another.
+
+import { fail } from '../../../errors/gateway-error.js';
+import { TemplateFault, type PartialName } from '../../../prompts/template.js';
+import type { Stored } from '../../../storage/change.js';
+import type { Row, Table } from '../../../storage/define-table.js';
+import { partialVersions, promptPartials, prompts, type PromptPartialRow, type PromptRow } from '../../../storage/tables/prompts.js';
+import type { ControlContext } from '../../context.js';
+
+/** Versions of one prompt or partial that are kept; then the oldest goes that is not published and has no label. */
+export const versionsMax = 100;
+export const versionsPage = 20;
+/** Users of a partial that a refusal names. */
+const usersShown = 5;
+/** Partials that are looked at for a circle. */
+const walkMax = 1000;
+
+interface Versioned {
+  readonly published: number;
+  readonly latest: number;
+  readonly uses: PromptRow['uses'];
+  readonly labels?: PromptRow['labels'];
+}
+
+/** Numbers of the versions that calls reach without a number. */
+export const liveNumbers = ({ published, latest, labels = [] }: Versioned): ReadonlySet<number> => new Set([published, latest, ...labels.map(({ number }) => number)]);
+
+/** `uses` of the row as it is now, with those of a version that has been read or made. */
+export function usesWith(row: Versioned, number: number, partials: readonly PartialName[]): PromptRow['uses'] {
+  const slugs = [...new Set(partials.map(({ slug }) => slug))];
+  const all = [...row.uses.filter((use) => use.number !== number), { number, partials: slugs }];
+  const live = liveNumbers(row);
+  return all.filter((use) => live.has(use.number) && use.partials.length > 0);
+}
+
+/** Parses what the client sent; what is wrong with it is told as a fault of `param`. */
+export function parsedTemplate<T>(param: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (thrown) {
+    if (thrown instanceof TemplateFault) throw fail('FIELD_INVALID', { param, reason: thrown.message });
+    throw thrown;
+  }
+}
+
+/** Each partial is there, and none of them names `own`, a partial itself. Throws REFERENCE_UNKNOWN, FIELD_INVALID. */
+export async function checkPartials(context: ControlContext, workspaceId: string, names: readonly PartialName[], own: string | null): Promise<void> {
+  const { repository } = context;
+  const open: string[] = [];
+  for (const { slug, version } of names) {
+    const shown = version === '' ? slug : `${slug}@${version}`;
+    const stored = await repository.find(promptPartials, 'slug', [workspaceId, slug]);
+    const isThere = stored !== undefined && stored.row.status === 'active' && (!/^\d/.test(version) || await repository.find(partialVersions, 'number', [stored.row.id, String(Number(version))]) !== undefined);
+    if (!isThere) throw fail('REFERENCE_UNKNOWN', { param: 'string', kind: 'partial', id: `${shown} in this workspace` });
+    open.push(slug);
+  }
+  if (own === null) return;
+  const seen = new Set(open);
+  for (let slug = open.pop(); slug !== undefined && seen.size <= walkMax; slug = open.pop()) {
+    if (slug === own) throw fail('FIELD_INVALID', { param: 'string', reason: `names ${own} itself, or partials that do: partials cannot stand in a circle` });
+    for (const { partials } of (await repository.find(promptPartials, 'slug', [workspaceId, slug]))?.row.uses ?? []) {
+      for (const each of partials) if (!seen.has(each)) {
+        seen.add(each);
+        open.push(each);
+      }
+    }
+  }
+}
+
+/** Throws ROW_IN_USE. */
+export async function refuseUsedPartial(context: ControlContext, row: PromptPartialRow): Promise<void> {
+  const users: string[] = [];
+  const look = async <R extends Row & Versioned & { readonly slug: string }>(table: Table<R>, kind: string): Promise<void> => {
+    for await (const { row: user } of context.repository.each(table, { index: 'workspace', parts: [row.workspaceId] })) {
+      if (users.length === usersShown) return;
+      const numbers = user.uses.filter(({ partials }) => partials.includes(row.slug)).map(({ number }) => number);
+      if (numbers.length > 0) users.push(`the ${kind} ${user.slug} (version ${numbers.join(', ')})`);
+    }
+  };
+  await look(prompts, 'prompt');
+  await look(promptPartials, 'partial');
+  if (users.length > 0) throw fail('ROW_IN_USE', { kind: 'partial', id: row.slug, users: users.join(', '), advice: 'publish versions without it first' });
+}
+
+/** Takes the oldest version away that nobody reaches without its number, when there are too many with the one that is made now. */
+export async function dropOldest<V extends Row & { readonly number: number }>(context: ControlContext, table: Table<V>, index: string, id: string, row: Versioned): Promise<void> {
+  if (await context.repository.count(table, index, [id]) < versionsMax) return;
+  const live = liveNumbers(row);
+  for await (const version of context.repository.each(table, { index, parts: [id] })) {
+    if (live.has(version.row.number)) continue;
+    context.change.remove(version);
+    return;
+  }
+}
+
+/** One of the versions, by its number. Throws ROW_UNKNOWN. */
+export async function versionAt<V extends Row>(context: ControlContext, table: Table<V>, id: string, number: number, of: string): Promise<Stored<V>> {
+  const stored = await context.repository.find(table, 'number', [id, String(number)]);
+  if (stored === undefined) throw fail('ROW_UNKNOWN', { kind: 'version', id: `${number} of ${of}` });
+  return stored;
+}
