@@ -33,3 +33,16 @@ export interface EndpointDefinition {
 
 /** The dialect that answers of this endpoint are told in, whole or as a stream; null: they have a form of their own. */
 export const answerDialect = ({ name, dialect }: EndpointDefinition): Dialect | null => (dialect.endpoint === name ? dialect : null);
+
+/** What is to be done with a stored prompt. */
+export interface PromptAction {
+  /** Last segment of the path. */
+  readonly name: string;
+  /** Before the prompt is known. */
+  readonly endpoint: EndpointDefinition;
+  /** The body is the answer; nothing is called. */
+  readonly isRender: boolean;
+  /** What the call is from then on: of a prompt with messages, and of one that is a text. */
+  readonly chat: EndpointDefinition;
+  readonly text: EndpointDefinition;
+}

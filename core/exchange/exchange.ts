@@ -20,6 +20,12 @@ export interface ExchangePrincipal {
   readonly organisationId: string;
 }
 
+export interface StoredPromptName {
+  readonly id: string;
+  readonly slug: string;
+  readonly versionId: string;
+}
+
 export interface StoredConfigName {
   readonly id: string;
   readonly slug: string;
@@ -100,6 +106,8 @@ export class Exchange implements PluginExchange {
   providerSlug = '';
   /** The stored config of the call; null: it has none. */
   storedConfig: StoredConfigName | null = null;
+  /** The stored prompt that the body was made of; null: it was not. */
+  prompt: StoredPromptName | null = null;
   targetPath = '';
   /** Parameters that the running target leaves out; the client reads of them in a header. */
   unsupported: string[] = [];
@@ -127,7 +135,8 @@ export class Exchange implements PluginExchange {
 
   constructor(
     readonly head: RequestHead,
-    readonly route: EndpointDefinition,
+    /** Another one once a stored prompt is rendered; before anything but that has read it. */
+    public route: EndpointDefinition,
     /** The part of the client's path behind the endpoint's own (`/{id}/content`); for the proxy the whole upstream path. */
     readonly suffix: string,
     readonly clientBody: ClientBody,

@@ -139,7 +139,7 @@ class Compiler {
   async node(config: Config, path: string, parent: Inherited): Promise<PlanNode> {
     const inherited = inherit(parent, config);
     this.#hooks.visit(config, path);
-    if (config.prompt_id !== undefined) throw fail('CONFIG_INVALID', { path: `${path}.prompt_id`, param: `${path}.prompt_id`, reason: 'prompts cannot be stored yet; leave prompt_id out and send the messages' });
+    if (config.prompt_id !== undefined) throw fail('CONFIG_INVALID', { path: `${path}.prompt_id`, param: `${path}.prompt_id`, reason: 'prompts are called by their own path, POST /v1/prompts/{id}/completions; leave prompt_id out' });
     return config.targets === undefined ? this.target(config, path, inherited) : this.group(config, config.targets, path, inherited);
   }
 

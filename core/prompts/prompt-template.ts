@@ -1,8 +1,7 @@
-// The text of a prompt, parsed when its version is stored: a list of messages whose texts are templates each, one raw template that gives such a list, or
-// the template of a text completion. The result is plain JSON, and rendering it gives JSON text that goes into a body as it is.
+// A prompt as it is stored, parsed (parse-prompt.ts): plain JSON, and rendering it gives JSON text that goes into a body as it is.
 
-import { parseTemplate, templateCharsMax, TemplateFault, type Node, type PartialName, type Template } from './template.js';
 import { RenderFault, Rendering, type FindPartial, type Variables } from './render.js';
+import type { Node, PartialName } from './template.js';
 
 export interface PromptTemplate {
   /** `chat`: JSON between templates, whose texts become JSON strings. `raw`: the whole text. `text`: of a text completion. */
@@ -11,75 +10,6 @@ export interface PromptTemplate {
   readonly parts: readonly (string | readonly Node[])[];
   readonly names: readonly string[];
   readonly partials: readonly PartialName[];
-}
-
-/** Stands for a template while the messages are written as JSON. */
-const holeShape = /"\ue000(\d+)\ue001"/g;
-const levelsMax = 64;
-
-/** `string` as clients send it. Throws TemplateFault. */
-export function parsePrompt(string: string, isRaw: boolean): PromptTemplate {
-  if (string.length > templateCharsMax) throw new TemplateFault(`is longer than ${templateCharsMax} characters`);
-  if (isRaw) {
-    const { nodes, names, partials } = parseTemplate(string);
-    return { kind: 'raw', parts: [nodes], names, partials };
-  }
-  const messages = messagesOf(string);
-  if (messages === undefined) {
-    const { nodes, names, partials } = parseTemplate(string);
-    return { kind: 'text', parts: [nodes], names, partials };
-  }
-  return messagesTemplate(messages);
-}
-
-/** Undefined: it is a text and not a list of messages. Throws TemplateFault for a list of something else. */
-function messagesOf(string: string): readonly unknown[] | undefined {
-  if (!/^\s*\[/.test(string)) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(string);
-  } catch {
-    // A text may begin with a bracket; what looks like messages is meant to be some.
-    if (!/^\s*\[\s*\{\s*"/.test(string)) return undefined;
-    throw new TemplateFault('is not valid JSON: give a list of messages, or is_raw_template 1 where tags stand outside of its texts');
-  }
-  if (!Array.isArray(value) || value.length === 0) throw new TemplateFault('must be a list of messages, or a text');
-  for (const message of value) {
-    if (typeof message !== 'object' || message === null || !('role' in message) || typeof message.role !== 'string') throw new TemplateFault('must be a list of messages, each with a role');
-  }
-  return value;
-}
-
-function messagesTemplate(messages: readonly unknown[]): PromptTemplate {
-  const templates: Template[] = [];
-  const json = JSON.stringify(withHoles(messages, templates, levelsMax));
-  const parts: (string | readonly Node[])[] = [];
-  let from = 0;
-  for (const { index, 0: hole, 1: number } of json.matchAll(holeShape)) {
-    const template = templates[Number(number)];
-    if (template === undefined) continue;
-    parts.push(json.slice(from, index), template.nodes);
-    from = index + hole.length;
-  }
-  parts.push(json.slice(from));
-  const partials = new Map(templates.flatMap((template) => template.partials).map((each) => [`${each.slug}@${each.version}`, each]));
-  return { kind: 'chat', parts, names: [...new Set(templates.flatMap(({ names }) => names))], partials: [...partials.values()] };
-}
-
-/** Every text of the messages is a template. */
-function withHoles(value: unknown, templates: Template[], levels: number): unknown {
-  if (levels === 0) throw new TemplateFault(`nests lists and objects deeper than ${levelsMax} levels`);
-  if (typeof value === 'string') {
-    // The marks themselves go through a template as well: none is there that was not made here.
-    if (!value.includes('{{') && !/[\ue000\ue001]/.test(value)) return value;
-    templates.push(parseTemplate(value));
-    return `\ue000${templates.length - 1}\ue001`;
-  }
-  if (Array.isArray(value)) return value.map((each) => withHoles(each, templates, levels - 1));
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value);
-  if (entries.some(([name]) => name === '__proto__' || /[\ue000\ue001]/.test(name))) throw new TemplateFault('holds a name that cannot be a field');
-  return Object.fromEntries(entries.map(([name, each]) => [name, withHoles(each, templates, levels - 1)]));
 }
 
 /** JSON text: the list of messages, or for `text` the string. Throws RenderFault. */

@@ -13,6 +13,8 @@ export class RenderFault extends Error {
 
 /** Nodes written and values looked at on the way to one, in one rendering. */
 export const stepsMax = 500_000;
+/** Of everything that one call renders. */
+export const renderedCharsMax = 16 * 1024 * 1024;
 /** Of partials in partials. */
 export const partialLevelsMax = 10;
 
@@ -168,7 +170,7 @@ export class Rendering {
   }
 
   #put(text: string): void {
-    if (this.#out.length + text.length > this.charsLeft) throw new RenderFault('variables', 'would make the prompt longer than a request body may be');
+    if (this.#out.length + text.length > this.charsLeft) throw new RenderFault('variables', 'would make the prompt longer than it may be; give less');
     this.#out += text;
   }
 

@@ -3,14 +3,16 @@
 // decoded or made tidy, so that what was checked is what travels. checkPath says whether it may travel at all.
 
 import { proxy } from '../endpoints/proxy.js';
-import type { EndpointDefinition } from '../exchange/endpoint.js';
-import { controlSegments, edgeRoutes, exactRoutes, familyRoutes, proxyMethods, reservedGets, type FamilyRoute } from './routes.js';
+import type { EndpointDefinition, PromptAction } from '../exchange/endpoint.js';
+import { controlSegments, edgeRoutes, exactRoutes, familyRoutes, promptReserved, promptRoutes, promptSegment, proxyMethods, reservedGets, type FamilyRoute } from './routes.js';
 
 export type RouteMatch =
   | { readonly kind: 'endpoint'; readonly endpoint: EndpointDefinition; /** The rest of the path, behind the endpoint's own. */ readonly suffix: string }
   /** `suffix` is the whole path that goes upstream. */
   | { readonly kind: 'proxy'; readonly endpoint: EndpointDefinition; readonly suffix: string }
   | { readonly kind: 'control' }
+  /** `id`: as it stands in the path. */
+  | { readonly kind: 'prompt'; readonly action: PromptAction; readonly id: string }
   | { readonly kind: 'health' }
   | { readonly kind: 'ready' }
   | { readonly kind: 'methodNotAllowed'; readonly allowed: string }
@@ -57,11 +59,12 @@ export function matchRoute(method: string, path: string): RouteMatch {
   if (found !== undefined) return found;
   const edge = edgePaths.get(path);
   if (edge !== undefined) return method === 'GET' ? edge : getOnly;
-  if (!path.startsWith(prefix)) return matchElsewhere(path);
+  if (!path.startsWith(prefix)) return matchElsewhere(method, path);
   if (path.length === prefix.length) return unknown;
   const end = path.indexOf('/', prefix.length);
   const segment = path.slice(prefix.length, end === -1 ? path.length : end);
-  if (ofControl.has(segment) || (oddSegment.test(segment) && namesControl(path))) return control;
+  if (ofControl.has(segment)) return segment === promptSegment && method === 'POST' ? matchPrompt(path, end) : control;
+  if (oddSegment.test(segment) && namesControl(path)) return control;
   if (!proxyMethods.includes(method)) return proxyOnly;
   // Nothing, or a slash alone, is not a path to relay.
   if (segment === proxySegment) return end === -1 || end === path.length - 1 ? unknown : { kind: 'proxy', endpoint: proxy, suffix: path.slice(end) };
@@ -98,10 +101,21 @@ function plainName(segment: string): string {
 }
 
 /** Inference is below /v1/ alone. */
-function matchElsewhere(path: string): RouteMatch {
+function matchElsewhere(method: string, path: string): RouteMatch {
   const start = path.startsWith(otherPrefix) ? otherPrefix.length : 1;
   const end = path.indexOf('/', start);
-  return ofControl.has(path.slice(start, end === -1 ? path.length : end)) ? control : unknown;
+  const segment = path.slice(start, end === -1 ? path.length : end);
+  if (!ofControl.has(segment)) return unknown;
+  return segment === promptSegment && method === 'POST' ? matchPrompt(path, end) : control;
+}
+
+/** `end`: of the first segment; -1: it is the last. */
+function matchPrompt(path: string, end: number): RouteMatch {
+  const idEnd = end === -1 ? -1 : path.indexOf('/', end + 1);
+  if (idEnd === -1 || idEnd === end + 1) return control;
+  const action = promptRoutes.get(path.slice(idEnd + 1));
+  const id = path.slice(end + 1, idEnd);
+  return action === undefined || promptReserved.includes(id) ? control : { kind: 'prompt', action, id };
 }
 
 function matchFamily(routes: readonly FamilyRoute[], method: string, path: string): RouteMatch | undefined {

@@ -10,9 +10,10 @@ import { imageEdits, imageGenerations, imageVariations } from '../endpoints/imag
 import { countTokens, messages } from '../endpoints/messages.js';
 import { models } from '../endpoints/models.js';
 import { moderations } from '../endpoints/moderations.js';
+import { promptActions } from '../endpoints/prompts.js';
 import { rerank } from '../endpoints/rerank.js';
 import { cancelResponse, createResponse, storedResponse } from '../endpoints/responses.js';
-import type { EndpointDefinition } from '../exchange/endpoint.js';
+import type { EndpointDefinition, PromptAction } from '../exchange/endpoint.js';
 
 export interface ExactRoute {
   readonly method: string;
@@ -68,6 +69,12 @@ export const familyRoutes: readonly FamilyRoute[] = [
   { method: 'GET', path: '/v1/fine_tuning/jobs', action: 'checkpoints', endpoint: storedJob },
   { method: 'GET', path: '/v1/fine_tuning/jobs', action: 'events', endpoint: storedJob },
 ];
+
+/** `POST {segment}/{id}/{action}` below `/v1/`, `/v2/` and `/`: of the control plane's paths those that are calls. */
+export const promptSegment = 'prompts';
+/** Not ids: the control plane has its own paths below them. */
+export const promptReserved: readonly string[] = ['partials'];
+export const promptRoutes: ReadonlyMap<string, PromptAction> = new Map(promptActions.map((action) => [action.name, action]));
 
 /** First segments that belong to the control plane, below `/v1/`, `/v2/` and `/`: never the provider's business, so never relayed. */
 export const controlSegments: readonly string[] = [

@@ -6,6 +6,7 @@
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import { errorBody } from '../dialect/common/client-error.js';
 import { dialects } from '../dialect/dialects.js';
+import type { PromptAction } from '../exchange/endpoint.js';
 import { Exchange, type BodyReader } from '../exchange/exchange.js';
 import { RequestHead } from '../exchange/request-head.js';
 import { checkPath, matchRoute } from '../router/match.js';
@@ -22,6 +23,8 @@ import type { Uws, UwsApp, UwsListenSocket, UwsRequest, UwsResponse } from './uw
 
 export interface ExchangeHandler {
   handle(exchange: Exchange): void;
+  /** A call whose body is made of a stored prompt. `id`: as it stands in the path. */
+  handlePrompt(exchange: Exchange, action: PromptAction, id: string): void;
   onClientGone(exchange: Exchange): void;
 }
 
@@ -189,6 +192,16 @@ class ServedCall implements WriterOwner {
         const exchange = new Exchange(head, route.endpoint, route.suffix, this.body, this.writer, listener.reader);
         this.#exchange = exchange;
         listener.handler.handle(exchange);
+        return;
+      }
+      case 'prompt': {
+        const reason = checkPath(head.path);
+        if (reason !== undefined) {
+          this.#refuse(fail('PATH_INVALID', { reason, param: 'path' }));
+          return;
+        }
+        this.#exchange = new Exchange(head, route.action.endpoint, '', this.body, this.writer, listener.reader);
+        listener.handler.handlePrompt(this.#exchange, route.action, route.id);
         return;
       }
       case 'control': listener.control.serve(head, this.body, this.writer, addressText(new Uint8Array(this.response.getRemoteAddress()))); return;

@@ -14,6 +14,7 @@ import { workspaces, type WorkspaceRow } from '../storage/tables/workspaces.js';
 import type { KeyDefaults, Principal } from './principal.js';
 import { configOf, guardrailOf, integrationOf, providerOf, type StoredConfig, type StoredGuardrail, type StoredIntegration, type StoredProvider } from './stored-provider.js';
 import { defaultGuardrails, type WorkspaceGuardrails } from './workspace-guardrails.js';
+import { promptTables, StoredPrompts } from './stored-prompts.js';
 import { rulesOf, WorkspaceState } from './workspace-state.js';
 
 /** Keys held in memory; about 1,000 bytes each. */
@@ -24,7 +25,7 @@ export const filterChars = 4;
 const generatedPrefix = 'gw_';
 
 /** The tables whose rows calls read. */
-export const projectedTables: readonly Table[] = [organisations, workspaces, integrations, providers, guardrails, configs, apiKeys];
+export const projectedTables: readonly Table[] = [organisations, workspaces, integrations, providers, guardrails, configs, apiKeys, ...promptTables];
 
 /** Of all views of a thread, so that no two states have the same number. */
 let epochs = 0;
@@ -59,6 +60,8 @@ export class View {
   readonly #providers = new Named<StoredProvider>();
   readonly #configs = new Named<StoredConfig>();
   readonly #guardrails = new Named<StoredGuardrail>();
+  /** Looked at by calls of prompts alone. */
+  readonly prompts = new StoredPrompts();
   #epoch = epochs;
   #guardrailsEpoch = epochs += 1;
 
@@ -143,7 +146,7 @@ export class View {
       case providers.name: this.#providers.put(providerOf(row as ProviderRow), (row as ProviderRow).status !== 'archived'); break;
       case guardrails.name: this.#guardrails.put(guardrailOf(row as GuardrailRow, this.#sealerFor(table)), true); break;
       case configs.name: this.#configs.put(configOf(row as ConfigRow, this.#sealerFor(table)), true); break;
-      default: return;
+      default: this.prompts.put(table, row); return;
     }
     this.#changed(table);
   }
@@ -157,7 +160,7 @@ export class View {
       case providers.name: this.#providers.remove(id); break;
       case guardrails.name: this.#guardrails.remove(id); break;
       case configs.name: this.#configs.remove(id); break;
-      default: return;
+      default: this.prompts.remove(table, id); return;
     }
     this.#changed(table);
   }

@@ -55,8 +55,8 @@ describe('a control call over HTTP', () => {
     const refusals: readonly [string, string, Parameters<typeof call>[2], number, string, string | null][] = [
       ['GET', '/v1/workspaces', { key: null }, 401, 'AB05', null],
       ['GET', '/v1/workspaces', { key: 'gw_unknown-key-0123456789' }, 401, 'AB05', null],
-      ['GET', '/v1/prompts', {}, 404, 'AB08', null],
-      ['POST', '/v1/prompts/p/completions', { body: '{}' }, 404, 'AB08', null],
+      ['GET', '/v1/feedback/none/none', {}, 404, 'AB08', null],
+      ['POST', '/v1/feedback/none/none', { body: '{}' }, 404, 'AB08', null],
       ['POST', '/v1/workspaces/first-workspace', { body: '{}' }, 405, 'AB01', null],
       ['PATCH', '/v1/workspaces/first-workspace', { body: '{}' }, 405, 'AB01', null],
       ['PUT', '/v1/workspaces/first-workspace', { body: '{"name":' }, 400, 'AB01', 'body'],

@@ -9,19 +9,26 @@ import { parseJsonObject } from '../../body/parse.js';
 import { multipartBoundary } from '../../body/multipart.js';
 import { refuseTwoReadings } from '../../body/one-reading.js';
 import { fail, reasonOf, type GatewayError } from '../../errors/gateway-error.js';
-import type { BodyFault, EndpointDefinition } from '../../exchange/endpoint.js';
+import type { BodyFault, EndpointDefinition, PromptAction } from '../../exchange/endpoint.js';
 import type { Exchange, Running } from '../../exchange/exchange.js';
 import type { Usage } from '../../exchange/usage.js';
 import type { AwaitsModel, Plan } from '../../plan/plan.js';
 import { timerMsMax } from '../../settings/timer-limit.js';
+import { PromptResponder } from '../response/prompt-responder.js';
 import { abortResponse, noteClientGone, sendError, sendResponse } from '../response/client-response.js';
 import { asGatewayError, RetryLoop, type CallEnd } from '../routing/retry-loop.js';
 import { govern } from './govern.js';
 import { takeModelSlug } from './model-slug.js';
 import { modelsAnswer } from './models-answer.js';
+import { becomeCompletion, renderedPrompt, variablesMissing } from './prompt-call.js';
 import { isUnsupportedMode } from './provider-call.js';
 import type { PipelineServices } from '../services.js';
 import { answerStored, loadStored, ownIdIn, usesStored } from './stored-responses.js';
+
+interface NamedPrompt {
+  readonly action: PromptAction;
+  readonly id: string;
+}
 
 export class Pipeline implements CallEnd {
   /** Exchanges that have not ended. */
@@ -34,27 +41,38 @@ export class Pipeline implements CallEnd {
   constructor(readonly services: PipelineServices) {}
 
   handle(exchange: Exchange): void {
+    this.#start(exchange, null);
+  }
+
+  /** A call whose body is made of a stored prompt: when it is there, the call goes on as the completion that it asks for. */
+  handlePrompt(exchange: Exchange, action: PromptAction, id: string): void {
+    this.#start(exchange, { action, id });
+  }
+
+  #start(exchange: Exchange, prompt: NamedPrompt | null): void {
     this.open += 1;
     try {
       if (this.open > this.services.settings.requestsMax) throw fail('OVERLOADED', { maximum: this.services.settings.requestsMax });
       // From here on no key of ours is left in the head: none can travel upstream.
       const principal = this.services.authenticator.authenticate(exchange.head);
-      if (principal === null) this.#verify(exchange);
-      else this.#admit(exchange, principal);
+      if (principal === null) this.#verify(exchange, prompt);
+      else if (prompt === null) this.#admit(exchange, principal);
+      else this.#admitPrompt(exchange, principal, prompt);
     } catch (thrown) {
       this.refuse(exchange, asGatewayError(thrown), 0);
     }
   }
 
   /** A token that this thread sees for the first time. */
-  #verify(exchange: Exchange): void {
+  #verify(exchange: Exchange, prompt: NamedPrompt | null): void {
     const { authenticator } = this.services;
     authenticator.verify(exchange.head).then(
       () => {
         if (exchange.isFinished || exchange.isRefused) return;
         const principal = authenticator.authenticate(exchange.head);
         if (principal === null) throw fail('TOKENS_UNVERIFIABLE', { reason: 'too many new ones have come' });
-        this.#admit(exchange, principal);
+        if (prompt === null) this.#admit(exchange, principal);
+        else this.#admitPrompt(exchange, principal, prompt);
       },
     ).catch((thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0))
       .catch((thrown: unknown) => this.breakOff(exchange, thrown));
@@ -69,6 +87,35 @@ export class Pipeline implements CallEnd {
         .catch((thrown: unknown) => this.breakOff(exchange, thrown));
     } else {
       this.#route(exchange, plan);
+    }
+  }
+
+  #admitPrompt(exchange: Exchange, principal: Principal, { action, id }: NamedPrompt): void {
+    const { provider, virtualKey } = exchange.head;
+    const isRouted = provider !== undefined || virtualKey !== undefined;
+    this.#identify(exchange, principal);
+    if (!exchange.head.hasBody) throw variablesMissing();
+    exchange.clientBody.collect((bytes) => this.#onPromptBody(exchange, action, id, isRouted, bytes), (fault) => this.refuse(exchange, fault, 0));
+  }
+
+  #onPromptBody(exchange: Exchange, action: PromptAction, id: string, isRouted: boolean, bytes: Uint8Array): void {
+    if (exchange.isFinished || exchange.isRefused) return;
+    exchange.bytes = bytes;
+    exchange.requestBytes = bytes.length;
+    try {
+      const { view } = this.services.rows;
+      const rendered = renderedPrompt(exchange, id, view);
+      if (action.isRender) {
+        sendResponse(exchange, 200, 0, null, 'application/json', `{"success":true,"data":${rendered.text}}`);
+        // No model was called: nothing for the log of calls.
+        this.#finishUnrecorded(exchange);
+        return;
+      }
+      exchange.responder = new PromptResponder(exchange.responder, this.services.settings.collectedBytesMax);
+      becomeCompletion(exchange, action, rendered, isRouted, view);
+      this.#routeAgain(exchange);
+    } catch (thrown) {
+      this.refuse(exchange, asGatewayError(thrown), 0);
     }
   }
 
@@ -313,6 +360,14 @@ export class Pipeline implements CallEnd {
     const { hooks } = exchange;
     if (hooks === null || hooks.pending.length === 0) this.#settle(exchange, running, usage);
     else this.#settleLater(exchange, running, usage, hooks.pending);
+  }
+
+  #finishUnrecorded(exchange: Exchange): void {
+    if (exchange.isFinished) return;
+    exchange.isFinished = true;
+    exchange.abortPlugins();
+    this.open -= 1;
+    exchange.clientBody.letGo();
   }
 
   /** Every exchange that ended has its record. */

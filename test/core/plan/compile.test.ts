@@ -319,7 +319,7 @@ describe('a config that cannot work', () => {
       [{ provider: 'x'.repeat(500) }, 'PROVIDER_UNKNOWN', /unknown provider x{64};/],
       [{ provider: '@slug' }, 'PROVIDER_SLUG_UNKNOWN', /no stored provider slug in this workspace/],
       [{ virtual_key: 'vk-1' }, 'PROVIDER_SLUG_UNKNOWN', /no stored provider vk-1/],
-      [{ ...target, prompt_id: 'p' }, 'CONFIG_INVALID', /prompts cannot be stored yet; leave prompt_id out/],
+      [{ ...target, prompt_id: 'p' }, 'CONFIG_INVALID', /prompts are called by their own path, .*; leave prompt_id out/],
     ] as const) {
       const fault = await faultOf(config);
       assert.equal(fault.code, code);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseExactObject, parseJsonObject } from '../../../core/body/parse.js';
-import { parsePrompt, renderPrompt, type PromptTemplate } from '../../../core/prompts/prompt-template.js';
+import { parsePrompt } from '../../../core/prompts/parse-prompt.js';
+import { renderPrompt, type PromptTemplate } from '../../../core/prompts/prompt-template.js';
 import { partialLevelsMax, RenderFault, stepsMax } from '../../../core/prompts/render.js';
 import { parseTemplate, partialsMax, templateCharsMax, TemplateFault } from '../../../core/prompts/template.js';
 
@@ -96,7 +97,7 @@ describe('a prompt template', () => {
     const startedAt = process.cpuUsage().user;
     assert.throws(() => contentOf(messages('{{#a}}{{#a}}{{#a}}{{/a}}{{/a}}{{/a}}'), { a: list }), isFault('variables', new RegExp(`in ${stepsMax} steps`)));
     assert.throws(() => contentOf(messages(`{{#a}}${'{{none}}'.repeat(1000)}{{/a}}`), { a: list }), isFault('variables', /steps/));
-    assert.throws(() => contentOf(messages('{{#a}}{{big}}{{/a}}'), { a: list, big: 'x'.repeat(10_000) }), isFault('variables', /longer than a request body/));
+    assert.throws(() => contentOf(messages('{{#a}}{{big}}{{/a}}'), { a: list, big: 'x'.repeat(10_000) }), isFault('variables', /longer than it may be/));
     assert.throws(() => contentOf(messages('{{>a}}'), {}, { partials: { a: 'x{{>b}}', b: 'y{{>a}}' } }), isFault('prompt', new RegExp(`deeper than ${partialLevelsMax} levels, or in a circle`)));
     // Two calls of itself each would be 2^10 of them at the deepest level.
     assert.throws(() => contentOf(messages('{{>a}}'), { l: list }, { partials: { a: '{{#l}}{{>a}}{{>a}}{{/l}}' } }), RenderFault);

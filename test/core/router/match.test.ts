@@ -11,6 +11,7 @@ function seen(method: string, path: string): string {
     case 'endpoint': return `${match.endpoint.name} ${match.endpoint.body}${match.suffix === '' ? '' : ` ${match.suffix}`}`;
     case 'proxy': return `proxy ${match.suffix}`;
     case 'methodNotAllowed': return `405 ${match.allowed}`;
+    case 'prompt': return `prompt ${match.action.name} ${match.id}`;
     default: return match.kind;
   }
 }
@@ -72,7 +73,18 @@ describe('the route table', () => {
     ['GET', '/v1/proxy', 'unknown'],
     ['GET', '/v1/proxy/', 'unknown'],
     ['GET', '/v2/models', 'unknown'],
-    ['POST', '/v1/prompts/p/completions', 'control'],
+    ['POST', '/v1/prompts/p/completions', 'prompt completions p'],
+    ['POST', '/v1/prompts/pp-a@latest/render', 'prompt render pp-a@latest'],
+    ['POST', '/v2/prompts/p/generate', 'prompt generate p'],
+    ['POST', '/prompts/p/render', 'prompt render p'],
+    ['GET', '/v1/prompts/p/completions', 'control'],
+    ['POST', '/v1/prompts/p/completions/', 'control'],
+    ['POST', '/v1/prompts//completions', 'control'],
+    ['POST', '/v1/prompts/partials/render', 'control'],
+    ['POST', '/v1/prompts/p/versions', 'control'],
+    ['POST', '/v1/prompts', 'control'],
+    ['POST', '/v1/Prompts/p/completions', 'control'],
+    ['POST', '/v1/labels/p/render', 'control'],
     ['GET', '/api-keys', 'control'],
     ['GET', '/v2/api-keys/1', 'control'],
     ['GET', '/v2', 'unknown'],

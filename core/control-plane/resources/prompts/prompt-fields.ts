@@ -2,7 +2,8 @@
 
 import { fail } from '../../../errors/gateway-error.js';
 import { slugOfModel } from '../../../plan/compile.js';
-import { parsePrompt, type PromptTemplate } from '../../../prompts/prompt-template.js';
+import { parsePrompt } from '../../../prompts/parse-prompt.js';
+import type { PromptTemplate } from '../../../prompts/prompt-template.js';
 import { templateCharsMax } from '../../../prompts/template.js';
 import { anyObject, object, orNull } from '../../../storage/schema-parts.js';
 import { providers } from '../../../storage/tables/providers.js';

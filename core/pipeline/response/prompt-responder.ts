@@ -1,0 +1,120 @@
+// Stands before the responder of a prompt call. Clients of prompts read a plain answer in one of two forms: as a completion, or as `status`, `headers` and
+// `body` around one. They get both at once. Streams, errors and what is not JSON pass as they are.
+
+import { ByteCollector } from '@gateway/plugin-sdk';
+import { parseJsonObject } from '../../body/parse.js';
+import type { DrainListener, HeaderList, Responder } from '../../exchange/responder.js';
+
+const ownNames: readonly string[] = ['status', 'headers', 'body'];
+const failedChecksStatus = 246;
+
+export class PromptResponder implements Responder {
+  /** What came of an answer that is to be whole; null: what comes is passed on. */
+  #collected: ByteCollector | null = null;
+  #status = 0;
+  #headers: HeaderList = [];
+  #length = -1;
+
+  /** Longer answers keep the form of a completion alone. */
+  constructor(readonly inner: Responder, readonly bytesMax: number) {}
+
+  get isOpen(): boolean {
+    return this.inner.isOpen;
+  }
+
+  get isStarted(): boolean {
+    return this.#collected !== null || this.inner.isStarted;
+  }
+
+  get bytesSent(): number {
+    return this.inner.bytesSent;
+  }
+
+  get drainListener(): DrainListener | null {
+    return this.inner.drainListener;
+  }
+
+  set drainListener(listener: DrainListener | null) {
+    this.inner.drainListener = listener;
+  }
+
+  send(status: number, headers: HeaderList, body: Uint8Array | string): void {
+    this.inner.send(status, headers, isPlain(status, headers) ? inBothForms(headers, body) : body);
+  }
+
+  start(status: number, headers: HeaderList, bodyBytes: number): void {
+    if (!isPlain(status, headers) || bodyBytes > this.bytesMax) {
+      this.inner.start(status, headers, bodyBytes);
+      return;
+    }
+    this.#status = status;
+    this.#headers = headers;
+    this.#length = bodyBytes;
+    this.#collected = new ByteCollector();
+  }
+
+  write(chunk: Uint8Array): boolean {
+    const collected = this.#collected;
+    if (collected === null) return this.inner.write(chunk);
+    collected.appendCopy(chunk);
+    if (collected.length <= this.bytesMax) return true;
+    this.#collected = null;
+    this.inner.start(this.#status, this.#headers, this.#length);
+    return this.inner.write(collected.take());
+  }
+
+  end(): void {
+    const collected = this.#collected;
+    if (collected === null) {
+      this.inner.end();
+      return;
+    }
+    this.#collected = null;
+    this.inner.send(this.#status, this.#headers, inBothForms(this.#headers, collected.take()));
+  }
+
+  abort(): void {
+    this.#collected = null;
+    this.inner.abort();
+  }
+}
+
+function isPlain(status: number, headers: HeaderList): boolean {
+  if (status !== 200 && status !== failedChecksStatus) return false;
+  let isJson = false;
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index];
+    if (name === 'content-encoding') return false;
+    if (name === 'content-type') isJson = /^application\/json\b/i.test(headers[index + 1] ?? '');
+  }
+  return isJson;
+}
+
+function inBothForms(headers: HeaderList, body: Uint8Array | string): string | Uint8Array {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  let parsed: Readonly<Record<string, unknown>>;
+  try {
+    parsed = parseJsonObject(bytes);
+  } catch {
+    // Not an object: there is nothing to put members into.
+    return body;
+  }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8').trim();
+  const isFree = ownNames.every((name) => !Object.hasOwn(parsed, name));
+  const own = isFree ? text : JSON.stringify(Object.fromEntries(Object.entries(parsed).filter(([name]) => !ownNames.includes(name))));
+  const members = `"status":"success","headers":${JSON.stringify(asObject(headers))},"body":${text}`;
+  const inside = own.slice(1, -1).trim();
+  return `{${inside}${inside === '' ? '' : ','}${members}}`;
+}
+
+/** Each character of a value is a byte on the wire; most are ASCII. */
+function asObject(headers: HeaderList): Readonly<Record<string, string>> {
+  const members = new Map<string, string>();
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index] ?? '';
+    const value = Buffer.from(headers[index + 1] ?? '', 'latin1').toString('utf8');
+    const before = members.get(name);
+    members.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return Object.fromEntries(members);
+}
