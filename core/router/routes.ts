@@ -87,6 +87,7 @@ export const controlSegments: readonly string[] = [
 export const publicControl: readonly { readonly method: string; readonly path: RegExp }[] = [
   { method: 'POST', path: /^\/(?:admin\/)?users\/invites\/[^/]+\/accept$/ },
   { method: 'GET', path: /^\/openapi\.json$/ },
+  { method: 'GET', path: /^\/model-configs\/(?:pricing|general)\/[^/]+\/[^/]+(?:\/[^/]+)?\/?$/ },
 ];
 
 export const isPublicControl = (method: string, path: string): boolean => {

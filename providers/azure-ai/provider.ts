@@ -8,6 +8,7 @@ import { baseUrlOf, placeOf, type FoundryCredentials } from './place.js';
 export default defineProvider({
   title: 'Azure AI Foundry',
   describe: "Models of all makers on Azure: Foundry resources (Claude by Anthropic's API), serverless endpoints and managed online endpoints.",
+  priceTable: 'azure',
   params: {
     type: 'object',
     properties: {

@@ -6,6 +6,7 @@ import { endpoints } from './endpoints.js';
 export default defineProvider({
   title: 'Azure OpenAI',
   describe: "OpenAI's models on Azure: deployments by alias, dated API versions and v1, keys and Microsoft Entra.",
+  priceTable: 'azure',
   params: {
     type: 'object',
     properties: {

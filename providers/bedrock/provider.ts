@@ -39,6 +39,7 @@ function fault(body: unknown, _status: number, header: (name: string) => string 
 export default defineProvider({
   title: 'AWS Bedrock',
   describe: 'Models of many makers on AWS: chat by Converse, Anthropic messages natively, embeddings, images and rerank.',
+  priceTable: 'aws',
   baseUrl: (credentials) => {
     checkKeyPair(credentials);
     return regionalUrl('bedrock-runtime', credentials);

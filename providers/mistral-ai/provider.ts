@@ -17,6 +17,7 @@ const chat: EndpointSpec = {
 export default defineProvider({
   title: 'Mistral AI',
   describe: 'Mistral, Magistral, Codestral and Devstral models: chat with tools, documents and reasoning; fill-in-the-middle, embeddings, moderation, speech.',
+  priceTable: 'mistral',
   baseUrl: 'https://api.mistral.ai/v1',
   auth: { type: 'bearer' },
   endpoints: {

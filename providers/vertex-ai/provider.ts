@@ -11,6 +11,7 @@ import { sign } from './signature.js';
 export default defineProvider({
   title: 'Google Vertex AI',
   describe: 'Gemini, Imagen, Claude, Mistral, Llama and other open models, and endpoints of one\'s own, in a Google Cloud project.',
+  priceTable: 'google',
   baseUrl: baseUrlOf,
   auth: { type: 'signed' },
   params: {

@@ -45,6 +45,8 @@ const required: readonly string[] = `
   GET POST /guardrails
   GET PUT DELETE /guardrails/{guardrailId}
   POST /guardrails/{guardrailId}/invoke
+  GET /model-configs/pricing/{provider}/{model}
+  GET /model-configs/general/{provider}/{model}
   GET /audit-logs
   POST GET /admin/workspaces/{workspaceId}/users
   GET PUT DELETE /admin/workspaces/{workspaceId}/users/{userId}

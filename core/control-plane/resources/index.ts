@@ -10,6 +10,7 @@ import { declared } from './declared.js';
 import { declarationsResource } from './declarations/resource.js';
 import { integrationsResource } from './integrations/resource.js';
 import { invitesResource } from './invites/resource.js';
+import { modelConfigsResource } from './model-configs/resource.js';
 import { openapiResource } from './openapi/resource.js';
 import { labelsResource } from './labels/resource.js';
 import { organisationResource } from './organisation/resource.js';
@@ -31,6 +32,7 @@ export const resources: readonly Resource[] = [
   integrationsResource,
   invitesResource,
   labelsResource,
+  modelConfigsResource,
   openapiResource,
   organisationResource,
   promptPartialsResource,
