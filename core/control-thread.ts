@@ -5,6 +5,7 @@ import { ControlPlane } from './control-plane/dispatch.js';
 import { JobRunner } from './control-plane/jobs.js';
 import { resources } from './control-plane/resources/index.js';
 import { jobs } from './control-plane/resources/jobs.js';
+import { modelsResource } from './control-plane/resources/models/resource.js';
 import { SlicedStore } from './control-plane/sliced-store.js';
 import { reasonOf } from './errors/gateway-error.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
@@ -39,7 +40,7 @@ export function startControlPlane(services: ThreadServices, { store, onCommit }:
     apiDescription: () => (description ??= describe()),
     now: Date.now,
     onFault: (callId, thrown) => services.logger.error('a control call failed', { call: callId, reason: reasonOf(thrown) }),
-  }, resources);
+  }, [...resources, modelsResource]);
 }
 
 /** Loaded and made when somebody asks for it. */

@@ -8,6 +8,7 @@ import { parseJsonObject } from './body/parse.js';
 import { HeldBytes } from './body/held-bytes.js';
 import { field } from './body/scan.js';
 import type { ControlLink } from './control-plane/control-link.js';
+import { modelList } from './control-plane/model-list.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
 import { checkExporter, type LogMemory, type LogThread } from './log-thread.js';
@@ -167,6 +168,7 @@ export class DataThread {
       inFlight: new InFlight(),
       refreshed: new Refreshed(),
       builtBodies: new BuiltBodies(),
+      listModels: modelList(link),
       responses,
     });
     const control = new ControlEdge({ authenticator, link, onFault: (call, reason) => services.logger.error('a control call failed', { call, reason }) });

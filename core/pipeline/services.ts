@@ -42,6 +42,8 @@ export interface PipelineServices {
   readonly inFlight: InFlight;
   readonly refreshed: Refreshed;
   readonly builtBodies: BuiltBodies;
+  /** The body of the answer to who asks for models and names no provider; rejects with what the client did wrong. */
+  readonly listModels: (exchange: Exchange) => Promise<string | Uint8Array>;
   /** Responses kept for providers that keep none. */
   readonly responses: ResponseStore;
 }

@@ -60,6 +60,12 @@ for (const slug of ['main', 'second']) await rows.provider(slug, slug, { id: `go
 await rows.config('pc-tag', { strategy: { mode: 'conditional', conditions: [{ query: { 'metadata.tier': { $eq: 'gold' } }, then: 'gold' }], default: 'rest' }, targets: [{ name: 'gold', provider: '@second' }, { name: 'rest', provider: '@main' }] }, { id: 'gold-tag', workspaceId: 'ws-gold' });
 await rows.key('key-gold-00000000000', { workspaceId: 'ws-gold' });
 await rows.key('key-gold-member-0000', { workspaceId: 'ws-gold', type: 'workspace-user', userId: 'u', creationMode: 'auto' });
+await rows.integration('openai-itself', { key: 'sk' }, { models: [model('gpt-4o', { enabled: false, is_custom: false }), model('zz-ours', { base_model_slug: 'gpt-4o-mini', pricing_config: { pay_as_you_go: { request_token: { price: 9 } } } })] as never });
+await rows.provider('priced', 'openai-itself', { id: 'id-of-priced', workspaceId: 'ws-models' });
+await rows.integration('claude-itself', { key: 'sk' }, { aiProviderId: 'anthropic' });
+await rows.provider('other', 'claude-itself', { id: 'id-of-other', workspaceId: 'ws-models' });
+await workspace('ws-models', {});
+await rows.key('key-models-000000000', { workspaceId: 'ws-models' });
 
 const gateway = await startTestGateway(environment);
 
@@ -275,6 +281,32 @@ describe('GET /v1/models', () => {
     assert.equal((await get(`/v1/models/${encodeURIComponent('@listed/allowed')}`)).body.id, '@listed/allowed');
     assert.equal((await get('/v1/models/@listed/disabled')).status, 404);
     assert.deepEqual((await get('/v1/models', { 'x-gateway-api-key': 'key-gold-00000000000' })).body.data, []);
+  });
+
+  it('lists them page by page, filtered and sorted, with what they cost', async () => {
+    const list = async (query: string): Promise<{ total_count: number; data: Record<string, any>[] }> => {
+      const { status, body } = await get(`/v1/models?${query}`, { 'x-gateway-api-key': 'key-models-000000000' });
+      assert.equal(status, 200, JSON.stringify(body));
+      return body as never;
+    };
+    const all = await list('');
+    assert.ok(all.total_count > 20);
+    const openai = await list('ai_service=openai');
+    const anthropic = await list('provider=@other');
+    assert.equal(openai.total_count + anthropic.total_count, all.total_count);
+    assert.ok(openai.data.every(({ provider }) => provider === '@priced') && anthropic.data.every(({ ai_service: service }) => service === 'anthropic'));
+    assert.ok(!openai.data.some(({ slug }) => slug === 'gpt-4o'), 'a model that is switched off');
+    const names = (await list('sort=name&order=desc&limit=3')).data.map(({ slug }) => slug);
+    assert.deepEqual(names, all.data.map(({ slug }) => slug).sort().reverse().slice(0, 3));
+    assert.deepEqual((await list('sort=name&order=desc&limit=2&offset=1')).data.map(({ slug }) => slug), names.slice(1));
+    assert.deepEqual((await list('sort=provider&limit=1')).data[0]?.provider, '@other');
+    const ours = (await get('/v1/models/@priced/zz-ours', { 'x-gateway-api-key': 'key-models-000000000' })).body as Record<string, any>;
+    assert.deepEqual([ours.canonical_slug, ours.context_length, ours.pricing.pay_as_you_go.request_token, ours.is_custom], ['gpt-4o-mini', 128_000, { price: 9 }, true]);
+    assert.ok(ours.pricing.pay_as_you_go.response_token.price > 0);
+    for (const [query, param] of [['limit=1001', 'limit'], ['sort=price', 'sort'], ['order=up', 'order'], ['offset=-1', 'offset'], ['colour=red', 'colour']]) {
+      const { status, body } = await get(`/v1/models?${query}`, { 'x-gateway-api-key': 'key-models-000000000' });
+      assert.deepEqual([status, (body.error as Record<string, unknown>).param], [400, param]);
+    }
   });
 
   it('asks the provider that a call names', async () => {

@@ -19,7 +19,6 @@ import { abortResponse, noteClientGone, sendError, sendResponse } from '../respo
 import { asGatewayError, RetryLoop, type CallEnd } from '../routing/retry-loop.js';
 import { govern } from './govern.js';
 import { takeModelSlug } from './model-slug.js';
-import { modelsAnswer } from './models-answer.js';
 import { becomeCompletion, renderedPrompt, variablesMissing } from './prompt-call.js';
 import { isUnsupportedMode } from './provider-call.js';
 import type { PipelineServices } from '../services.js';
@@ -158,16 +157,16 @@ export class Pipeline implements CallEnd {
     const id = ownIdIn(exchange.suffix);
     if (id === undefined) return false;
     answerStored(id, exchange, this.services.responses).then(
-      (body) => this.#sendStored(exchange, body),
+      (body) => this.#sendStored(exchange, JSON.stringify(body)),
       (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),
     ).catch((thrown: unknown) => this.breakOff(exchange, thrown));
     return true;
   }
 
-  #sendStored(exchange: Exchange, body: JsonObject): void {
+  #sendStored(exchange: Exchange, body: string | Uint8Array): void {
     if (exchange.isFinished) return;
     exchange.clientBody.discard();
-    sendResponse(exchange, 200, 0, null, 'application/json', JSON.stringify(body));
+    sendResponse(exchange, 200, 0, null, 'application/json', body);
     this.finish(exchange);
   }
 
@@ -235,7 +234,10 @@ export class Pipeline implements CallEnd {
   #awaitModel(exchange: Exchange, awaited: AwaitsModel): void {
     const missing = (): Error => (awaited.param === null ? fail('ROUTING_MISSING') : fail('ROUTING_MISSING', { param: awaited.param }));
     if (exchange.route.name === 'models' && awaited.param === null) {
-      this.#sendStored(exchange, modelsAnswer(exchange, this.services.rows.view));
+      this.services.listModels(exchange).then(
+        (body) => this.#sendStored(exchange, body),
+        (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),
+      ).catch((thrown: unknown) => this.breakOff(exchange, thrown));
       return;
     }
     if (!exchange.head.hasBody) throw missing();
