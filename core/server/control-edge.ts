@@ -42,7 +42,7 @@ export class ControlEdge {
       if (!responder.isOpen || responder.isStarted) return;
       body.discard();
       // A client that asked with HEAD takes body bytes for the next answer.
-      responder.send(reply.status, headersOf(id, head, reply), head.method === 'HEAD' ? '' : reply.body);
+      responder.send(reply.status, headersOf(id, head, reply), head.method === 'HEAD' || reply.status === 204 ? '' : reply.body);
     };
     const refuse = (thrown: unknown): void => {
       if (!isGatewayError(thrown)) this.services.onFault(id, reasonOf(thrown));
@@ -118,5 +118,5 @@ export class ControlEdge {
 }
 
 function headersOf(id: string, { traceId }: RequestHead, reply: LinkedReply): string[] {
-  return ['content-type', 'application/json', 'x-gateway-request-id', id, 'x-gateway-trace-id', traceId !== undefined && /^[\x21-\x7e]{1,256}$/.test(traceId) ? traceId : id, ...reply.headers];
+  return [...(reply.status === 204 ? [] : ['content-type', 'application/json']), 'x-gateway-request-id', id, 'x-gateway-trace-id', traceId !== undefined && /^[\x21-\x7e]{1,256}$/.test(traceId) ? traceId : id, ...reply.headers];
 }

@@ -77,6 +77,10 @@ const required: readonly string[] = `
   GET PUT DELETE /prompt-partials/{promptPartialId}
   GET /prompt-partials/{promptPartialId}/versions
   PUT /prompt-partials/{promptPartialId}/makeDefault
+  GET POST /scim/workspaces
+  DELETE /scim/workspaces/{scimWorkspaceGroupId}
+  GET /scim/Groups
+  DELETE /scim/Groups/{id}
 `.trim().split('\n').flatMap((line) => {
   const [path = '', ...methods] = line.trim().split(' ').reverse();
   return methods.reverse().map((method) => `${method} ${path}`);

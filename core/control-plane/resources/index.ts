@@ -17,6 +17,7 @@ import { organisationResource } from './organisation/resource.js';
 import { promptPartialsResource } from './prompt-partials/resource.js';
 import { promptsResource } from './prompts/resource.js';
 import { providersResource } from './providers/resource.js';
+import { scimResource } from './scim/resource.js';
 import { usersResource } from './users/resource.js';
 import { virtualKeysResource } from './virtual-keys/resource.js';
 import { workspaceMembersResource } from './workspace-members/resource.js';
@@ -38,6 +39,7 @@ export const resources: readonly Resource[] = [
   promptPartialsResource,
   promptsResource,
   providersResource,
+  scimResource,
   usersResource,
   virtualKeysResource,
   workspaceMembersResource,

@@ -249,3 +249,27 @@ describe('members', () => {
     assert.equal((await control.call('DELETE', `/workspaces/first-workspace/users/${firstPerson}`, undefined, as)).status, 200);
   });
 });
+
+describe('groups of the identity provider', () => {
+  it('have one role, by id or name, and none of the names that are made automatically', async () => {
+    const control = await startControl();
+    const other = await made(control, 'POST', '/workspaces', { name: 'Other' });
+    const map = (body: Record<string, unknown>): Promise<TestReply> => control.call('POST', '/scim/workspaces', { workspace_id: 'first-workspace', ...body });
+    const first = await map({ role: 'ADMIN', scim_group_name: 'Engineers' });
+    assert.deepEqual([first.status, first.body.role, first.body.scim_group], [200, 'admin', 'Engineers']);
+    const id = first.body.scim_group_id;
+    assert.deepEqual(errorOf(await map({ workspace_id: other.id, role: 'member', scim_group_id: id })), [400, 'AB01', 'role']);
+    assert.deepEqual(errorOf(await map({ workspace_id: other.id, role: 'member', scim_group_name: 'Engineers' })), [400, 'AB01', 'role']);
+    assert.deepEqual(errorOf(await map({ role: 'admin', scim_group_name: 'Engineers' })), [409, 'AB07', 'workspace_id']);
+    assert.deepEqual(errorOf(await map({ role: 'admin', scim_group_id: '01890000-0000-7000-8000-0000000000ff' })), [404, 'AB02', 'scim_group_id']);
+    assert.deepEqual(errorOf(await map({ role: 'admin', scim_group_name: 'WS-first-ROLE-x' })), [400, 'AB01', 'scim_group_name']);
+    assert.equal((await map({ workspace_id: other.id, role: 'Admin', scim_group_id: id })).status, 200);
+    assert.equal((await made(control, 'GET', '/scim/workspaces')).total_count, 2);
+    assert.deepEqual(Object(await made(control, 'GET', '/scim/workspaces?page=1&page_size=1')).mappings.map((each: Record<string, unknown>) => each.workspace_id), [(await control.callerOf(firstApiKey)).workspaceId]);
+    await made(control, 'DELETE', `/workspaces/${String(other.id)}`, { name: 'Other' });
+    assert.equal((await made(control, 'GET', '/scim/workspaces')).total_count, 1);
+    assert.equal((await control.call('DELETE', `/scim/Groups/${String(id)}`)).status, 204);
+    assert.equal((await made(control, 'GET', '/scim/workspaces')).total_count, 0);
+    assert.equal((await made(control, 'GET', '/scim/Groups')).totalResults, 0);
+  });
+});

@@ -12,13 +12,12 @@ import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type, type Static } from '../../../storage/type.js';
 import { nobody, type ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { time, timeOrNull } from '../../envelope.js';
+import { listOf, named, nothing, time, timeText, timeOrNull } from '../../envelope.js';
 import { isCommitted } from '../../jobs.js';
 import { filteredPage, pageQuery } from '../../paging.js';
 import { checkScopes } from '../api-keys/key-access.js';
 import { settingsOf } from '../people/find-person.js';
 import { checkGrant, checkOrganisationGrant } from '../people/grants.js';
-import { emptyReply, listOf } from '../people/person-view.js';
 import { acceptInvite } from './accept-invite.js';
 
 const lifeMs = 7 * 86_400_000;
@@ -37,11 +36,10 @@ const createFields = object({
 const acceptFields = object({ token: Type.String({ minLength: 1, maxLength: 255 }), first_name: name(), last_name: name() });
 const listQuery = object({ ...pageQuery(), role: Type.Optional(choice(invitedRoles)), email: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })), status: Type.Optional(choice(inviteStatuses)) });
 
-const moment = () => Type.String({ format: 'date-time' });
-const inviteReply = object({
-  object: choice(['invite']), id: Type.String(), email: Type.String(), role: choice(invitedRoles), created_at: moment(), expires_at: moment(), accepted_at: orNull(moment()), status: choice(inviteStatuses),
+const inviteReply = named('Invite', object({
+  object: choice(['invite']), id: Type.String(), email: Type.String(), role: choice(invitedRoles), created_at: timeText(), expires_at: timeText(), accepted_at: orNull(timeText()), status: choice(inviteStatuses),
   invited_by: Type.String(), workspaces: Type.Array(object({ id: Type.String(), role: choice(workspaceRoles) })),
-});
+}));
 const acceptReply = object({
   object: choice(['user']), id: Type.String(), email: Type.String(), role: choice(invitedRoles), workspace_ids: Type.Array(Type.String()),
   api_keys: Type.Array(object({ id: Type.String(), key: Type.String(), workspace_id: Type.String() })),
@@ -157,7 +155,7 @@ export const invitesResource = defineResource({
       handle: async (context, { params }) => view((await inviteAt(context, params.inviteId ?? '')).row, context.nowMs),
     }),
     cancel: operation({
-      method: 'DELETE', ...paths('/{inviteId}'), scope: 'organisation_users.delete', action: 'deleted', reply: emptyReply,
+      method: 'DELETE', ...paths('/{inviteId}'), scope: 'organisation_users.delete', action: 'deleted', reply: nothing,
       handle: (context, { params }) => cancelInvite(context, params.inviteId ?? ''),
     }),
     resend: operation({

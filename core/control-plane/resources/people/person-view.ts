@@ -2,29 +2,23 @@
 
 import { organisationRoles, type UserRow } from '../../../storage/tables/users.js';
 import { scopesOfRole } from '../../../auth/roles.js';
-import { choice, object, orNull } from '../../../storage/schema-parts.js';
+import { choice, object } from '../../../storage/schema-parts.js';
 import { workspaceRoles, type WorkspaceMemberRow } from '../../../storage/tables/workspace-members.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
-import { time } from '../../envelope.js';
+import { named, time, timeText } from '../../envelope.js';
 import { membershipsOf } from './membership.js';
 
-const moment = () => Type.String({ format: 'date-time' });
-
-export const userReply = object({
-  object: choice(['user']), id: Type.String(), first_name: Type.String(), last_name: Type.String(), role: choice(organisationRoles), email: Type.String(), created_at: moment(), last_updated_at: moment(),
+export const userReply = named('User', object({
+  object: choice(['user']), id: Type.String(), first_name: Type.String(), last_name: Type.String(), role: choice(organisationRoles), email: Type.String(), created_at: timeText(), last_updated_at: timeText(),
   workspace_ids: Type.Array(Type.String()),
-});
+}));
 
-export const memberReply = object({
-  object: choice(['workspace-user']), id: Type.String(), first_name: Type.String(), last_name: Type.String(), org_role: choice(organisationRoles), role: choice(workspaceRoles), created_at: moment(),
-  last_updated_at: moment(), status: choice(['active']), workspace_id: Type.String(), email: Type.String(), scopes: Type.Array(Type.String()), settings: orNull(Type.Unsafe<null>({ type: 'object' })),
-});
-
-export const emptyReply = object({});
-
-export const listOf = (item: ReturnType<typeof object>) => object({ object: choice(['list']), total: Type.Integer(), data: Type.Array(item) });
+export const memberReply = named('WorkspaceMember', object({
+  object: choice(['workspace-user']), id: Type.String(), first_name: Type.String(), last_name: Type.String(), org_role: choice(organisationRoles), role: choice(workspaceRoles), created_at: timeText(),
+  last_updated_at: timeText(), status: choice(['active']), workspace_id: Type.String(), email: Type.String(), scopes: Type.Array(Type.String()), settings: Type.Null(),
+}));
 
 export async function userView(context: Pick<ControlContext, 'repository'>, row: UserRow): Promise<Reply> {
   return {

@@ -7,12 +7,12 @@ import { organisationRoles, users, type UserRow } from '../../../storage/tables/
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { listReply } from '../../envelope.js';
+import { listOf, listReply, nothing } from '../../envelope.js';
 import { PageRows, pageQuery, pageSizeDefault } from '../../paging.js';
 import { hold, membershipOf, userAt } from '../people/find-person.js';
 import { checkOrganisationGrant } from '../people/grants.js';
 import { membershipsOf } from '../people/membership.js';
-import { emptyReply, listOf, userReply, userView } from '../people/person-view.js';
+import { userReply, userView } from '../people/person-view.js';
 import { removeUserKeys } from '../people/user-keys.js';
 
 const listQuery = object({ ...pageQuery(), role: Type.Optional(choice(organisationRoles)), email: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })) });
@@ -93,11 +93,11 @@ export const usersResource = defineResource({
       handle: async (context, { params }) => userView(context, (await userAt(context, params.userId ?? '')).row),
     }),
     update: operation({
-      method: 'PUT', path: '/admin/users/{userId}', aliases: ['/users/{userId}'], scope: 'organisation_users.update', action: 'updated', body: updateFields, reply: emptyReply,
+      method: 'PUT', path: '/admin/users/{userId}', aliases: ['/users/{userId}'], scope: 'organisation_users.update', action: 'updated', body: updateFields, reply: nothing,
       handle: (context, { params, body }) => updateUser(context, params.userId ?? '', body),
     }),
     remove: operation({
-      method: 'DELETE', path: '/admin/users/{userId}', aliases: ['/users/{userId}'], scope: 'organisation_users.delete', action: 'deleted', reply: emptyReply,
+      method: 'DELETE', path: '/admin/users/{userId}', aliases: ['/users/{userId}'], scope: 'organisation_users.delete', action: 'deleted', reply: nothing,
       handle: (context, { params }) => removeUser(context, params.userId ?? ''),
     }),
   },

@@ -7,13 +7,13 @@ import type { WorkspaceRow } from '../../../storage/tables/workspaces.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { listReply } from '../../envelope.js';
+import { listOf, listReply, nothing } from '../../envelope.js';
 import { PageRows, pageQuery } from '../../paging.js';
 import { checkRank } from '../api-keys/key-rank.js';
 import { hold, membershipOf, namedUser, settingsOf, userById } from '../people/find-person.js';
 import { checkGrant } from '../people/grants.js';
 import { hasOwnKey, join, leave } from '../people/membership.js';
-import { emptyReply, listOf, memberReply, memberView } from '../people/person-view.js';
+import { memberReply, memberView } from '../people/person-view.js';
 import { activeWorkspaceAt, workspaceAt } from '../workspaces/workspace-access.js';
 
 const usersMax = 500;
@@ -116,7 +116,7 @@ export const workspaceMembersResource = defineResource({
   kind: 'member',
   operations: {
     add: operation({
-      method: 'POST', ...paths(''), scope: 'workspace_users.create', action: 'created', body: addFields, reply: emptyReply,
+      method: 'POST', ...paths(''), scope: 'workspace_users.create', action: 'created', body: addFields, reply: nothing,
       handle: (context, { params, body }) => addMembers(context, params.workspaceId ?? '', body),
     }),
     list: operation({
@@ -128,11 +128,11 @@ export const workspaceMembersResource = defineResource({
       handle: (context, { params }) => readMember(context, params.workspaceId ?? '', params.userId ?? ''),
     }),
     update: operation({
-      method: 'PUT', ...paths('/{userId}'), scope: 'workspace_users.update', action: 'updated', body: updateFields, reply: emptyReply,
+      method: 'PUT', ...paths('/{userId}'), scope: 'workspace_users.update', action: 'updated', body: updateFields, reply: nothing,
       handle: (context, { params, body }) => updateMember(context, params.workspaceId ?? '', params.userId ?? '', body),
     }),
     remove: operation({
-      method: 'DELETE', ...paths('/{userId}'), scope: 'workspace_users.delete', action: 'deleted', reply: emptyReply,
+      method: 'DELETE', ...paths('/{userId}'), scope: 'workspace_users.delete', action: 'deleted', reply: nothing,
       handle: (context, { params }) => removeMember(context, params.workspaceId ?? '', params.userId ?? ''),
     }),
   },
