@@ -27,11 +27,13 @@ interface Names {
 export function namesOf({ name, kind }: Pick<Resource, 'name' | 'kind'>, operationName: string, { method }: Pick<Operation, 'method'>): Names {
   const [first = '', ...rest] = words(operationName);
   const isKnown = Object.hasOwn(verbs, first);
-  const isAction = !isKnown && (method === 'POST' || rest.length > 0);
+  const isAction = !isKnown && method !== 'GET';
   const verb = isKnown ? verbs[first] ?? first : isAction ? first : byMethod[method];
   const about = isKnown || isAction ? rest : [first, ...rest];
   const isPlural = verb === 'list' && about.length === 0;
-  const subject = isPlural ? words(name) : words(kind);
+  const singular = name.replace(/s$/, '');
+  // Of what a workspace has, the name says more than the kind.
+  const subject = words(isPlural ? name : singular.endsWith(kind) ? singular : kind);
   return { id: verb + pascal([...subject, ...about].join(' ')), summary: capital([verb, ...(isPlural || about.length > 0 ? [] : [article(subject)]), ...subject, ...about].join(' ')).replaceAll('api ', 'API ') };
 }
 

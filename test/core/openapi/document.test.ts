@@ -121,6 +121,8 @@ describe('names of operations', () => {
     ['integrations', 'integration', 'updateModels', 'PUT', 'updateIntegrationModels', 'Update integration models'],
     ['integrations', 'integration', 'models', 'GET', 'listIntegrationModels', 'List integration models'],
     ['organisation', 'organisation', 'readDefaults', 'GET', 'getOrganisationDefaults', 'Get organisation defaults'],
+    ['invites', 'invite', 'cancel', 'DELETE', 'cancelInvite', 'Cancel an invite'],
+    ['workspace-members', 'member', 'read', 'GET', 'getWorkspaceMember', 'Get a workspace member'],
     ['prompts', 'prompt', 'makeDefault', 'PUT', 'makePromptDefault', 'Make prompt default'],
   ];
   for (const [name, kind, operation, method, id, summary] of cases) {
