@@ -6,6 +6,7 @@ import { isGatewayError } from '../errors/gateway-error.js';
 import { didYouMean, nearestName } from '../settings/nearest-name.js';
 import { environmentName, fileVariable, settingKeys } from '../settings/schema.js';
 import type { Surroundings } from './app-contract.js';
+import { apply, exportAll } from './apply.js';
 import { backup } from './backup.js';
 import { audit } from './audit.js';
 import { check } from './check.js';
@@ -36,6 +37,20 @@ const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     flags: { '--forget': 'give up the secrets that the master key of now does not open' },
     options: { '--new-key-file <file>': 'the new key, as hex or base64, in a file of your own; else GATEWAY_NEW_MASTER_KEY, else one is made' }, run: rekey,
   }],
+  ['apply', {
+    describe: 'bring what a running gateway stores to what files say', takesSettings: false, argument: '<file>...', takesMany: true,
+    flags: {
+      '--dry-run': 'show what would change, and change nothing', '--prune': 'remove what these files made earlier and do not have any more', '--json': 'the reply as it is',
+    },
+    options: {
+      '--source <name>': 'what these files are remembered by; else their names', '--workspace <id or slug>': 'for objects that name none; else the first one',
+    },
+    run: apply,
+  }],
+  ['export', {
+    describe: 'write what a running gateway stores as a file for apply, without secrets', takesSettings: false, flags: { '--json': 'the reply as it is' },
+    options: { '--workspace <id or slug>': 'of one workspace' }, run: exportAll,
+  }],
   ...Object.entries(resourceCommands).map(([name, { describe }]): [string, Command] => [name, {
     describe, takesSettings: false, argument: '<list|get|create|update|rotate|remove> [id] [options]', takesAnyWords: true, run: (around, { words }) => runResource(name, words, around),
   }]),
@@ -63,7 +78,7 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
     around.error(`gateway: unknown ${name.startsWith('-') ? 'option' : 'command'} ${name}${didYouMean(name, names) || `; the commands are ${names.join(', ')}`}`);
     return 1;
   }
-  if (command.takesAnyWords === true) return run(command, around, { argument: undefined, flags: new Set(), options: new Map(), words: rest });
+  if (command.takesAnyWords === true) return run(command, around, { argument: undefined, positionals: [], flags: new Set(), options: new Map(), words: rest });
   if (rest.includes('--help') || rest.includes('-h')) {
     around.out(commandHelp(name, command));
     return 0;
@@ -82,7 +97,7 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
     else flags.add(`--${name}`);
   }
   const surroundings = typeof file === 'string' ? { ...around, environment: { ...around.environment, [fileVariable]: file } } : around;
-  return run(command, surroundings, { argument: parsed.positionals[0], flags, options, words: rest });
+  return run(command, surroundings, { argument: parsed.positionals[0], positionals: parsed.positionals, flags, options, words: rest });
 }
 
 async function run(command: Command, around: Surroundings, given: CommandWords): Promise<number> {
@@ -111,7 +126,7 @@ const nameOf = (option: string): string => option.split(' ')[0] ?? '';
 
 /** A misspelt option must not start a gateway with other settings than meant. */
 function faultIn(tokens: readonly Token[], command: Command): string | undefined {
-  let argumentsLeft = command.argument === undefined ? 0 : 1;
+  let argumentsLeft = command.argument === undefined ? 0 : command.takesMany === true ? Infinity : 1;
   for (const token of tokens) {
     if (token.kind === 'option') {
       const fault = optionFault(token, command);

@@ -8,6 +8,8 @@ export interface Command {
   readonly takesSettings: boolean;
   /** The argument of the command, for help: `[kind or id]`. Absent: nothing. */
   readonly argument?: string;
+  /** Takes its argument more than once. */
+  readonly takesMany?: true;
   /** Options without a value, and what each is for. */
   readonly flags?: Readonly<Record<string, string>>;
   /** Options with a value, `--new-key-file <file>`, and what each is for. */
@@ -20,6 +22,8 @@ export interface Command {
 /** The words behind the command. */
 export interface CommandWords {
   readonly argument: string | undefined;
+  /** Its arguments, all of them. */
+  readonly positionals: readonly string[];
   readonly flags: ReadonlySet<string>;
   /** Values of options, by their names: `--new-key-file`. */
   readonly options: ReadonlyMap<string, string>;

@@ -8,7 +8,7 @@ import { isTest, parseSource, placeOf, readText, sources, walk, type Source } fr
 /** core/README.md explains them. A folder imports only from rings below its own. */
 const rings: readonly (readonly string[])[] = [
   ['errors'],
-  ['settings', 'dialect'],
+  ['settings', 'dialect', 'declare'],
   ['body', 'storage', 'telemetry'],
   ['prompts'],
   ['exchange', 'snapshot', 'upstream', 'workers'],

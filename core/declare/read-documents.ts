@@ -1,0 +1,155 @@
+// Files of `gateway apply`, and `resources:` of the settings: YAML into the documents that are applied, with the values of variables in their places, and
+// the way back from a member to its line. Runs in the command line and once at the start.
+
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node, type Pair } from 'yaml';
+import { fail, reasonOf } from '../errors/gateway-error.js';
+
+/** Against files whose few bytes expand without end. */
+const aliasesMax = 100;
+const fileCharsMax = 1024 * 1024;
+
+export interface DeclaredFile {
+  /** As it is called in messages. */
+  readonly name: string;
+  readonly text: string;
+  /** Where in it the document is; absent: all of it. */
+  readonly at?: readonly (string | number)[];
+}
+
+export interface ReadDocuments {
+  readonly documents: readonly unknown[];
+  /** `documents.0.configs.1.config` -> `gateway.yaml:12:5`; undefined: it is in none of them. */
+  placeOf(param: string): string | undefined;
+}
+
+interface Parsed {
+  readonly file: DeclaredFile;
+  readonly document: Document;
+  readonly lines: LineCounter;
+}
+
+/** Throws SETTINGS_INVALID: a file is not valid, or variables are not set, all of which are named. */
+export function readDocuments(files: readonly DeclaredFile[], environment: NodeJS.ProcessEnv): ReadDocuments {
+  const parsed = files.flatMap(parse);
+  const missing = new Map<string, string>();
+  for (const each of parsed) {
+    const root = rootOf(each);
+    if (root !== undefined) fillIn(each, root, environment, missing);
+  }
+  if (missing.size > 0) {
+    const names = [...missing].map(([name, place]) => `${name} (${place})`).join(', ');
+    throw invalid(`${missing.size === 1 ? 'a variable of the environment is not set' : `${missing.size} variables of the environment are not set`}: ${names}`);
+  }
+  const documents: unknown[] = [];
+  const places: Parsed[] = [];
+  for (const each of parsed) {
+    const value = valueOf(each);
+    // A file of comments, or what follows the last separator.
+    if (value === null || value === undefined) continue;
+    documents.push(value);
+    places.push(each);
+  }
+  return {
+    documents,
+    placeOf: (param) => {
+      const [, number = '', rest = ''] = /^documents\.(\d+)(?:\.(.*))?$/s.exec(param) ?? [];
+      const each = places[Number(number)];
+      if (number === '' || each === undefined) return undefined;
+      return placeIn(each, positionOf(each, [...each.file.at ?? [], ...rest.split('.').filter((step) => step !== '')]));
+    },
+  };
+}
+
+const invalid = (reason: string, cause?: unknown): Error => fail('SETTINGS_INVALID', { reason }, cause);
+
+function parse(file: DeclaredFile): Parsed[] {
+  if (file.text.length > fileCharsMax) throw invalid(`${file.name} has more than ${fileCharsMax} characters, too many for a file to apply; apply it in parts`);
+  const lines = new LineCounter();
+  const documents: readonly Document[] = [...parseAllDocuments(file.text, { lineCounter: lines, prettyErrors: false })];
+  for (const { errors, warnings } of documents) {
+    const [first] = [...errors, ...warnings];
+    if (first === undefined) continue;
+    const { line, col } = lines.linePos(first.pos[0]);
+    const hint = file.text.includes('${env:') && /flow|unexpected|missing|implicit/i.test(first.message) ? ' (inside of { } and [ ], ${env:NAME} has to stand in quotes)' : '';
+    throw invalid(`${file.name}:${line}:${col}: ${first.message.charAt(0).toLowerCase()}${first.message.slice(1)}${hint}`);
+  }
+  return documents.map((document) => ({ file, document, lines }));
+}
+
+function rootOf({ file, document }: Parsed): Node | undefined {
+  const root: unknown = file.at === undefined ? document.contents : document.getIn(file.at, true);
+  return isNode(root) ? root : undefined;
+}
+
+function valueOf({ file, document }: Parsed): unknown {
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: aliasesMax });
+  } catch (thrown) {
+    throw invalid(`${file.name}: ${reasonOf(thrown)}`, thrown);
+  }
+  for (const step of file.at ?? []) value = Object(value)[step];
+  return value;
+}
+
+/** `${env:NAME}`, also within a longer text; `$${env:NAME}` stands for itself. */
+const reference = /\$?\$\{env:([^}\n]{0,200})(\}?)/g;
+const variableName = /^[A-Za-z_]\w*$/;
+
+/** Texts of this file alone: what a variable holds is not looked at again. */
+function fillIn(parsed: Parsed, root: Node, environment: NodeJS.ProcessEnv, missing: Map<string, string>): void {
+  visit(root, {
+    Scalar: (key, node) => {
+      if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('${env:')) return;
+      const place = (): string => placeIn(parsed, node.range?.[0] ?? 0);
+      node.value = node.value.replace(reference, (text: string, name: string, end: string) => {
+        if (text.startsWith('$$')) return text.slice(1);
+        if (end === '' || !variableName.test(name)) throw invalid(`${place()}: a variable of the environment is written \${env:NAME}; write $\${env: for the text itself`);
+        const value = environment[name];
+        // One that is empty was forgotten, most likely.
+        if (value !== undefined && value !== '') return value;
+        if (!missing.has(name)) missing.set(name, place());
+        return '';
+      });
+    },
+  });
+}
+
+function placeIn({ file, lines }: Parsed, offset: number): string {
+  const { line, col } = lines.linePos(offset);
+  return `${file.name}:${line}:${col}`;
+}
+
+/** Of the member, or of the last one on the way to it that there is. */
+function positionOf({ document }: Parsed, steps: readonly (string | number)[]): number {
+  let node: unknown = document.contents;
+  let offset = isNode(node) ? node.range?.[0] ?? 0 : 0;
+  for (let at = 0; at < steps.length; at += 1) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (isSeq(node)) {
+      node = node.items[Number(steps[at])];
+      if (isNode(node)) offset = node.range?.[0] ?? offset;
+      else return offset;
+    } else if (isMap(node)) {
+      // Names of members may have dots in them.
+      const found = pairOf(node.items, steps, at);
+      if (found === undefined) return offset;
+      const { pair, next } = found;
+      at = next - 1;
+      if (isNode(pair.key)) offset = pair.key.range?.[0] ?? offset;
+      node = pair.value;
+    } else {
+      return offset;
+    }
+  }
+  return offset;
+}
+
+function pairOf(pairs: readonly Pair[], steps: readonly (string | number)[], from: number): { readonly pair: Pair; readonly next: number } | undefined {
+  for (let next = from + 1; next <= steps.length; next += 1) {
+    const name = steps.slice(from, next).join('.');
+    const pair = pairs.find(({ key }) => isScalar(key) && String(key.value) === name);
+    if (pair !== undefined) return { pair, next };
+  }
+  return undefined;
+}
