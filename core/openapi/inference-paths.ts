@@ -2,7 +2,7 @@
 
 import { proxy } from '../endpoints/proxy.js';
 import type { EndpointDefinition, JsonSchema } from '../exchange/endpoint.js';
-import { modelsPath, edgeRoutes, exactRoutes, familyRoutes, proxyMethods, proxyPath } from '../router/routes.js';
+import { edgeRoutes, exactRoutes, familyRoutes, modelsPath, promptRoutes, promptSegment, proxyMethods, proxyPath } from '../router/routes.js';
 import type { Components } from './components.js';
 import type { PathItem } from './control-paths.js';
 import { inferenceRefusals } from './errors.js';
@@ -19,6 +19,7 @@ interface DescribedRoute {
 export const inferenceRoutes = (): readonly DescribedRoute[] => [
   ...exactRoutes,
   ...familyRoutes.map(({ method, path, action, endpoint }) => ({ method, endpoint, path: `${path}/{id}${action === '' ? '' : `/${action}`}` })),
+  ...[...promptRoutes].map(([action, { endpoint }]) => ({ method: 'POST', path: `/v1/${promptSegment}/{id}/${action}`, endpoint })),
   ...exactRoutes.filter(({ path }) => path === modelsPath).map((route) => ({ ...route, path: `${modelsPath}/{id}` })),
 ];
 
@@ -41,11 +42,12 @@ export const callHeaders: Readonly<Record<string, Readonly<Record<string, unknow
 };
 const headerReferences = Object.keys(callHeaders).map((name) => ({ $ref: `#/components/parameters/${name}` }));
 
-function bodyOf({ endpoint }: DescribedRoute, { id, example, fields }: RouteDescription, components: Components): Readonly<Record<string, unknown>> {
+function bodyOf({ endpoint }: DescribedRoute, { id, example, body, fields }: RouteDescription, components: Components): Readonly<Record<string, unknown>> {
   if (endpoint.schema !== undefined) {
     const schema = components.add(`${id.slice(0, 1).toUpperCase()}${id.slice(1)}Body`, endpoint.schema());
     return { requestBody: { required: true, content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } } } };
   }
+  if (body !== undefined) return { requestBody: { required: true, content: { 'application/json': { schema: components.refer(body), example } } } };
   if (fields !== undefined) return { requestBody: { required: true, content: { 'multipart/form-data': { schema: fields } } } };
   return {};
 }

@@ -9,6 +9,8 @@ export interface RouteDescription {
   readonly tag: string;
   /** Of the request body. */
   readonly example?: unknown;
+  /** Where the endpoint has no schema of its body. */
+  readonly body?: JsonSchema;
   /** Of an upload: its fields. */
   readonly fields?: JsonSchema;
   /** JSON, unless it is bytes of this type. */
@@ -63,6 +65,12 @@ const bytes = { type: 'string', contentMediaType: 'application/octet-stream' };
 const messages = [{ role: 'user', content: 'Say hello' }];
 const chatModel = 'gpt-4o-mini';
 
+const promptBody = open('PromptCallBody', {
+  variables: { type: 'object', description: 'values for the template' }, stream: { type: 'boolean' },
+  hyperparameters: { type: 'object', description: 'members of the completion, in place of those that are saved with the prompt; they may stand beside variables as well' },
+}, ['variables']);
+const promptCall = { example: { variables: { name: 'Ada' } }, body: promptBody, tag: 'prompts', reply: chatCompletion, event: chatChunk };
+
 /** By method and path; `{id}` names the object in a path. */
 export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   'POST /v1/chat/completions': { id: 'createChatCompletion', summary: 'Answer a conversation', tag: 'chat', example: { model: chatModel, messages }, reply: chatCompletion, event: chatChunk },
@@ -83,6 +91,9 @@ export const routeDescriptions: Readonly<Record<string, RouteDescription>> = {
   'DELETE /v1/responses/{id}': { id: 'deleteResponse', summary: 'Delete a stored response', tag: 'responses', reply: deleted },
   'GET /v1/responses/{id}/input_items': { id: 'listResponseInputItems', summary: 'List what a response answered', tag: 'responses', reply: listed({ type: 'object' }) },
   'POST /v1/responses/{id}/cancel': { id: 'cancelResponse', summary: 'Stop a response that is made in the background', tag: 'responses', reply: response },
+  'POST /v1/prompts/{id}/completions': { id: 'createPromptCompletion', summary: 'Answer by a stored prompt; a version or label may stand behind its name: `greeting@2`', ...promptCall },
+  'POST /v1/prompts/{id}/generate': { id: 'generatePromptCompletion', summary: 'The older name of completions', ...promptCall },
+  'POST /v1/prompts/{id}/render': { id: 'renderPrompt', summary: 'The body of the completion that a stored prompt makes, without a call', tag: 'prompts', example: promptCall.example, body: promptBody, reply: open('RenderedPrompt', { success: { const: true }, data: { type: 'object' } }, ['success', 'data']) },
   'GET /v1/files': { id: 'listFiles', summary: 'List files', tag: 'files', reply: listed(file) },
   'POST /v1/files': { id: 'uploadFile', summary: 'Upload a file', tag: 'files', fields: upload({ file: bytes, purpose: text }, ['file', 'purpose']), reply: file },
   'GET /v1/files/{id}': { id: 'getFile', summary: 'Get what is known of a file', tag: 'files', reply: file },

@@ -13,11 +13,12 @@ import { describeApi } from '../../../core/openapi/document.js';
 import { errorSchemaOf } from '../../../core/openapi/errors.js';
 import { inferenceRoutes } from '../../../core/openapi/inference-paths.js';
 import { routeDescriptions } from '../../../core/openapi/inference.js';
-import { edgeRoutes, exactRoutes, familyRoutes, proxyMethods } from '../../../core/router/routes.js';
+import * as routes from '../../../core/router/routes.js';
 
 // A CommonJS module: its default export is the function in one view of it and a member in the other.
 const addFormats = 'default' in addFormatsModule ? addFormatsModule.default : addFormatsModule;
 
+const { edgeRoutes, exactRoutes, familyRoutes, promptRoutes, proxyMethods } = routes;
 const description = describeApi(resources, '1.2.3');
 const operations = Object.entries(description.paths).flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, method, operation })));
 const served = new Set(operations.flatMap(({ method, path, operation }) => [path, ...(operation['x-aliases'] as string[] | undefined ?? [])].map((each) => `${method.toUpperCase()} ${each}`)));
@@ -48,11 +49,17 @@ describe('the description of the API', () => {
     const control = resources.flatMap((resource) => Object.values(resource.operations)).flatMap(({ method, path, aliases }) => [path, ...aliases].map((each) => `${method} /v1${each}`));
     const inference = [
       ...exactRoutes.map(({ method, path }) => `${method} ${path}`), ...familyRoutes.map(({ method, path, action }) => `${method} ${path}/{id}${action === '' ? '' : `/${action}`}`), 'GET /v1/models/{id}',
+      ...[...promptRoutes.keys()].map((action) => `POST /v1/prompts/{id}/${action}`),
     ];
     const edge = edgeRoutes.map(({ path }) => `GET ${path}`);
     const proxy = proxyMethods.map((method) => `${method} /v1/proxy/{path}`);
     assert.deepEqual([...served].sort(), [...control, ...inference, ...edge, ...proxy].sort());
     assert.deepEqual(inferenceRoutes().map(({ method, path }) => `${method} ${path}`).sort(), Object.keys(routeDescriptions).sort(), 'routes and what is said of them in core/openapi/inference.ts');
+  });
+
+  it('knows all tables of routes that there are', () => {
+    const tables = ['controlSegments', 'edgeRoutes', 'exactRoutes', 'familyRoutes', 'modelsPath', 'promptReserved', 'promptRoutes', 'promptSegment', 'proxyMethods', 'proxyPath', 'publicControl', 'reservedGets'];
+    assert.deepEqual(Object.entries(routes).flatMap(([name, each]) => (typeof each === 'function' ? [] : [name])).sort(), tables, 'a new table of routes belongs into core/openapi and here');
   });
 
   it('names each operation once, and says whom it lets in', () => {
