@@ -30,6 +30,8 @@ export interface Operation {
   readonly query: TSchema | null;
   /** Null: a body is refused, unless it is empty or an empty object. */
   readonly body: TSchema | null;
+  /** It runs alone among the calls that change something; removals do without saying so. */
+  isAlone(input: Input): boolean;
   /** In the audit log: `created`, `updated`, `deleted`, `rotated`; null: it changes nothing. */
   readonly action: string | null;
   /** The shape of its answer, for the docs: every member is named, and no other is there. Tests hold each answer against it. */
@@ -46,6 +48,7 @@ export interface OperationDefinition<Q extends TSchema, B extends TSchema> {
   readonly isPublic?: boolean;
   readonly query?: Q;
   readonly body?: B;
+  readonly isAlone?: (input: Input<Static<Q>, Static<B>>) => boolean;
   readonly action?: string;
   readonly reply: TSchema;
   readonly handle: (context: ControlContext, input: Input<Static<Q>, Static<B>>) => Promise<Reply> | Reply;
@@ -65,6 +68,7 @@ export function operation<Q extends TSchema = TSchema, B extends TSchema = TSche
   return Object.freeze({
     method, path, aliases, params, scope: typeof scope === 'string' ? [scope] : scope, isPublic, query, body, action, reply,
     // Dispatch has checked both against the schemas that the types were made of.
+    isAlone: (input: Input) => method === 'DELETE' || definition.isAlone?.(input as Input<Static<Q>, Static<B>>) === true,
     handle: (context: ControlContext, input: Input) => definition.handle(context, input as Input<Static<Q>, Static<B>>),
   });
 }

@@ -17,6 +17,7 @@ import { KeptReplies, type KeptCall } from './kept-replies.js';
 import { RefusalAllowance } from './refusal-allowance.js';
 import { ControlRouter, type ControlRoute } from './router.js';
 import type { ControlServices } from './services.js';
+import { Turns } from './turns.js';
 
 export const repeatedHeader = 'x-gateway-idempotent-replay';
 /** A row that others change faster than a handler runs is not changed by it. */
@@ -38,10 +39,17 @@ interface Outcome {
   readonly isRepeated: boolean;
 }
 
+interface Written {
+  readonly outcome: Outcome;
+  /** Of the commit; null: nothing changed. */
+  readonly sequence: number | null;
+}
+
 export class ControlPlane {
   readonly router: ControlRouter;
   readonly #kept: KeptReplies;
   readonly #refusals = new RefusalAllowance();
+  readonly #turns = new Turns();
 
   constructor(readonly services: ControlServices, readonly resources: readonly Resource[], readonly gate = new ControlGate()) {
     this.router = new ControlRouter(resources);
@@ -100,6 +108,18 @@ export class ControlPlane {
 
   /** Handler and commit, again when a row changed in between. */
   async #perform(call: ControlCall, route: ControlRoute, input: CheckedInput, kept: KeptCall | undefined): Promise<Outcome> {
+    const endTurn = route.operation.action === null ? null : await this.#turns.take(route.operation.isAlone(input));
+    let written: Written;
+    try {
+      written = await this.#write(call, route, input, kept);
+    } finally {
+      endTurn?.();
+    }
+    if (written.sequence !== null) await this.services.untilObeyed(written.sequence);
+    return written.outcome;
+  }
+
+  async #write(call: ControlCall, route: ControlRoute, input: CheckedInput, kept: KeptCall | undefined): Promise<Written> {
     const { repository } = this.services;
     for (let tries = 0; tries < triesMax; tries += 1) {
       const nowMs = this.services.now();
@@ -107,7 +127,7 @@ export class ControlPlane {
       const context = new ControlContext(call.caller, input.workspaceId, repository, this.services, nowMs, call);
       if (before !== undefined) {
         await requireStill(route, context, input);
-        return { ...before, status: 200, headers: [], isRepeated: true };
+        return { outcome: { ...before, status: 200, headers: [], isRepeated: true }, sequence: null };
       }
       // Named is looked at, whether the operation reads it or not: a locked key names its own.
       const workspace = input.workspaceId === undefined ? undefined : await context.workspace();
@@ -123,10 +143,9 @@ export class ControlPlane {
         change.audit.push(auditRecord(context.actor === null ? call : { ...call, caller: context.actor }, { status: 200, nowMs, kind: route.resource.kind, action: route.operation.action, body: context.auditBody ?? input.body, workspaceId: workspace?.id, details }));
       }
       const outcome = { ...answer, body, version, isRepeated: false };
-      if (change.isEmpty) return outcome;
+      if (change.isEmpty) return { outcome, sequence: null };
       try {
-        await this.services.untilObeyed(await repository.commit(change));
-        return outcome;
+        return { outcome, sequence: await repository.commit(change) };
       } catch (thrown) {
         if (!(thrown instanceof CommitConflict)) throw isGatewayError(thrown) ? thrown : fail('STORAGE_REFUSED', { reason: reasonOf(thrown) }, thrown);
         if (thrown.kind === 'duplicate') throw fail('ROW_EXISTS', { kind: route.resource.kind, id: `with this ${thrown.index}`, param: thrown.index });

@@ -124,7 +124,7 @@ export const configsResource = defineResource({
       },
     }),
     create: operation({
-      method: 'POST', path: '/configs', scope: 'configs.create', action: 'created',
+      method: 'POST', path: '/configs', scope: 'configs.create', action: 'created', isAlone: ({ body }) => isTrue(body.is_default),
       body: object({ name: Type.Optional(nameField()), slug: Type.Optional(slugField()), config: configField(), is_default: Type.Optional(flag()) }),
       reply: writtenSchema,
       handle: async (context, { body }) => {
@@ -149,7 +149,7 @@ export const configsResource = defineResource({
       handle: async (context, { params, query }) => read(context, await configOf(context, params.slug ?? ''), query.version),
     }),
     update: operation({
-      method: 'PUT', path: '/configs/{slug}', scope: 'configs.update', action: 'updated',
+      method: 'PUT', path: '/configs/{slug}', scope: 'configs.update', action: 'updated', isAlone: ({ body }) => isTrue(body.is_default),
       body: object({ name: Type.Optional(nameField()), config: Type.Optional(configField()), status: Type.Optional(choice(['active', 'archived'])), is_default: Type.Optional(flag()) }),
       reply: writtenSchema,
       handle: async (context, { params, body }) => {

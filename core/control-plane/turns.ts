@@ -1,0 +1,63 @@
+// Control calls that change something run side by side; one that needs the rows it looked at to stay as they are until its own change is written runs alone:
+// who removes a row looks whether others name it, and nobody may begin to name it meanwhile. Holds within one process.
+
+/** What runs alone waits so long for those before it, in milliseconds; then it runs beside them, as if there were another process. */
+const patienceMs = 5_000;
+
+interface Waiting {
+  readonly isAlone: boolean;
+  readonly start: () => void;
+}
+
+export class Turns {
+  #running = 0;
+  #isAlone = false;
+  /** In the order they came. */
+  #waiting: Waiting[] = [];
+
+  /** Resolves with what ends the turn, to be called once. Never rejects. */
+  async take(isAlone: boolean): Promise<() => void> {
+    if (this.#mayStart(isAlone) && this.#waiting.length === 0) this.#begin(isAlone);
+    else await this.#wait(isAlone);
+    return () => {
+      this.#running -= 1;
+      if (isAlone) this.#isAlone = false;
+      this.#startWaiting();
+    };
+  }
+
+  #mayStart(isAlone: boolean): boolean {
+    return isAlone ? this.#running === 0 : !this.#isAlone;
+  }
+
+  #begin(isAlone: boolean): void {
+    this.#running += 1;
+    if (isAlone) this.#isAlone = true;
+  }
+
+  #wait(isAlone: boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#waiting = this.#waiting.filter((each) => each !== waiting);
+        waiting.start();
+        this.#startWaiting();
+      }, patienceMs);
+      const waiting: Waiting = {
+        isAlone,
+        start: () => {
+          clearTimeout(timer);
+          this.#begin(isAlone);
+          resolve();
+        },
+      };
+      this.#waiting.push(waiting);
+    });
+  }
+
+  #startWaiting(): void {
+    for (let next = this.#waiting[0]; next !== undefined && this.#mayStart(next.isAlone); [next] = this.#waiting) {
+      this.#waiting.shift();
+      next.start();
+    }
+  }
+}
