@@ -54,7 +54,7 @@ function objectOf(exchange: Exchange, usage: Usage): LogRecord {
     status: exchange.status, ended: exchange.ending, errorCode: exchange.errorCode, isStream: exchange.isStream, attempts: exchange.attempts, cacheStatus: exchange.cacheStatus,
     finishReason: usage.finishReason, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, totalTokens: usage.totalTokens, cachedTokens: usage.cachedTokens,
     reasoningTokens: usage.reasoningTokens, requestBytes: exchange.requestBytes, responseBytes: exchange.responder.bytesSent, startedAtMs: exchange.startedAtMs,
-    firstByteMs: exchange.firstByteAt - exchange.startedAt, tookMs: performance.now() - exchange.startedAt, upstreamMs: exchange.upstreamMs, metadata: head.metadata ?? '', providerSlug: '', configId: '', configVersionId: '', hookResults: '',
+    firstByteMs: exchange.firstByteAt - exchange.startedAt, tookMs: performance.now() - exchange.startedAt, upstreamMs: exchange.upstreamMs, metadata: head.metadata ?? '', providerSlug: '', configId: '', configVersionId: '', promptSlug: '', promptId: '', promptVersionId: '', hookResults: '',
   };
 }
 

@@ -36,5 +36,5 @@ export const endings = ['complete', 'client', 'upstream', 'gateway'] as const;
 export const tag = {
   id: 1, traceId: 2, spanId: 3, parentSpanId: 4, spanName: 5, organisationId: 6, workspaceId: 7, keyId: 8, endpoint: 9, method: 10, path: 11, provider: 12,
   model: 13, targetPath: 14, errorCode: 15, cacheStatus: 16, finishReason: 17, metadata: 18, hookResults: 19, configId: 20, configVersionId: 21,
-  providerSlug: 22,
+  providerSlug: 22, promptSlug: 23, promptId: 24, promptVersionId: 25,
 } as const;

@@ -90,6 +90,9 @@ export class RecordReader {
       configId: this.#repeated(start + at.configId, tag.configId),
       configVersionId: this.#repeated(start + at.configVersionId, tag.configVersionId),
       providerSlug: this.#repeated(start + at.providerSlug, tag.providerSlug),
+      promptSlug: this.#text(tag.promptSlug),
+      promptId: this.#text(tag.promptId),
+      promptVersionId: this.#text(tag.promptVersionId),
     };
   }
 

@@ -3,7 +3,7 @@
 // call: numbers go out as numbers, ids as bytes, texts that come back as numbers of the dictionary. Texts longer than a record may
 // have are cut here roughly, and exactly where they are read.
 
-import type { Exchange, ExchangePrincipal } from '../exchange/exchange.js';
+import type { Exchange, ExchangePrincipal, StoredPromptName } from '../exchange/exchange.js';
 import type { Usage } from '../exchange/usage.js';
 import type { Admission } from '../telemetry/admission.js';
 import type { FaultReport } from '../telemetry/fault-report.js';
@@ -98,6 +98,8 @@ export class RecordWriter {
     this.#repeated(this.#configId, config === null ? '' : config.id, tag.configId);
     this.#repeated(this.#configVersionId, config === null ? '' : config.versionId, tag.configVersionId);
     this.#repeated(this.#providerSlug, exchange.providerSlug, tag.providerSlug);
+    const { prompt } = exchange;
+    if (prompt !== null) this.#prompt(prompt);
     if (head.spanName !== undefined) this.#text(this.#cut(head.spanName, limits.spanName, isRefused), tag.spanName);
     this.#text(this.#cut(head.path, limits.path, isRefused), tag.path);
     if (head.metadata !== undefined) this.#text(this.#cut(head.metadata, limits.metadata, isRefused), tag.metadata);
@@ -175,6 +177,12 @@ export class RecordWriter {
   /** No record will follow. */
   close(): void {
     this.#ring.close();
+  }
+
+  #prompt({ slug, id, versionId }: StoredPromptName): void {
+    this.#text(slug, tag.promptSlug);
+    this.#text(id, tag.promptId);
+    this.#text(versionId, tag.promptVersionId);
   }
 
   /** At most so much that the reader sees that it has to be cut, and where: no unit takes less than a byte. */

@@ -19,6 +19,7 @@ export const sampleLogRecord = (changes: Partial<LogRecord> = {}): LogRecord => 
   inputTokens: 12, outputTokens: 34, totalTokens: 46, cachedTokens: -1, reasoningTokens: -1, requestBytes: 321, responseBytes: 654,
   startedAtMs: 1_700_000_000_000, firstByteMs: 12.5, tookMs: 80.25, upstreamMs: 11.75, metadata: '{"_user":"ünï😀"}', hookResults: '',
   providerSlug: 'main', configId: '0190f1d2-7a4b-7c3d-8e5f-0123456789ab', configVersionId: '0190f1d2-7a4b-7c3d-8e5f-0123456789ac',
+  promptSlug: 'pp-main', promptId: '0190f1d2-7a4b-7c3d-8e5f-0123456789ad', promptVersionId: '0190f1d2-7a4b-7c3d-8e5f-0123456789ae',
   ...changes,
 });
 

@@ -2,8 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { LogRecord } from '@gateway/plugin-sdk';
+import { fakeHost } from '@gateway/plugin-sdk/testing';
 import OpenAI from 'openai';
 import { workspaces } from '../../core/storage/tables/workspaces.js';
+import { readLogBatch } from '../../plugins/exporters/store/log-batch.js';
+import storage from '../../plugins/storage/lmdb/plugin.js';
 import { adminKey, apiKey, startTestGateway } from '../support/gateway.js';
 import { putRows } from '../support/rows.js';
 import { storedData } from '../support/stored.js';
@@ -32,6 +36,7 @@ await rows.config('pc-retry', { retry: { attempts: 1 }, override_params: { top_p
 await rows.config('pc-second', { provider: '@second' });
 await rows.config('pc-fallback', { strategy: { mode: 'fallback' }, targets: [{ provider: '@broken' }, { provider: '@main' }] });
 await rows.config('pc-cached', { cache: { mode: 'simple' } });
+await rows.config('pc-shared', { cache: { mode: 'simple', share_in_flight: true } });
 await rows.config('pc-checked', { output_guardrails: [{ 'default.contains': { words: ['Hello'], operator: 'any' }, deny: false }] });
 const first = await rows.repository.get(workspaces, rows.workspaceId);
 assert.ok(first !== undefined);
@@ -154,6 +159,10 @@ describe('a call of a stored prompt', () => {
     assert.deepEqual([missed, hit, other].map(({ headers, sent, body }) => [headers.get('x-gateway-cache-status'), sent.length, body.status, body.body.id]), [
       ['MISS', 1, 'success', 'chatcmpl-1'], ['HIT', 0, 'success', 'chatcmpl-1'], ['MISS', 1, 'success', 'chatcmpl-1'],
     ]);
+    const together = await Promise.all([withConfig('pc-shared', 'thrice'), withConfig('pc-shared', 'thrice')]);
+    assert.deepEqual([together.map(({ body }) => [body.status, body.id, body.body.id]), upstream.received.filter(({ body }) => body.includes('thrice')).length], [
+      [['success', 'chatcmpl-1', 'chatcmpl-1'], ['success', 'chatcmpl-1', 'chatcmpl-1']], 1,
+    ]);
     const checked = await withConfig('pc-checked');
     assert.deepEqual([checked.status, checked.body.body.hook_results !== undefined, checked.body.hook_results !== undefined], [200, true, true], checked.text);
     const broken = await call('pp-plain/completions', question(), { 'x-gateway-provider': '@broken' });
@@ -262,5 +271,28 @@ describe('a call of a prompt that is refused', () => {
     await makePrompt('pp-lists', { string: '{{#a}}{{#a}}{{#a}}{{/a}}{{/a}}{{/a}}', model: 'm' });
     const { status, body } = await call('pp-lists/completions', { variables: { a: Array.from({ length: 1000 }, () => 1) } });
     assert.deepEqual([status, body.error.code, body.error.param], [400, 'body_invalid', 'variables']);
+  });
+});
+
+describe('the log of calls', () => {
+  it('names the prompt and its version, also of calls that are refused, and has nothing of renderings', async () => {
+    const { id, prompt_version_id: versionId } = await control('GET', `/v1/prompts/pp-plain?workspace_id=${rows.workspaceId}`);
+    await call('pp-plain/completions', question(), { 'x-gateway-trace-id': 'logged' });
+    await call('pp-plain/completions', { ...question(), temperature: 5 }, { 'x-gateway-trace-id': 'refused' });
+    await call('pp-plain/render', question(), { 'x-gateway-trace-id': 'rendered' });
+    await call('/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'x' }] }, { 'x-gateway-provider': '@main', 'x-gateway-trace-id': 'without' });
+    await gateway.stop();
+    const records = new Map<string, LogRecord>();
+    const opened = await storage.create({ path: gateway.dataDir }, fakeHost());
+    try {
+      for await (const row of (await opened.open('exporter-store-logs')).range({ from: '0', to: ':', limit: 1000 })) for (const record of readLogBatch(row.value)) records.set(record.traceId, record);
+    } finally {
+      await opened.close?.();
+    }
+    const told = (trace: string): unknown => (({ promptSlug, promptId, promptVersionId, status, endpoint, path }) => [promptSlug, promptId, promptVersionId, status, endpoint, path])(records.get(trace) ?? assert.fail(trace));
+    assert.deepEqual(told('logged'), ['pp-plain', id, versionId, 200, 'chatCompletions', '/v1/prompts/pp-plain/completions']);
+    assert.deepEqual(told('refused'), ['pp-plain', id, versionId, 400, 'chatCompletions', '/v1/prompts/pp-plain/completions']);
+    assert.deepEqual(told('without'), ['', '', '', 200, 'chatCompletions', '/v1/chat/completions']);
+    assert.equal(records.has('rendered'), false);
   });
 });

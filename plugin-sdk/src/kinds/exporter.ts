@@ -31,6 +31,10 @@ export interface LogRecord {
   /** Ids of the stored config and of its version; empty without. */
   readonly configId: string;
   readonly configVersionId: string;
+  /** The stored prompt that the call was made of, and its version; empty without. */
+  readonly promptSlug: string;
+  readonly promptId: string;
+  readonly promptVersionId: string;
   /** Place of the last target tried: `config.targets[1]`. */
   readonly targetPath: string;
   readonly status: number;

@@ -19,6 +19,7 @@ const blank: LogRecord = {
   isStream: false, attempts: 0, cacheStatus: '', finishReason: '',
   inputTokens: -1, outputTokens: -1, totalTokens: -1, cachedTokens: -1, reasoningTokens: -1, requestBytes: 0, responseBytes: 0,
   startedAtMs: 0, firstByteMs: -1, tookMs: 0, upstreamMs: 0, metadata: '', hookResults: '', configId: '', configVersionId: '', providerSlug: '',
+  promptSlug: '', promptId: '', promptVersionId: '',
 };
 const blankFields: Readonly<Record<string, unknown>> = { ...blank };
 /** Filled and emptied by one batch at a time. */
@@ -32,6 +33,7 @@ const columns: { readonly [Name in keyof LogRecord]: LogRecord[Name] extends num
   reasoningTokens: new NumberColumn(), requestBytes: new NumberColumn(), responseBytes: new NumberColumn(), startedAtMs: new NumberColumn(),
   firstByteMs: new NumberColumn(), tookMs: new NumberColumn(), upstreamMs: new NumberColumn(), metadata: new ValueColumn(),
   hookResults: new ValueColumn(), configId: new ValueColumn(), configVersionId: new ValueColumn(), providerSlug: new ValueColumn(),
+  promptSlug: new ValueColumn(), promptId: new ValueColumn(), promptVersionId: new ValueColumn(),
 };
 const fields = Object.keys(columns);
 const allColumns = Object.values(columns);
@@ -80,6 +82,9 @@ export function packLogBatch(batch: readonly LogRecord[]): Uint8Array {
     columns.configId.push(record.configId);
     columns.configVersionId.push(record.configVersionId);
     columns.providerSlug.push(record.providerSlug);
+    columns.promptSlug.push(record.promptSlug);
+    columns.promptId.push(record.promptId);
+    columns.promptVersionId.push(record.promptVersionId);
   }
   return packr.pack([logBatchFormat, batch.length, fields, allColumns.map((column) => column.packed())]);
 }

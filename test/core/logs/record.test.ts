@@ -40,6 +40,7 @@ function ended(record: LogRecord): [Exchange, Usage] {
   Object.assign(exchange.responder, { bytesSent: record.responseBytes });
   Object.defineProperties(exchange, Object.fromEntries(Object.entries({
     traceId, parentSpanId, provider, targetPath, attempts, providerSlug: record.providerSlug,
+    prompt: record.promptSlug === '' && record.promptId === '' && record.promptVersionId === '' ? null : { slug: record.promptSlug, id: record.promptId, versionId: record.promptVersionId },
     storedConfig: record.configId === '' && record.configVersionId === '' ? null : { id: record.configId, versionId: record.configVersionId, slug: '' },
     principal: { organisationId: record.organisationId, workspaceId: record.workspaceId, keyId: record.keyId },
     status: record.status, ending: record.ended, errorCode: record.errorCode, isStream: record.isStream, cacheStatus: record.cacheStatus,
@@ -65,7 +66,7 @@ const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 60 });
 const tokens = fc.oneof(fc.constant(-1), fc.nat(), fc.double({ noNaN: true }));
 const times = fc.double({ min: 0, max: 1e6, noNaN: true, noDefaultInfinity: true }).map((value) => Math.round(value * 1024) / 1024);
 const anyRecord: fc.Arbitrary<LogRecord> = fc.record({
-  id, traceId: id, spanId: id, parentSpanId: id, spanName: text, organisationId: text, providerSlug: text, configId: text, configVersionId: text, workspaceId: text, keyId: key,
+  id, traceId: id, spanId: id, parentSpanId: id, spanName: text, organisationId: text, providerSlug: text, configId: text, configVersionId: text, promptSlug: text, promptId: text, promptVersionId: text, workspaceId: text, keyId: key,
   endpoint: fc.constantFrom('chatCompletions', 'proxy', 'responses'), method: fc.constantFrom('POST', 'GET', 'DELETE'), path: text, provider: text, model: text.filter((value) => value !== ''), targetPath: text,
   status: fc.nat(999), ended: fc.constantFrom('complete', 'client', 'upstream', 'gateway'), errorCode: fc.constantFrom('', 'INTERNAL', 'KEY_MISSING'), isStream: fc.boolean(),
   attempts: fc.nat(100), cacheStatus: fc.constantFrom('DISABLED', 'HIT', 'SEMANTIC HIT'), finishReason: text,
@@ -92,7 +93,7 @@ describe('a record in a ring', () => {
 
   it('of a plain call takes less than 256 bytes', () => {
     const { writer, read, memory } = setUp();
-    const record = sampleLogRecord({ traceId: '0b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a11', metadata: '', spanName: '' });
+    const record = sampleLogRecord({ traceId: '0b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a11', metadata: '', spanName: '', promptSlug: '', promptId: '', promptVersionId: '' });
     const [exchange, usage] = ended(record);
     writer.write(exchange, usage);
     assert.ok((memory.words[0] ?? 0) < 256, `${memory.words[0]}`);
