@@ -44,8 +44,8 @@ function ended(record: LogRecord): [Exchange, Usage] {
     storedConfig: record.configId === '' && record.configVersionId === '' ? null : { id: record.configId, versionId: record.configVersionId, slug: '' },
     principal: { organisationId: record.organisationId, workspaceId: record.workspaceId, keyId: record.keyId },
     status: record.status, ending: record.ended, errorCode: record.errorCode, isStream: record.isStream, cacheStatus: record.cacheStatus,
-    requestBytes: record.requestBytes, upstreamMs: record.upstreamMs, startedAt: 1000, startedAtMs: record.startedAtMs,
-    firstByteAt: record.firstByteMs === -1 ? 0 : 1000 + record.firstByteMs,
+    requestBytes: record.requestBytes, upstreamMs: record.upstreamMs, startedAt: 1, startedAtMs: record.startedAtMs,
+    firstByteAt: record.firstByteMs === -1 ? 0 : 1 + record.firstByteMs,
   }).map(([name, value]) => [name, { value }])));
   const { model, finishReason, inputTokens, outputTokens, totalTokens, cachedTokens, reasoningTokens } = record;
   return [exchange, { model, finishReason, inputTokens, outputTokens, totalTokens, cachedTokens, reasoningTokens }];
