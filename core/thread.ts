@@ -17,6 +17,7 @@ import { RingMemory } from './logs/ring.js';
 import { BuiltBodies } from './pipeline/cache/built-bodies.js';
 import { InFlight } from './pipeline/cache/in-flight.js';
 import { Refreshed } from './pipeline/cache/refreshed.js';
+import { HeaderMetadata } from './pipeline/request/header-metadata.js';
 import { Pipeline } from './pipeline/request/run.js';
 import { CacheInstances } from './plan/compile-cache.js';
 import { closeProviders, forgetProviders } from './plan/load-provider.js';
@@ -158,6 +159,7 @@ export class DataThread {
       authenticator,
       plans,
       rows: snapshot,
+      headerMetadata: settings.headersToMetadata.length === 0 ? null : new HeaderMetadata(settings.headersToMetadata),
       breakers,
       timers: services.timers,
       logger: services.logger,

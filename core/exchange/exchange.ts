@@ -57,6 +57,9 @@ export interface BodyReader {
 
 const nobody: ExchangePrincipal = Object.freeze({ keyId: '', workspaceId: '', organisationId: '' });
 const noTarget: TargetView = Object.freeze({ provider: '', attempt: 0 });
+/** Metadata that name the end user, unless the request does; they come from its body. */
+const endUserName = '_user';
+const endUserCharsMax = 128;
 const noMetadata: Readonly<Record<string, Json>> = Object.freeze({});
 export const noBytes = new Uint8Array(0);
 
@@ -88,6 +91,8 @@ export class Exchange implements PluginExchange {
   hasLongNumbers: boolean | undefined = undefined;
   /** The model that a body named whose members are no longer held; else empty. */
   model = '';
+  /** The end user that such a body named; else empty. */
+  user = '';
   /** The client's body, when hooks have made another one of it. */
   sentBytes: Uint8Array | null = null;
 
@@ -167,7 +172,20 @@ export class Exchange implements PluginExchange {
 
   /** Throws HEADER_INVALID when the header is not a JSON object. */
   get metadata(): Readonly<Record<string, Json>> {
-    return this.#metadata ??= parseMetadata(this.head.metadata);
+    const said = this.#metadata ??= parseMetadata(this.head.metadata);
+    const user = this.#endUser;
+    return user === '' || Object.hasOwn(said, endUserName) ? said : this.#metadata = { ...said, [endUserName]: user };
+  }
+
+  /** As JSON, for the log; undefined when there is none. */
+  get metadataText(): string | undefined {
+    return this.#endUser === '' ? this.head.metadata : JSON.stringify(this.metadata);
+  }
+
+  /** `user` of a body whose members are held anyway: none is parsed for it. */
+  get #endUser(): string {
+    const user = this.parsed === undefined ? this.user : this.parsed.user;
+    return typeof user === 'string' ? user.slice(0, endUserCharsMax) : '';
   }
 
   /** What the key, or else the workspace, says of the call; it wins over what the request says. The head tells the same from here on. */
@@ -217,8 +235,9 @@ export class Exchange implements PluginExchange {
   /** Nobody is expected to ask for members of the body any more, which take as much memory as its bytes. Whoever does has it parsed again. */
   forgetMembers(): void {
     if (this.parsed === undefined) return;
-    const { model } = this.parsed;
+    const { model, user } = this.parsed;
     this.model = typeof model === 'string' ? model : '';
+    this.user = typeof user === 'string' ? user : '';
     this.parsed = undefined;
   }
 

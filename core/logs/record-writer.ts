@@ -102,7 +102,8 @@ export class RecordWriter {
     if (prompt !== null) this.#prompt(prompt);
     if (head.spanName !== undefined) this.#text(this.#cut(head.spanName, limits.spanName, isRefused), tag.spanName);
     this.#text(this.#cut(head.path, limits.path, isRefused), tag.path);
-    if (head.metadata !== undefined) this.#text(this.#cut(head.metadata, limits.metadata, isRefused), tag.metadata);
+    const metadata = exchange.metadataText;
+    if (metadata !== undefined) this.#text(this.#cut(metadata, limits.metadata, isRefused), tag.metadata);
     if (hookResults !== '') this.#text(this.#cut(hookResults, limits.hookResults, isRefused), tag.hookResults);
     const traceId = this.#cut(exchange.traceId, limits.traceId, isRefused);
     const spanId = this.#cut(exchange.spanId, limits.spanId, isRefused);

@@ -14,6 +14,7 @@ import type { Breakers } from '../upstream/breaker.js';
 import type { TimerWheel } from '../upstream/timer-wheel.js';
 import type { BuiltBodies } from './cache/built-bodies.js';
 import type { InFlight } from './cache/in-flight.js';
+import type { HeaderMetadata } from './request/header-metadata.js';
 import type { Refreshed } from './cache/refreshed.js';
 
 export interface PipelineSettings {
@@ -28,6 +29,8 @@ export interface PipelineServices {
   readonly authenticator: Authenticator;
   readonly plans: PlanCache;
   readonly rows: StoredRows;
+  /** Null: no header counts as metadata. */
+  readonly headerMetadata: HeaderMetadata | null;
   readonly breakers: Breakers;
   /** Time-outs of attempts. */
   readonly timers: TimerWheel;

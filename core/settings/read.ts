@@ -67,6 +67,7 @@ export interface Settings {
   readonly secretSources: readonly SecretSourceRule[];
   readonly trustedHosts: readonly string[];
   readonly corsOrigins: readonly string[];
+  readonly headersToMetadata: readonly string[];
   readonly logLevel: LogLevel;
   readonly tls: TlsFiles | undefined;
   /** Package names, or absolute paths of package folders. */
@@ -199,6 +200,7 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note
     secretSources: Object.freeze(given.secret_sources.map((entry) => Object.freeze({ id: entry.slice(0, entry.indexOf('=')), rule: entry.slice(entry.indexOf('=') + 1) }))),
     trustedHosts: Object.freeze(given.trusted_hosts),
     corsOrigins: Object.freeze(given.cors_origins),
+    headersToMetadata: Object.freeze(given.headers_to_metadata),
     logLevel: given.log_level,
     tls: checkTls(given.tls_key_file, given.tls_cert_file, cwd, note),
     plugins: Object.freeze(given.plugins.map((named) => (/^\.{1,2}(?:[/\\]|$)/.test(named) ? resolve(pluginsFolder, named) : named))),

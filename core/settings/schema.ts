@@ -121,6 +121,12 @@ export const settingProperties = {
     type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^(?:\\*|[a-z][a-z0-9+.-]*://[^\\s,/]+)$' }, defaultText: 'none', expected: 'a list of origins such as https://app.example.com, or *',
     description: 'Origins of web pages whose scripts may call the gateway (CORS), such as `https://app.example.com`; `*` for all. Whoever can read the page can read the key in it.',
   },
+  headers_to_metadata: {
+    type: 'array', default: [], uniqueItems: true,
+    items: { type: 'string', pattern: "^(?!(?:(?:proxy-)?authorization|(?:set-)?cookie|x-api-key|api-key|x-gateway-[^:]*)(?::|$))[!#$%&'*+.^_`|~0-9a-z-]+(?::[^\\s,:]{1,128})?$" },
+    defaultText: 'none', expected: 'a list of headers in lower case, each alone or with the name of its metadata: x-team, x-team:team, baggage; no credentials',
+    description: 'Headers of requests that count as metadata, such as `x-team` or `x-team:team`; `baggage` takes all that W3C baggage says. `x-gateway-metadata`, the key and the workspace win.',
+  },
   log_level: { type: 'string', default: 'info', enum: logLevels, description: 'Least severe log line that is written: `error`, `warn`, `info` or `debug`.' },
   tls_key_file: path('PEM file of the private key; serves HTTPS together with the certificate.'),
   tls_cert_file: path('PEM file of the certificate chain.'),
@@ -217,6 +223,7 @@ export interface CheckedSettings {
   secret_sources: string[];
   trusted_hosts: string[];
   cors_origins: string[];
+  headers_to_metadata: string[];
   log_level: LogLevel;
   tls_key_file?: string;
   tls_cert_file?: string;

@@ -67,7 +67,7 @@ await rows.provider('other', 'claude-itself', { id: 'id-of-other', workspaceId: 
 await workspace('ws-models', {});
 await rows.key('key-models-000000000', { workspaceId: 'ws-models' });
 
-const gateway = await startTestGateway(environment);
+const gateway = await startTestGateway({ ...environment, GATEWAY_HEADERS_TO_METADATA: 'x-tier:tier, baggage' });
 
 interface Answered {
   readonly status: number;
@@ -259,6 +259,27 @@ describe('what calls may not do', () => {
 
   it('is to name a config that is archived, unknown, or of another workspace', async () => {
     for (const config of ['pc-archived', 'pc-unknown', 'gold-tag']) assert.deepEqual(await call({ 'x-gateway-config': config }).then(({ status, code }) => [status, code]), [404, 'config_unknown'], config);
+  });
+});
+
+describe('metadata of a call', () => {
+  it('come from headers and from baggage where the operator says so, behind those that the call, its key and its workspace say', async () => {
+    const target = (condition: string, value: string): string => JSON.stringify({ strategy: { mode: 'conditional', conditions: [{ query: { [`metadata.${condition}`]: { $eq: value } }, then: 'gold' }], default: 'rest' }, targets: [{ name: 'gold', provider: '@second' }, { name: 'rest', provider: '@main' }] });
+    const goesTo = async (headers: Readonly<Record<string, string>>, body?: object): Promise<string> => {
+      const { status, sent } = await call(headers, body);
+      assert.equal(status, 200);
+      return sent?.headers.authorization === 'Bearer sk-stored-second' ? 'gold' : 'rest';
+    };
+    const tier = { 'x-gateway-config': target('tier', 'gold') };
+    assert.equal(await goesTo({ ...tier, 'x-tier': 'gold' }), 'gold');
+    assert.equal(await goesTo({ ...tier, baggage: 'other=1;prop, tier = gold;x=y ,broken' }), 'gold');
+    assert.equal(await goesTo({ ...tier, baggage: 'tier=silver', 'x-tier': 'gold' }), 'gold');
+    assert.equal(await goesTo({ ...tier, 'x-tier': 'gold', 'x-gateway-metadata': '{"tier":"silver"}' }), 'rest');
+    assert.equal(await goesTo({ ...tier, 'x-tier': 'gold', 'x-gateway-api-key': 'key-provider-000000' }), 'rest', 'the key says silver');
+    assert.equal(await goesTo({ ...tier, 'x-tier': 'silver', 'x-gateway-api-key': 'key-gold-00000000000' }), 'gold', 'the workspace says gold');
+    assert.equal(await goesTo({ 'x-gateway-config': target('city', 'New York'), baggage: 'city=New%20York' }), 'gold');
+    const user = { 'x-gateway-config': target('_user', 'jane') };
+    assert.deepEqual([await goesTo(user, { ...chat('m'), user: 'jane' }), await goesTo(user, { ...chat('m'), user: 'joe' }), await goesTo({ ...user, 'x-gateway-metadata': '{"_user":"jane"}' }, { ...chat('m'), user: 'joe' })], ['gold', 'rest', 'gold']);
   });
 });
 

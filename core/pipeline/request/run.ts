@@ -139,6 +139,7 @@ export class Pipeline implements CallEnd {
     exchange.principal = principal;
     if (principal.workspace === null) throw fail('KEY_WITHOUT_WORKSPACE');
     requireScope(principal, exchange.route);
+    if (this.services.headerMetadata !== null) this.services.headerMetadata.addTo(exchange);
     if (principal.defaults !== null || principal.workspace.rules !== null) govern(exchange, principal.defaults, principal.workspace.rules);
     if (head.metadata !== undefined) void exchange.metadata;
     if (head.requestTimeout !== undefined && (!/^[1-9]\d{0,9}$/.test(head.requestTimeout) || Number(head.requestTimeout) > timerMsMax)) {

@@ -41,6 +41,26 @@ describe('the ids of an exchange', () => {
 });
 
 describe('the metadata of an exchange', () => {
+  it('has the end user of a body that was parsed anyway, unless something else names one', () => {
+    const exchange = exchangeOf({ headers: { 'x-gateway-metadata': '{"team":"red"}' } });
+    assert.deepEqual([exchange.metadata, exchange.metadataText], [{ team: 'red' }, '{"team":"red"}']);
+    exchange.bytes = Buffer.from('{"model":"m","user":"jane"}');
+    assert.deepEqual(exchange.metadata, { team: 'red' }, 'nothing is parsed for it');
+    exchange.parsed = { model: 'm', user: 'jane' };
+    exchange.forgetMembers();
+    assert.deepEqual([exchange.metadata, exchange.metadata, exchange.metadataText], [{ team: 'red', _user: 'jane' }, exchange.metadata, '{"team":"red","_user":"jane"}']);
+    const named = exchangeOf({ headers: { 'x-gateway-metadata': '{"_user":"header"}' } });
+    named.parsed = { user: 'jane' };
+    assert.equal(named.metadata._user, 'header');
+    for (const [user, wanted] of [[5, undefined], ['', undefined], ['x'.repeat(200), 'x'.repeat(128)]]) {
+      const other = exchangeOf();
+      other.parsed = { user };
+      assert.equal(other.metadata._user, wanted);
+    }
+    // What partitions caches is what the head says.
+    assert.equal(exchange.head.metadata, '{"team":"red"}');
+  });
+
   it('is the JSON object of its header, parsed once', () => {
     const exchange = exchangeOf({ headers: { 'x-gateway-metadata': '{"user":"u-1","n":2,"inner":{"a":[null]}}' } });
     assert.deepEqual(exchange.metadata, { user: 'u-1', n: 2, inner: { a: [null] } });
