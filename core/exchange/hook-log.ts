@@ -19,6 +19,8 @@ export class HookLog {
   /** A hook of the running target failed without denying, before the request or after it. */
   hasFailedBefore = false;
   hasFailedAfter = false;
+  /** The hook that denied the call says so in an answer of status 200. */
+  isDeniedSoftly = false;
   /** Hooks in the background that have not ended. */
   readonly pending: Promise<void>[] = [];
 

@@ -122,6 +122,52 @@ describe('a stored guardrail that a config names', () => {
   });
 });
 
+describe('a guardrail that denies softly', () => {
+  const post = async (path: string, body: object, config: object): Promise<{ status: number; text: string }> => {
+    const response = await fetch(`${gateway.url}${path}`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-gateway-api-key': mine, 'x-gateway-config': JSON.stringify(config) }, body: JSON.stringify(body) });
+    return { status: response.status, text: await response.text() };
+  };
+  const said = 'blocked by the guardrails';
+
+  it('answers with 200 and a text that says so, in every dialect, plain and streamed', async () => {
+    const slug = await made('banned', { on_fail: 'deny', soft_deny_200: true });
+    const config = { ...target, input_guardrails: [slug] };
+    const before = upstream.received.length;
+    const user = { role: 'user', content: 'banned' };
+    for (const [path, body, whole, text] of [
+      ['/v1/chat/completions', { model: 'm', messages: [user] }, '"finish_reason":"content_filter"', (answer: Reply) => answer.choices[0].message.content],
+      ['/v1/completions', { model: 'm', prompt: 'banned' }, '"text_completion"', (answer: Reply) => answer.choices[0].text],
+      ['/v1/messages', { model: 'm', max_tokens: 5, messages: [user] }, 'message_stop', (answer: Reply) => answer.content[0].text],
+      ['/v1/responses', { model: 'm', input: 'banned' }, 'response.', (answer: Reply) => answer.output[0].content[0].text],
+    ] as const) {
+      const plain = await post(path, body, config);
+      assert.equal(plain.status, 200, plain.text);
+      const answer = JSON.parse(plain.text) as Reply;
+      assert.ok(text(answer).includes(said), plain.text);
+      assert.equal(answer.hook_results.before_request_hooks[0].deny, true);
+      const streamed = await post(path, { ...body, stream: true }, config);
+      assert.equal(streamed.status, 200);
+      assert.ok(streamed.text.includes(whole) && streamed.text.includes('guardrails'), streamed.text);
+    }
+    assert.equal(upstream.received.length, before);
+    // There is no text to answer embeddings with.
+    assert.equal((await post('/v1/embeddings', { model: 'm', input: 'banned' }, config)).status, 446);
+  });
+
+  it('withholds answers, and is an outcome like another for the strategy', async () => {
+    upstream.answer = (_, response) => sendJson(response, 200, { ...chatCompletion, choices: [{ index: 0, message: { role: 'assistant', content: 'poison' }, finish_reason: 'stop' }] });
+    const soft = { 'default.regexMatch': { rule: 'poison', not: true }, deny: true, soft_deny_200: true };
+    const denied = await call({ ...target, output_guardrails: [soft] }, 'hi');
+    assert.deepEqual([denied.status, denied.body.choices[0].finish_reason, denied.text.includes('"content":"poison"')], [200, 'content_filter', false]);
+    const next = await call({ strategy: { mode: 'fallback', on_status_codes: [446] }, targets: [{ ...target, output_guardrails: [soft] }, target] }, 'hi');
+    assert.deepEqual([next.status, next.body.choices[0].message.content], [200, 'poison']);
+    // Of two that deny, the one that did is asked.
+    const hard = { 'default.wordCount': { maxWords: 0 }, deny: true };
+    assert.equal((await call({ ...target, output_guardrails: [hard, soft] }, 'hi')).status, 446);
+    assert.equal((await call({ ...target, output_guardrails: [soft, hard] }, 'hi')).status, 200);
+  });
+});
+
 describe('a trial of a guardrail', () => {
   const invoke = async (slug: string, body: object): Promise<Reply> => {
     const response = await fetch(`${gateway.url}/v1/guardrails/${slug}/invoke`, { method: 'POST', headers: { 'x-gateway-api-key': mine, 'content-type': 'application/json' }, body: JSON.stringify(body) });

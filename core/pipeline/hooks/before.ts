@@ -24,7 +24,10 @@ export function runBefore(exchange: Exchange, hooks: readonly CompiledHook[]): M
   let background: CompiledHook[] | null = null;
   for (const hook of hooks) {
     const said = log.ran.get(hook);
-    if (said?.deny === true) return 'denied';
+    if (said?.deny === true) {
+      log.isDeniedSoftly = hook.isSoft;
+      return 'denied';
+    }
     if (said !== undefined) continue;
     if (hook.isAsync) (background ??= []).push(hook);
     else (sync ??= []).push(hook);
@@ -40,7 +43,10 @@ export function runBefore(exchange: Exchange, hooks: readonly CompiledHook[]): M
     for (const result of run.results) log.before.push(result);
     // What failed for a target that was passed over says nothing about this one.
     log.hasFailedBefore = hooks.some((hook) => log.ran.get(hook)?.pass === false);
-    if (run.isDenied) return 'denied';
+    if (run.isDenied) {
+      log.isDeniedSoftly = run.isDeniedSoftly;
+      return 'denied';
+    }
     if (background === null) return 'passed';
     for (const hook of background) log.ran.set(hook, passed);
     runInBackground(exchange, background, run.subject);

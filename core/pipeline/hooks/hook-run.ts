@@ -20,6 +20,8 @@ export class HookRun {
   /** What the wire gets of each hook, in order. */
   readonly results: HookResult[] = [];
   isDenied = false;
+  /** The hook that denies does so softly. */
+  isDeniedSoftly = false;
   hasFailed = false;
   /** Of each hook, in order. */
   readonly decisions: HookDecision[] = [];
@@ -117,7 +119,10 @@ export class HookRun {
     if (refusal !== null && !this.isBackground) throw refusal;
     const decision = decide(hook, results, this.subject.exchange);
     this.hasFailed ||= !decision.pass;
-    this.isDenied ||= decision.deny && !this.isBackground;
+    if (decision.deny && !this.isBackground && !this.isDenied) {
+      this.isDenied = true;
+      this.isDeniedSoftly = hook.isSoft;
+    }
     this.results.push(hookResult(hook, results, decision, this.#now - startedAt));
     this.decisions.push(decision);
   }

@@ -97,7 +97,10 @@ export class ResponseHooks {
     const log = this.#log();
     log.after = run.results;
     log.hasFailedAfter = run.hasFailed;
-    if (run.isDenied) return 'denied';
+    if (run.isDenied) {
+      log.isDeniedSoftly = run.isDeniedSoftly;
+      return 'denied';
+    }
     this.#runBackground(run.subject);
     return run.subject.exact as JsonObject;
   }
@@ -116,7 +119,9 @@ export class ResponseHooks {
       const log = this.#log();
       log.after.push(hookResult(hook, all, decision, performance.now() - this.#startedAt));
       if (!decision.pass) log.hasFailedAfter = true;
-      return decision.deny ? 'denied' : 'passed';
+      if (!decision.deny) return 'passed';
+      log.isDeniedSoftly = hook.isSoft;
+      return 'denied';
     };
     if (results.some((entry) => entry instanceof Promise)) return Promise.all(results).then(settle);
     return settle(results as CheckResult[]);
@@ -149,6 +154,7 @@ export class ResponseHooks {
     const log = this.#log();
     log.after.push(hookResult(hook, [result], decision, result.tookMs));
     log.hasFailedAfter = true;
+    log.isDeniedSoftly = hook.isSoft;
     deny();
     return true;
   }

@@ -22,7 +22,8 @@ import { takeModelSlug } from './model-slug.js';
 import { becomeCompletion, renderedPrompt, variablesMissing } from './prompt-call.js';
 import { isUnsupportedMode } from './provider-call.js';
 import type { PipelineServices } from '../services.js';
-import { answerStored, loadStored, ownIdIn, usesStored } from './stored-responses.js';
+import { sendSoftDenial, type AnswerOf } from '../response/soft-denial.js';
+import { answerContext, answerStored, loadStored, ownIdIn, usesStored } from './stored-responses.js';
 
 interface NamedPrompt {
   readonly action: PromptAction;
@@ -345,11 +346,19 @@ export class Pipeline implements CallEnd {
     exchange.clientBody.discard();
     try {
       if (exchange.isFinished) return;
-      sendError(exchange, error, retryCount, null);
+      if (error.code !== 'HOOKS_FAILED' || !sendSoftDenial(exchange, retryCount, this.#answerOf(exchange))) sendError(exchange, error, retryCount, null);
       this.finish(exchange);
     } catch (thrown) {
       this.breakOff(exchange, thrown);
     }
+  }
+
+  /** A completion of the gateway's own, as an answer in the dialect of the client; null: there is no way. Nobody reads it again. */
+  #answerOf(exchange: Exchange): AnswerOf {
+    return (completion, dialect) => {
+      if (dialect.endpoint === 'chatCompletions') return completion;
+      return dialect.translation?.answer(completion, { ...answerContext(exchange, typeof completion.model === 'string' ? completion.model : '', this.services.responses), isStored: false }) ?? null;
+    };
   }
 
   finish(exchange: Exchange): void {

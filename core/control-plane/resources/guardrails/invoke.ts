@@ -59,6 +59,7 @@ export async function invokeGuardrail(context: ControlContext, row: GuardrailRow
   const { request, response } = await bodiesOf(context, row, given);
   underWay += 1;
   const { services, caller } = context;
+  const isSoft = definitionOf(context, row)?.actions.soft_deny_200 === true;
   const workspaceId = row.workspaceId ?? caller.workspaceId;
   const compiler = new HookCompiler({ registry: services.registry, poolCheck: services.poolCheck }, new PlanWeight(), await sourcesOf(context, row, workspaceId));
   try {
@@ -73,7 +74,7 @@ export async function invokeGuardrail(context: ControlContext, row: GuardrailRow
     });
     const [hasFailed, isDenied] = [before.hasFailed || after.hasFailed, before.isDenied || after.isDenied];
     return {
-      object: 'guardrail.trial', id: row.id, slug: row.slug, version_id: row.versionId, verdict: !hasFailed, status: isDenied ? fail('HOOKS_FAILED').status : hasFailed ? softFailStatus : 200,
+      object: 'guardrail.trial', id: row.id, slug: row.slug, version_id: row.versionId, verdict: !hasFailed, status: isDenied && isSoft ? 200 : isDenied ? fail('HOOKS_FAILED').status : hasFailed ? softFailStatus : 200,
       hook_results: { before_request_hooks: before.results, after_request_hooks: after.results }, transformed_request: before.changed, transformed_response: after.changed,
     };
   } finally {
