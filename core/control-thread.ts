@@ -1,6 +1,7 @@
 // The control plane of the process: one thread runs every control call (control-thread-entry.ts), so that what it does costs calls to models nothing;
 // the main thread does where the storage cannot be shared.
 
+import { OidcClient } from './auth/oidc.js';
 import { ControlPlane } from './control-plane/dispatch.js';
 import { JobRunner } from './control-plane/jobs.js';
 import { resources } from './control-plane/resources/index.js';
@@ -36,6 +37,7 @@ export function startControlPlane(services: ThreadServices, { store, onCommit }:
     poolCheck: (module, params, timeoutMs) => new PoolCheck(services.workers, module, params, timeoutMs),
     publicUrl: services.settings.publicUrl,
     isTls: services.settings.tls !== undefined,
+    oidc: services.settings.oidc === undefined ? undefined : new OidcClient(services.settings.oidc, services.upstream),
     untilObeyed: async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); },
     apiDescription: () => (description ??= describe()),
     now: Date.now,

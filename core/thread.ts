@@ -25,6 +25,7 @@ import { PlanCache } from './plan/plan-cache.js';
 import { isPluginKind, places } from './registry/ids.js';
 import { PluginReloader } from './registry/reloader.js';
 import { ControlEdge } from './server/control-edge.js';
+import { SessionCookies } from './server/session-cookie.js';
 import type { ConnectionLimits } from './server/client-connections.js';
 import { connectionsFor, descriptorLimit } from './server/descriptors.js';
 import { bytesUsed, collectAll, IdleCollector, lookEveryMs } from './server/idle-collector.js';
@@ -173,7 +174,8 @@ export class DataThread {
       listModels: modelList(link),
       responses,
     });
-    const control = new ControlEdge({ authenticator, link, onFault: (call, reason) => services.logger.error('a control call failed', { call, reason }) });
+    const sessions = new SessionCookies({ publicUrl: settings.publicUrl, isTls: settings.tls !== undefined, find: (hash) => snapshot.view.session(hash, Date.now()) });
+    const control = new ControlEdge({ authenticator, sessions, link, onFault: (call, reason) => services.logger.error('a control call failed', { call, reason }) });
     const descriptorsMax = descriptorLimit();
     const listener = new Listener(loadUws(settings.headerBytesMax), {
       tls: settings.tls,

@@ -5,6 +5,7 @@ import { actsEverywhere, scopesOfRole } from '../auth/roles.js';
 import { scopesOfType } from '../auth/scopes.js';
 import { parseJsonObject } from '../body/parse.js';
 import { fail, isGatewayError } from '../errors/gateway-error.js';
+import type { Stored } from '../storage/change.js';
 import type { Repository } from '../storage/repository.js';
 import { apiKeys } from '../storage/tables/api-keys.js';
 import { organisations } from '../storage/tables/organisations.js';
@@ -48,13 +49,21 @@ export async function actingCaller(call: ControlCall, route: ControlRoute, repos
 const nowhere = '-';
 
 async function keyHolder(caller: Caller, repository: Repository): Promise<Caller> {
-  const userId = (await repository.get(apiKeys, caller.keyId))?.row.userId ?? null;
-  const user = userId === null ? undefined : await repository.get(users, userId);
+  const userId = caller.token === undefined ? (await repository.get(apiKeys, caller.keyId))?.row.userId ?? null : caller.token.userId;
+  const user = userId === null ? undefined : await personNamed(repository, caller.organisationId, userId);
+  // Whoever makes tokens says what people may whom the gateway does not know.
+  if (caller.token !== undefined && user === undefined) return caller;
   const role = user === undefined ? undefined : await roleIn(repository, caller.workspaceId, user.row);
   if (user === undefined || role === undefined) return { ...caller, scopes: [], person: { userId: userId ?? '', role: 'none', withheld: caller.scopes } };
   const allowed = scopesOfRole(role, await settingsOf(repository, caller.organisationId));
   const scopes = caller.scopes.filter((scope) => allowed.includes(scope));
   return { ...caller, scopes, person: { userId: user.row.id, role, withheld: caller.scopes.filter((scope) => !scopes.includes(scope)) } };
+}
+
+/** A token may name its person by the address. */
+async function personNamed(repository: Repository, organisationId: string, name: string): Promise<Stored<UserRow> | undefined> {
+  const stored = await repository.get(users, name) ?? await repository.find(users, 'email', [organisationId, name.toLowerCase()]);
+  return stored?.row.organisationId === organisationId ? stored : undefined;
 }
 
 /** Undefined: no member. */

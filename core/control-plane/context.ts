@@ -23,6 +23,8 @@ export interface Caller {
   /** Empty for a key of the organisation. */
   readonly workspaceId: string;
   readonly scopes: readonly string[];
+  /** It came in place of a key, and says itself for whom. */
+  readonly token?: { readonly userId: string | null };
   /** For whom the call is made; dispatch finds it in the rows. Absent for services. */
   readonly person?: Person;
 }

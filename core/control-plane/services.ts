@@ -1,6 +1,7 @@
 // The rest of the gateway, as far as handlers need it.
 
 import type { HookServices } from '../plan/compile-hooks.js';
+import type { OidcClient } from '../auth/oidc.js';
 import type { Registry } from '../registry/registry.js';
 import type { Repository } from '../storage/repository.js';
 import type { Sealer } from '../storage/sealer.js';
@@ -14,6 +15,8 @@ export interface ControlServices {
   /** Address under which browsers reach the gateway; undefined: as they ask for it. */
   readonly publicUrl?: string | undefined;
   readonly isTls?: boolean;
+  /** People sign in by it; absent: nobody does. */
+  readonly oidc?: OidcClient | undefined;
   /** Resolves when calls obey the commit, or soon after. Never rejects. */
   untilObeyed(sequence: number): Promise<void>;
   /** JSON of the description of the API. */

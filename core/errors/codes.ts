@@ -42,6 +42,11 @@ export const errorCodes = {
   SCOPE_MISSING: client(403, 'permission_error', 'this API key lacks the scope {scope}'),
   ROLE_MISSING: client(403, 'permission_error', 'the person behind this call is {role} here, and that role does not include the scope {scope}'),
   SESSION_INVALID: client(401, 'authentication_error', 'you are not signed in any more; sign in again at /auth/login'),
+  CALL_CROSS_SITE: client(403, 'permission_error', 'a call with the cookie of a session that changes something must come from the own pages of the gateway; send the header x-gateway-csrf from them'),
+  SIGN_IN_OFF: client(404, 'not_found_error', 'nobody can sign in here: {reason}'),
+  SIGN_IN_FAILED: client(401, 'authentication_error', 'the sign-in failed: {reason}; begin again at /auth/login'),
+  SIGN_IN_REFUSED: client(403, 'permission_error', 'you may not sign in: {reason}'),
+  ISSUER_UNAVAILABLE: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'the identity provider could not be asked: {reason}; try again' },
   KEY_WITHOUT_WORKSPACE: client(403, 'permission_error', 'an organisation key administers and makes no calls to models; use a key of a workspace'),
   WORKSPACE_INACTIVE: client(403, 'permission_error', 'the workspace of this API key is archived or removed'),
   // Control plane

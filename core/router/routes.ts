@@ -78,7 +78,7 @@ export const promptRoutes: ReadonlyMap<string, PromptAction> = new Map(promptAct
 
 /** First segments that belong to the control plane, below `/v1/`, `/v2/` and `/`: never the provider's business, so never relayed. */
 export const controlSegments: readonly string[] = [
-  'admin', 'agent', 'agent-integrations', 'agent-servers', 'analytics', 'api-keys', 'audit-logs', 'collections', 'configs', 'declarations', 'feedback', 'guardrails', 'integrations', 'labels', 'logs',
+  'admin', 'agent', 'agent-integrations', 'agent-servers', 'analytics', 'api-keys', 'audit-logs', 'auth', 'collections', 'configs', 'declarations', 'feedback', 'guardrails', 'integrations', 'labels', 'logs',
   'mcp-integrations', 'mcp-servers', 'model-configs', 'openapi.json', 'organisation', 'policies', 'prompt-partials', 'prompts', 'providers', 'scim', 'secret-references', 'users', 'virtual-keys',
   'workspace-exclusions', 'workspaces',
 ];
@@ -86,6 +86,8 @@ export const controlSegments: readonly string[] = [
 /** Operations that need no key, by method and path without its version prefix. What is public is said here and in the resource; a test compares them. */
 export const publicControl: readonly { readonly method: string; readonly path: RegExp }[] = [
   { method: 'POST', path: /^\/(?:admin\/)?users\/invites\/[^/]+\/accept$/ },
+  { method: 'GET', path: /^\/auth\/(?:login|callback|session)$/ },
+  { method: 'POST', path: /^\/auth\/logout$/ },
   { method: 'GET', path: /^\/openapi\.json$/ },
   { method: 'GET', path: /^\/model-configs\/(?:pricing|general)\/[^/]+\/[^/]+(?:\/[^/]+)?\/?$/ },
 ];

@@ -14,6 +14,7 @@ import { uuid } from '../exchange/trace.js';
 import { checkPath } from '../router/match.js';
 import { isPublicControl } from '../router/routes.js';
 import type { RequestBody } from './request-body.js';
+import type { SessionCookies } from './session-cookie.js';
 
 /** Of a request body. */
 export const controlBodyBytesMax = 1024 * 1024;
@@ -23,6 +24,7 @@ const busySeconds = 1;
 
 export interface ControlEdgeServices {
   readonly authenticator: Authenticator;
+  readonly sessions: SessionCookies;
   readonly link: ControlLink;
   /** Told of what nobody expected. */
   onFault(callId: string, reason: string): void;
@@ -97,7 +99,21 @@ export class ControlEdge {
       const principal = this.services.authenticator.authenticate(head);
       return principal === null ? null : this.#callerOf(principal);
     } catch (thrown) {
-      if (isGatewayError(thrown) && thrown.code === 'KEY_MISSING' && isPublicControl(head.method, head.path)) return nobody;
+      if (!isGatewayError(thrown) || thrown.code !== 'KEY_MISSING') throw thrown;
+      const isPublic = isPublicControl(head.method, head.path);
+      const person = this.#personOf(head, isPublic);
+      if (person !== undefined) return person;
+      if (isPublic) return nobody;
+      throw thrown;
+    }
+  }
+
+  /** Who was signed in once may sign in again. */
+  #personOf(head: RequestHead, isPublic: boolean): Caller | undefined {
+    try {
+      return this.services.sessions.callerOf(head);
+    } catch (thrown) {
+      if (isPublic && isGatewayError(thrown) && thrown.code === 'SESSION_INVALID') return undefined;
       throw thrown;
     }
   }
@@ -109,11 +125,11 @@ export class ControlEdge {
     return caller;
   }
 
-  #callerOf({ keyId, type, organisationId, workspaceId, scopes, workspace }: Principal): Caller {
+  #callerOf({ keyId, type, organisationId, workspaceId, scopes, workspace, token }: Principal): Caller {
     if (workspace !== null && workspace.rules !== null && !workspace.rules.isActive) throw fail('WORKSPACE_INACTIVE');
     let list = this.#scopeLists.get(scopes);
     if (list === undefined) this.#scopeLists.set(scopes, list = [...scopes]);
-    return { keyId, keyType: type, organisationId, workspaceId, scopes: list };
+    return { keyId, keyType: type, organisationId, workspaceId, scopes: list, ...(token === null ? {} : { token: { userId: token.userId } }) };
   }
 }
 

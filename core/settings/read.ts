@@ -247,6 +247,7 @@ function oidcOf(given: CheckedSettings, note: NoteFault): OidcSettings | undefin
     note('oidc_issuer and oidc_client_id go together: people sign in with both or not at all', ['oidc_issuer', 'oidc_client_id']);
     return undefined;
   }
+  if (given.public_url !== undefined && /^http:\/\/(?!(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?\/?$)/.test(given.public_url)) note('public_url must be https where people sign in: their cookies would cross the network in the open', ['public_url']);
   if (!URL.canParse(issuer)) {
     note(`oidc_issuer: ${issuer} is not an address`, ['oidc_issuer']);
     return undefined;

@@ -10,8 +10,10 @@ import { guardrails, type GuardrailRow } from '../storage/tables/guardrails.js';
 import { integrations, type IntegrationRow } from '../storage/tables/integrations.js';
 import { organisations, type OrganisationRow } from '../storage/tables/organisations.js';
 import { providers, type ProviderRow } from '../storage/tables/providers.js';
+import { sessions, type SessionRow } from '../storage/tables/sessions.js';
 import { workspaces, type WorkspaceRow } from '../storage/tables/workspaces.js';
 import type { KeyDefaults, Principal } from './principal.js';
+import { hasEnded } from './session-age.js';
 import { configOf, guardrailOf, integrationOf, providerOf, type StoredConfig, type StoredGuardrail, type StoredIntegration, type StoredProvider } from './stored-provider.js';
 import { defaultGuardrails, type WorkspaceGuardrails } from './workspace-guardrails.js';
 import { promptTables, StoredPrompts } from './stored-prompts.js';
@@ -19,13 +21,15 @@ import { rulesOf, WorkspaceState } from './workspace-state.js';
 
 /** Keys held in memory; about 1,000 bytes each. */
 const keysMax = 1_000_000;
+/** People who are signed in; about 300 bytes each. */
+const sessionsMax = 100_000;
 /** Characters of a key that tell whether it may be one of ours; a stored `keyPrefix` has at least as many. */
 export const filterChars = 4;
 /** Generated keys begin so (auth/key.ts). */
 const generatedPrefix = 'gw_';
 
 /** The tables whose rows calls read. */
-export const projectedTables: readonly Table[] = [organisations, workspaces, integrations, providers, guardrails, configs, apiKeys, ...promptTables];
+export const projectedTables: readonly Table[] = [organisations, workspaces, integrations, providers, guardrails, configs, apiKeys, sessions, ...promptTables];
 
 /** Of all views of a thread, so that no two states have the same number. */
 let epochs = 0;
@@ -54,6 +58,10 @@ export class View {
   readonly #workspaces = new Map<string, WorkspaceRow>();
   /** Ids, by organisation and slug. */
   readonly #workspaceSlugs = new Map<string, string>();
+  /** By the hash of the token. */
+  readonly #sessions = new Map<string, SessionRow>();
+  /** Of the token, by the id of the session. */
+  readonly #sessionHashes = new Map<string, string>();
   /** Those that a key or a row names, there or not. */
   readonly #states = new Map<string, WorkspaceState>();
   readonly #integrations = new Map<string, StoredIntegration>();
@@ -140,6 +148,7 @@ export class View {
   put(table: string, row: Row): void {
     switch (table) {
       case apiKeys.name: this.putKey(row as ApiKeyRow); return;
+      case sessions.name: this.#putSession(row as SessionRow); return;
       case organisations.name: this.#organisations.set(row.id, row as OrganisationRow); this.#changeOrganisation(row.id); break;
       case workspaces.name: this.#putWorkspace(row as WorkspaceRow); break;
       case integrations.name: this.#integrations.set(row.id, integrationOf(row as IntegrationRow, this.#sealerFor(table))); break;
@@ -154,6 +163,7 @@ export class View {
   remove(table: string, id: string): void {
     switch (table) {
       case apiKeys.name: this.removeKey(id); return;
+      case sessions.name: this.#removeSession(id); return;
       case organisations.name: this.#organisations.delete(id); this.#changeOrganisation(id); break;
       case workspaces.name: this.#removeWorkspace(id); break;
       case integrations.name: this.#integrations.delete(id); break;
@@ -168,6 +178,27 @@ export class View {
   #changed(table: string): void {
     this.#epoch = epochs += 1;
     if (table === guardrails.name || table === workspaces.name || table === organisations.name) this.#guardrailsEpoch = this.#epoch;
+  }
+
+  /** Undefined: there is none, or it has ended. */
+  session(tokenHash: string, nowMs: number): SessionRow | undefined {
+    const row = this.#sessions.get(tokenHash);
+    return row === undefined || hasEnded(row, this.#organisations.get(row.organisationId)?.settings ?? {}, nowMs) ? undefined : row;
+  }
+
+  #putSession(row: SessionRow): void {
+    this.#removeSession(row.id);
+    if (row.endedAtMs !== null) return;
+    if (this.#sessions.size >= sessionsMax) throw new Error(`more than ${sessionsMax} people are signed in`);
+    this.#sessions.set(row.tokenHash, row);
+    this.#sessionHashes.set(row.id, row.tokenHash);
+  }
+
+  #removeSession(id: string): void {
+    const hash = this.#sessionHashes.get(id);
+    if (hash === undefined) return;
+    this.#sessionHashes.delete(id);
+    this.#sessions.delete(hash);
   }
 
   putKey(row: ApiKeyRow): void {

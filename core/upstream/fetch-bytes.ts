@@ -1,10 +1,10 @@
-// One outbound call as a promise, for plugins and the control plane: same pools, same egress guard, request trust. Not for the path of a call.
+// One outbound call as a promise, for plugins and the control plane: same pools, same egress guard; on request trust, unless the operator wrote the address down. Not for the path of a call.
 
 import { ByteCollector, type OutboundRequest, type OutboundResponse, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';
 import { asBuffer } from '../body/cursor.js';
 import { fail } from '../errors/gateway-error.js';
 import { timerMs } from '../settings/timer-limit.js';
-import type { UpstreamClient } from './client.js';
+import type { Trust, UpstreamClient } from './client.js';
 import { parseCustomHost } from './custom-host.js';
 
 class Collector implements UpstreamListener {
@@ -53,7 +53,7 @@ class Collector implements UpstreamListener {
   }
 }
 
-export function fetchBytes(upstream: UpstreamClient, request: OutboundRequest, bytesMaxDefault: number, caller = ''): Promise<OutboundResponse> {
+export function fetchBytes(upstream: UpstreamClient, request: OutboundRequest, bytesMaxDefault: number, caller = '', trust: Trust = 'request'): Promise<OutboundResponse> {
   return new Promise((resolve, reject) => {
     const url = new URL(request.url);
     parseCustomHost(url.origin);
@@ -72,7 +72,7 @@ export function fetchBytes(upstream: UpstreamClient, request: OutboundRequest, b
     const onAbort = (): void => stop(new Error('aborted'));
     signal?.addEventListener('abort', onAbort, { once: true });
     const body = typeof request.body === 'string' ? Buffer.from(request.body) : request.body ?? null;
-    collector.call = upstream.origin(url, 'request').send(
+    collector.call = upstream.origin(url, trust).send(
       { method: request.method ?? 'GET', path: url.pathname + url.search, headers, body, caller }, collector);
     function settle<T>(pass: (value: T) => void): (value: T) => void {
       return (value) => {

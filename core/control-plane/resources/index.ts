@@ -18,6 +18,7 @@ import { promptPartialsResource } from './prompt-partials/resource.js';
 import { promptsResource } from './prompts/resource.js';
 import { providersResource } from './providers/resource.js';
 import { scimResource } from './scim/resource.js';
+import { signInResource } from './sign-in/resource.js';
 import { usersResource } from './users/resource.js';
 import { virtualKeysResource } from './virtual-keys/resource.js';
 import { workspaceMembersResource } from './workspace-members/resource.js';
@@ -40,6 +41,7 @@ export const resources: readonly Resource[] = [
   promptsResource,
   providersResource,
   scimResource,
+  signInResource,
   usersResource,
   virtualKeysResource,
   workspaceMembersResource,

@@ -2,5 +2,6 @@
 
 import type { Job } from '../jobs.js';
 import { keyJob } from './api-keys/key-job.js';
+import { sessionJob } from './sign-in/session-job.js';
 
-export const jobs: readonly Job[] = [keyJob];
+export const jobs: readonly Job[] = [keyJob, sessionJob];

@@ -6,10 +6,14 @@ import { scopesOfType } from '../../../core/auth/scopes.js';
 import { unknownEmail } from '../../../core/auth/bootstrap.js';
 import { apiKeys } from '../../../core/storage/tables/api-keys.js';
 import { invites } from '../../../core/storage/tables/invites.js';
+import type { Caller } from '../../../core/control-plane/context.js';
+import { sessionJob } from '../../../core/control-plane/resources/sign-in/session-job.js';
+import { RevisionSignal, Snapshot } from '../../../core/snapshot/snapshot.js';
+import { sessions } from '../../../core/storage/tables/sessions.js';
 import { users } from '../../../core/storage/tables/users.js';
 import { firstApiKey, firstPerson, startControl, type TestControl, type TestReply } from '../../support/control.js';
 import { everyByte } from '../../support/every-byte.js';
-import { putRows } from '../../support/rows.js';
+import { putRows, userRow } from '../../support/rows.js';
 
 const dayMs = 86_400_000;
 const errorOf = ({ status, body }: TestReply): unknown[] => [status, Object(body.error).code, Object(body.error).param];
@@ -271,5 +275,51 @@ describe('groups of the identity provider', () => {
     assert.equal((await control.call('DELETE', `/scim/Groups/${String(id)}`)).status, 204);
     assert.equal((await made(control, 'GET', '/scim/workspaces')).total_count, 0);
     assert.equal((await made(control, 'GET', '/scim/Groups')).totalResults, 0);
+  });
+});
+
+describe('sessions', () => {
+  const sessionCall = (control: TestControl, caller: Caller, path: string): ReturnType<TestControl['plane']['handle']> =>
+    control.plane.handle({ id: 'c', method: 'GET', path, query: '', body: new Uint8Array(0), ifMatch: undefined, idempotencyKey: undefined, headers: [], address: '', caller });
+
+  it('end by age, also when the setting gets shorter, and their rows go in time', async () => {
+    const control = await startControl();
+    const { organisationId } = await control.callerOf(firstApiKey);
+    const startMs = control.clock.nowMs;
+    await putRows(control.repository, sessions, { id: 's', organisationId, userId: firstPerson, tokenHash: 'a'.repeat(64), stateHash: 'b'.repeat(64), createdAtMs: startMs, expiresAtMs: startMs + dayMs, endedAtMs: null });
+    const caller: Caller = { keyId: 's', keyType: 'session', organisationId, workspaceId: '', scopes: [] };
+    const snapshot = new Snapshot(control.repository, new RevisionSignal(RevisionSignal.allocate()));
+    const seen = async (): Promise<unknown[]> => {
+      await snapshot.refreshIfMoved();
+      return [(await sessionCall(control, caller, '/configs')).status, snapshot.view.session('a'.repeat(64), control.clock.nowMs)?.userId];
+    };
+    control.clock.nowMs = startMs + 901_000;
+    assert.deepEqual(await seen(), [200, firstPerson]);
+    await made(control, 'PUT', '/admin/organisation', { settings: { session_settings: { max_session_ttl: 900 } } });
+    assert.deepEqual(await seen(), [401, undefined]);
+    await made(control, 'PUT', '/admin/organisation', { settings: { session_settings: { max_session_ttl: 10 * 86_400 } } });
+    assert.deepEqual(await seen(), [200, firstPerson]);
+    // One that gets longer lengthens none.
+    control.clock.nowMs = startMs + dayMs;
+    assert.deepEqual(await seen(), [401, undefined]);
+    const context = { repository: control.repository, nowMs: control.clock.nowMs, memory: {}, notify: () => {} };
+    assert.equal(await sessionJob.isDue(context), true);
+    await sessionJob.run(context);
+    assert.equal(await control.repository.count(sessions), 0);
+    assert.equal(await sessionJob.isDue(context), false);
+    assert.deepEqual(await seen(), [401, undefined]);
+  });
+
+  it('of owners remove other owners, and never the last', async () => {
+    const control = await startControl();
+    const { organisationId } = await control.callerOf(firstApiKey);
+    await putRows(control.repository, users, userRow('01890000-0000-7000-8000-00000000000a', { organisationId, role: 'owner' }));
+    const id = await ownerId(control);
+    await putRows(control.repository, sessions, { id: 's', organisationId, userId: '01890000-0000-7000-8000-00000000000a', tokenHash: 'a'.repeat(64), stateHash: 'b'.repeat(64), createdAtMs: control.clock.nowMs, expiresAtMs: control.clock.nowMs + dayMs, endedAtMs: null });
+    const caller: Caller = { keyId: 's', keyType: 'session', organisationId, workspaceId: '', scopes: [] };
+    const remove = async (userId: string): Promise<number> =>
+      (await control.plane.handle({ id: 'c', method: 'DELETE', path: `/users/${userId}`, query: '', body: new Uint8Array(0), ifMatch: undefined, idempotencyKey: undefined, headers: [], address: '', caller })).status;
+    assert.equal(await remove(id), 200);
+    assert.equal(await remove('01890000-0000-7000-8000-00000000000a'), 403);
   });
 });

@@ -74,6 +74,8 @@ describe('sign-in', () => {
     assert.match(reasonOfRefusal({ ...given, GATEWAY_OIDC_ISSUER: 'http://id.example.com' }), /GATEWAY_OIDC_ISSUER must be the https address/);
     assert.match(reasonOfRefusal({ ...given, GATEWAY_OIDC_ISSUER: 'http://127.0.0.1.example.com' }), /must be the https address/);
     assert.match(reasonOfRefusal({ ...given, GATEWAY_OIDC_ISSUER: 'https://[1' }), /is not an address/);
+    assert.match(reasonOfRefusal({ ...given, GATEWAY_PUBLIC_URL: 'http://a.example.com' }), /public_url must be https/);
+    assert.equal(readSettings({ ...given, GATEWAY_PUBLIC_URL: 'http://localhost:8787' }, folder()).publicUrl, 'http://localhost:8787');
     assert.match(reasonOfRefusal({ ...given, GATEWAY_PUBLIC_URL: 'https://a.example.com/console' }), /GATEWAY_PUBLIC_URL must be/);
     assert.equal(readSettings({ ...given, GATEWAY_OIDC_ISSUER: 'http://127.0.0.1:4000' }, folder()).oidc?.issuer, 'http://127.0.0.1:4000');
   });

@@ -2,6 +2,8 @@
 // follow from the right call where they can: without a key, without the scope, by a key of another workspace, about an id that there is not, with a field
 // that there is not, with a stale `if-match`. control-operations.test.ts runs all of them over HTTP, and fails for an operation that has no case.
 
+import type { TestIssuer } from '../../support/issuer.js';
+
 export type WhoCalls = 'admin' | 'workspace' | 'user';
 
 export interface StageReply {
@@ -20,6 +22,8 @@ export interface CallOptions {
 /** A running gateway with two workspaces and keys of all kinds. */
 export interface Stage {
   readonly url: string;
+  /** People sign in with it. */
+  readonly issuer: TestIssuer;
   /** Every scope of its type each; `user` is a workspace-user key of the first workspace, `other` a service key of the other one. */
   readonly keys: Readonly<Record<WhoCalls | 'other', string>>;
   /** Whom the key `user` acts for: a manager of the first workspace. */

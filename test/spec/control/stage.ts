@@ -20,6 +20,7 @@ import { workspaceMembers } from '../../../core/storage/tables/workspace-members
 import { workspaces } from '../../../core/storage/tables/workspaces.js';
 import lmdb from '../../../plugins/storage/lmdb/plugin.js';
 import { adminKey, apiKey, startTestGateway } from '../../support/gateway.js';
+import { issuerClient, startIssuer } from '../../support/issuer.js';
 import { keyRow, memberRow, userRow } from '../../support/rows.js';
 import type { Stage, StageReply, WhoCalls } from './cases.js';
 
@@ -65,11 +66,12 @@ export async function startStage(lacking: readonly { readonly who: WhoCalls; rea
   await repository.commit(change);
   await storage.close?.();
 
-  const gateway = await startTestGateway({ GATEWAY_DATA_DIR: dataDir });
+  const issuer = await startIssuer();
+  const gateway = await startTestGateway({ GATEWAY_DATA_DIR: dataDir, GATEWAY_OIDC_ISSUER: issuer.url, ...issuerClient, GATEWAY_OIDC_UNKNOWN_PEOPLE: 'member' });
   let made = 0;
   const call: Stage['call'] = async (method, path, body, { key = adminKey, headers = {} } = {}): Promise<StageReply> => {
     const response = await fetch(gateway.url + path, {
-      method, ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      method, redirect: 'manual', ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       headers: { ...(key === null ? {} : { 'x-gateway-api-key': key }), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     });
     const text = await response.text();
@@ -77,6 +79,7 @@ export async function startStage(lacking: readonly { readonly who: WhoCalls; rea
   };
   return {
     url: gateway.url,
+    issuer,
     keys: { admin: adminKey, workspace: apiKey, user, other: otherKey },
     userId,
     workspace: { id: first.row.id, slug: first.row.slug },

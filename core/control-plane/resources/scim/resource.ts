@@ -22,7 +22,7 @@ const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 const groupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 
 /** Older clients write Admin, or ADMIN. */
-const anyCase = (description?: string) => Type.String({ pattern: `^(?:${workspaceRoles.map((role) => [...role].map((char) => `[${char}${char.toUpperCase()}]`).join('')).join('|')})$`, ...(description === undefined ? {} : { description }) });
+const anyCase = (description?: string) => Type.String({ pattern: `^(?:${workspaceRoles.map((role) => [...role].map((char) => `[${char}${char.toUpperCase()}]`).join('')).join('|')})$`, examples: ['member'], ...(description === undefined ? {} : { description }) });
 const groupName = () => Type.String({ minLength: 1, maxLength: 255 });
 
 // `workspace_id` is taken out of query and body of every operation.
