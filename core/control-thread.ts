@@ -34,6 +34,7 @@ export function startControlPlane(services: ThreadServices, { store, onCommit }:
     repository,
     sealer: new Sealer(memory.masterKey),
     registry: services.registry,
+    secretSources: services.settings.secretSources,
     poolCheck: (module, params, timeoutMs) => new PoolCheck(services.workers, module, params, timeoutMs),
     publicUrl: services.settings.publicUrl,
     isTls: services.settings.tls !== undefined,

@@ -24,6 +24,7 @@ import { closeProviders, forgetProviders } from './plan/load-provider.js';
 import { PlanCache } from './plan/plan-cache.js';
 import { isPluginKind, places } from './registry/ids.js';
 import { PluginReloader } from './registry/reloader.js';
+import { SecretValues } from './secrets/secret-values.js';
 import { ControlEdge } from './server/control-edge.js';
 import { SessionCookies } from './server/session-cookie.js';
 import type { ConnectionLimits } from './server/client-connections.js';
@@ -140,10 +141,12 @@ export class DataThread {
     const caches = new CacheInstances({ memoryBytesMax: settings.cacheMemoryBytes, diskBytesMax: settings.cacheDiskBytes });
     const tokens = settings.tokens === null ? null : tokensOf(settings.tokens, services, () => snapshot.view);
     const authenticator = new Authenticator(snapshot, Date.now, tokens);
+    const secrets = secretsOf(services, () => snapshot.view);
     const plans = new PlanCache({
       registry: services.registry, upstream: services.upstream, breakers, userAgent: `gateway/${gatewayVersion}`, caches, rows: snapshot,
       poolCheck: (module, params, timeoutMs) => new PoolCheck(services.workers, module, params, timeoutMs),
       holdsKey: (text) => authenticator.holdsKey(text),
+      secrets,
     });
     onRows = () => plans.dropOtherGuardrails();
     const log = await startLog(services);
@@ -215,6 +218,7 @@ export class DataThread {
     if (index === 0) reportFaults(services).catch((thrown: unknown) => services.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));
     return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, link, listener, () => {
       unwatch();
+      secrets.close();
       applied.leave(index);
     });
   }
@@ -308,6 +312,18 @@ export class DataThread {
       listen(this.#cut);
     });
   }
+}
+
+function secretsOf(services: ThreadServices, view: () => View): SecretValues {
+  const faults = services.faultReport('warn', { message: 'secrets could not be read; where there was a value, calls go on with it', metric: 'secrets.failed', subject: 'reference' });
+  return new SecretValues({
+    registry: services.registry, rules: services.settings.secretSources, view,
+    after: (delayMs, work) => {
+      const timer = setTimeout(work, delayMs).unref();
+      return () => clearTimeout(timer);
+    },
+    count: (metric) => services.metrics.add(metric, 1), onFault: (slug, reason) => faults.add(slug, reason),
+  });
 }
 
 function tokensOf(settings: TokenSettings, services: ThreadServices, view: () => View): Tokens {

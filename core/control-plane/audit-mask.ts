@@ -5,7 +5,7 @@ const mark = '[masked]';
 /** Members whose values are never kept, at any depth. */
 const secretName = /key$|secret|token|pass(?:word|phrase)|credential|authorization|cookie|signature|headers$|service_account|_json$/i;
 /** Members of which no text is kept but those of `plainNames`. */
-const closedName = /^(?:config|configurations|model_config|parameters|params|webhook|targets|cache|strategy|hooks|checks|input_guardrails|output_guardrails|input_mutators|output_mutators|before_request_hooks|after_request_hooks|override_params|default_params|text|request|response)$/i;
+const closedName = /^(?:auth_config|config|configurations|model_config|parameters|params|webhook|targets|cache|strategy|hooks|checks|input_guardrails|output_guardrails|input_mutators|output_mutators|before_request_hooks|after_request_hooks|override_params|default_params|text|request|response)$/i;
 /** Texts of configs that choose and hold nothing secret. */
 const plainNames: ReadonlySet<string> = new Set(['provider', 'model', 'mode', 'virtual_key', 'id', 'slug', 'on', 'default', 'then', 'type', 'alias', 'aws_auth_type', 'aws_region', 'api_version']);
 const plainQuery: ReadonlySet<string> = new Set(['current_page', 'page_size', 'type']);

@@ -3,6 +3,7 @@
 import type { HookServices } from '../plan/compile-hooks.js';
 import type { OidcClient } from '../auth/oidc.js';
 import type { Registry } from '../registry/registry.js';
+import type { SecretSourceRule } from '../settings/read.js';
 import type { Repository } from '../storage/repository.js';
 import type { Sealer } from '../storage/sealer.js';
 
@@ -17,6 +18,8 @@ export interface ControlServices {
   readonly isTls?: boolean;
   /** People sign in by it; absent: nobody does. */
   readonly oidc?: OidcClient | undefined;
+  /** What of this machine secret references may have; none without. */
+  readonly secretSources?: readonly SecretSourceRule[];
   /** Resolves when calls obey the commit, or soon after. Never rejects. */
   untilObeyed(sequence: number): Promise<void>;
   /** JSON of the description of the API. */

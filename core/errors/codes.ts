@@ -60,6 +60,7 @@ export const errorCodes = {
   ROW_IN_USE: client(409, 'conflict_error', '{kind} {id} is in use by {users}; {advice}'),
   ACTION_UNTIMELY: client(409, 'conflict_error', 'not now: {reason}'),
   DECLARATION_INVALID: client(400, 'invalid_request_error', '{reason}'),
+  SECRET_REFERENCE_USED: client(400, 'invalid_request_error', 'the secret reference {slug} is mapped by {users}; take it out there first'),
   IDEMPOTENCY_KEY_USED: client(409, 'conflict_error', 'idempotency-key was sent before with another query or body; choose a new one'),
   VERSION_STALE: client(412, 'conflict_error', '{kind} {id} was changed since it was read; read it again'),
   CONTROL_BUSY: client(429, 'rate_limit_error', 'too many control calls ({maximum} {unit}); try again in {seconds} s'),
@@ -97,6 +98,7 @@ export const errorCodes = {
   RESPONSE_FINISHED: client(400, 'invalid_request_error', 'response {id} is not running in the background, so it cannot be cancelled'),
   NO_TARGET: client(400, 'invalid_request_error', 'the strategy of {path} chose no target: {reason}'),
   TARGETS_TOO_MANY: client(400, 'invalid_request_error', 'calls to {endpoint} take a config with exactly one target'),
+  SECRET_UNAVAILABLE: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'the secret reference {slug} of the stored provider gave no value: {reason}' },
   // Hooks
   HOOKS_FAILED: client(446, 'hooks_failed', 'the guardrail checks defined in the config failed; hook_results has the details'),
   // Upstream

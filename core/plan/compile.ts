@@ -21,6 +21,7 @@ import { parseCustomHost } from '../upstream/custom-host.js';
 import { cachePlan, type CacheServices } from './compile-cache.js';
 import { HookCompiler, type HookServices } from './compile-hooks.js';
 import { loadProvider } from './load-provider.js';
+import { mappedCredentials, type Credentials, type SecretFault, type SecretReader } from './mapped-credentials.js';
 import { parameterPath } from './parameter-path.js';
 import type { PlanSources } from './plan-sources.js';
 import { StoredTarget, type StoredModelTarget } from './stored-target.js';
@@ -31,6 +32,8 @@ export interface CompileServices extends HookServices, CacheServices {
   readonly upstream: UpstreamClient;
   readonly breakers: Breakers;
   readonly userAgent: string;
+  /** Where the values of secret references come from; without, each has one that is made up, so that a plan can be looked at. */
+  readonly secrets?: SecretReader;
   /** A key of this gateway is or stands in the text: it must not travel upstream. */
   holdsKey(text: string): boolean;
 }
@@ -168,22 +171,23 @@ class Compiler {
     const stored = named.startsWith('@') ? this.#stored(named.slice(1), path) : null;
     const provider = await loadProvider(services.registry, stored === null ? named : stored.integration.pluginId);
     const given = credentialsOf(config, provider);
-    const kept = stored === null ? keptOf(config, given, provider, context) : stored.integration.open.configurations;
+    const open = stored === null ? null : await this.#opened(stored, provider);
+    const kept = open === null ? keptOf(config, given, provider, context) : open.configurations;
     if (context.config !== undefined && (config.api_key !== undefined || (stored === null && kept !== null)) && !this.#namesProvider(config, inherited)) {
       throw fail('CONFIG_INVALID', { path, param: path, reason: 'holds a key and leaves the provider to the call; a stored key goes to the provider that is stored with it: name it beside the key' });
     }
-    const credentials = stored === null ? given : Object.freeze({ ...given, ...stored.integration.open.configurations });
+    const credentials = open === null ? given : Object.freeze({ ...given, ...open.configurations });
     const givenHost = context.customHost || inherited.custom_host || undefined;
     // Whoever may use a stored key may not have it sent where they like.
     if (stored !== null && givenHost !== undefined) throw fail('CUSTOM_HOST_INVALID', { reason: `@${stored.provider.slug} has its address from its integration; leave it out, or set custom_host there`, param: context.customHost ? 'x-gateway-custom-host' : `${path}.custom_host` });
     if (kept !== null && context.customHost) throw fail('CUSTOM_HOST_INVALID', { reason: 'the stored config holds a key, which goes where the config says; leave x-gateway-custom-host out, or set custom_host there', param: 'x-gateway-custom-host' });
     const customHost = stored === null ? givenHost : stored.integration.customHost ?? undefined;
-    const apiKey = stored?.integration.open.key ?? (config.api_key === undefined ? null : new Secret(config.api_key));
+    const apiKey = open?.key ?? (config.api_key === undefined ? null : new Secret(config.api_key));
     this.#refuseOwnKeys(apiKey, credentials, customHost, path);
     const baseOf = this.#bases(provider, customHost, path, apiKey);
     const base = kept === null ? baseIfKnown(baseOf, credentials, provider) : baseOf(null, kept);
     if (kept !== null && baseOf(null, credentials) !== base) throw addressChanged(path);
-    const storedTarget = stored === null ? null : this.#storedTarget(stored, path);
+    const storedTarget = stored === null ? null : this.#storedTarget(stored, path, open?.fault ?? null);
     if (storedTarget?.readsModel === true) this.needsBytes = true;
     if (storedTarget?.isSelective === true) this.judgesRequest = true;
     const retry = retryPolicy(inherited);
@@ -264,7 +268,14 @@ class Compiler {
     return { provider, integration };
   }
 
-  #storedTarget({ provider, integration }: Stored, path: string): StoredTarget {
+  /** With the values of secret references in their places. */
+  async #opened({ provider, integration }: Stored, { plugin }: LoadedProvider): Promise<Credentials> {
+    const { sources } = this.context;
+    if (integration.mappings.length === 0 || sources === undefined) return { key: integration.open.key, configurations: integration.open.configurations, fault: null };
+    return mappedCredentials(integration, plugin, provider.workspaceId, sources, this.services);
+  }
+
+  #storedTarget({ provider, integration }: Stored, path: string, fault: SecretFault | null): StoredTarget {
     const { open } = integration;
     const headers = flatHeaders(open.headers);
     const models = new Map<string, StoredModelTarget>();
@@ -277,7 +288,7 @@ class Compiler {
         headers: own === undefined ? null : flatHeaders({ ...open.headers, ...own }),
       });
     }
-    return new StoredTarget(provider, integration, headers, models);
+    return new StoredTarget(provider, integration, headers, models, fault);
   }
 
   #base(url: URL, trust: Trust): Base {

@@ -2,6 +2,7 @@
 // changed: a plan whose rows are the same objects still goes.
 
 import type { StoredConfig, StoredGuardrail, StoredIntegration, StoredProvider } from '../snapshot/stored-provider.js';
+import type { SecretValue, StoredReference } from '../snapshot/stored-reference.js';
 import type { View } from '../snapshot/view.js';
 
 /** Where compiling finds stored rows; the view is another object, or has another epoch, after each change. */
@@ -10,10 +11,10 @@ export interface StoredRows {
 }
 
 export interface PlanSource {
-  readonly kind: 'provider' | 'integration' | 'config' | 'guardrail';
+  readonly kind: 'provider' | 'integration' | 'config' | 'guardrail' | 'reference' | 'secret';
   readonly name: string;
   /** Undefined: there was none. */
-  readonly found: StoredConfig | StoredGuardrail | StoredIntegration | StoredProvider | undefined;
+  readonly found: StoredConfig | StoredGuardrail | StoredIntegration | StoredProvider | StoredReference | SecretValue | undefined;
 }
 
 export class PlanSources {
@@ -45,6 +46,17 @@ export class PlanSources {
     return found;
   }
 
+  reference(id: string): StoredReference | undefined {
+    const found = this.rows.view.reference(id);
+    this.#found.push({ kind: 'reference', name: id, found });
+    return found;
+  }
+
+  /** A plan holds as long as the reference has this value. */
+  holdValue(referenceId: string, found: SecretValue): void {
+    this.#found.push({ kind: 'secret', name: referenceId, found });
+  }
+
   /** Null when nothing was looked up. */
   get list(): readonly PlanSource[] | null {
     return this.#found.length === 0 ? null : Object.freeze([...this.#found]);
@@ -65,5 +77,7 @@ function rowNow(kind: PlanSource['kind'], workspaceId: string, name: string, vie
     case 'integration': return view.integration(name);
     case 'config': return view.config(workspaceId, name);
     case 'guardrail': return view.guardrail(workspaceId, name);
+    case 'reference': return view.reference(name);
+    case 'secret': return view.secretValue(name);
   }
 }

@@ -5,6 +5,7 @@
 import { fail } from '../errors/gateway-error.js';
 import type { StoredIntegration, StoredProvider } from '../snapshot/stored-provider.js';
 import type { Base } from './base.js';
+import type { SecretFault } from './mapped-credentials.js';
 
 /** Of one model, where it differs from the integration. */
 export interface StoredModelTarget {
@@ -16,17 +17,19 @@ export class StoredTarget {
   readonly #provider: StoredProvider;
   readonly #integration: StoredIntegration;
   readonly #headers: readonly string[];
+  readonly #fault: SecretFault | null;
   readonly #models: ReadonlyMap<string, StoredModelTarget>;
   /** The model is looked at: the body is needed. */
   readonly readsModel: boolean;
   /** Some models may not be asked for: what names its model in a way that others could read differently is refused. */
   readonly isSelective: boolean;
 
-  constructor(provider: StoredProvider, integration: StoredIntegration, headers: readonly string[], models: ReadonlyMap<string, StoredModelTarget>) {
+  constructor(provider: StoredProvider, integration: StoredIntegration, headers: readonly string[], models: ReadonlyMap<string, StoredModelTarget>, fault: SecretFault | null = null) {
     this.#provider = provider;
     this.#integration = integration;
     this.#headers = headers;
     this.#models = models;
+    this.#fault = fault;
     this.readsModel = !integration.allowsAllModels || integration.models.size > 0;
     this.isSelective = !integration.allowsAllModels || [...integration.models.values()].some(({ isEnabled }) => !isEnabled);
     Object.freeze(this);
@@ -44,6 +47,7 @@ export class StoredTarget {
     if (expiresAtMs <= nowMs) throw refused('expired');
     if (status === 'exhausted') throw fail('PROVIDER_EXHAUSTED', { slug, param: 'provider' });
     if (!this.#integration.isOpenTo(this.#provider)) throw refused('closed: its integration is archived, or not open to this workspace');
+    if (this.#fault !== null) throw fail('SECRET_UNAVAILABLE', { slug: this.#fault.slug, reason: this.#fault.reason, param: 'provider' });
   }
 
   /** `model` is empty when the call names none. Throws MODEL_NOT_ALLOWED. */

@@ -111,7 +111,7 @@ export const settingProperties = {
   },
   secret_sources: {
     type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9.-]*=\\S+$' }, defaultText: 'none', expected: 'a list of source=rule pairs, such as env=OPENAI_API_KEY or file=/run/secrets',
-    description: 'What of this machine secret references may have: `env=NAME` (or `env=PREFIX_*`), `file=/directory`, `hashicorp-vault=https://address` for servers that may be shown the machine\'s Kubernetes token.',
+    description: 'What of this machine plugins for secrets may read for secret references, as `<plugin>=<rule>`; what a rule is stands in the readme of the plugin.',
   },
   trusted_hosts: {
     type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^(?!.*://)[^\\s,/]+(?:/\\d{1,3})?$' }, defaultText: 'none', expected: 'a list of hosts, host:port pairs or CIDR ranges, without a scheme or path',

@@ -47,6 +47,11 @@ export class StoredIntegration {
     return this.#row.aiProviderId;
   }
 
+  /** Members whose values are those of secret references. */
+  get mappings(): IntegrationRow['secretMappings'] {
+    return this.#row.secretMappings;
+  }
+
   get customHost(): string | null {
     return this.#row.customHost;
   }
@@ -57,6 +62,10 @@ export class StoredIntegration {
 
   get createdAtMs(): number {
     return this.#row.createdAtMs;
+  }
+
+  isOf(organisationId: string): boolean {
+    return this.#row.organisationId === organisationId;
   }
 
   isOpenTo({ organisationId, workspaceId }: StoredProvider): boolean {

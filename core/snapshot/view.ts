@@ -10,11 +10,13 @@ import { guardrails, type GuardrailRow } from '../storage/tables/guardrails.js';
 import { integrations, type IntegrationRow } from '../storage/tables/integrations.js';
 import { organisations, type OrganisationRow } from '../storage/tables/organisations.js';
 import { providers, type ProviderRow } from '../storage/tables/providers.js';
+import { secretReferences, type SecretReferenceRow } from '../storage/tables/secret-references.js';
 import { sessions, type SessionRow } from '../storage/tables/sessions.js';
 import { workspaces, type WorkspaceRow } from '../storage/tables/workspaces.js';
 import type { KeyDefaults, Principal } from './principal.js';
 import { hasEnded } from './session-age.js';
 import { configOf, guardrailOf, integrationOf, providerOf, type StoredConfig, type StoredGuardrail, type StoredIntegration, type StoredProvider } from './stored-provider.js';
+import { SecretValue, StoredReference } from './stored-reference.js';
 import { defaultGuardrails, type WorkspaceGuardrails } from './workspace-guardrails.js';
 import { promptTables, StoredPrompts } from './stored-prompts.js';
 import { rulesOf, WorkspaceState } from './workspace-state.js';
@@ -29,7 +31,7 @@ export const filterChars = 4;
 const generatedPrefix = 'gw_';
 
 /** The tables whose rows calls read. */
-export const projectedTables: readonly Table[] = [organisations, workspaces, integrations, providers, guardrails, configs, apiKeys, sessions, ...promptTables];
+export const projectedTables: readonly Table[] = [organisations, workspaces, secretReferences, integrations, providers, guardrails, configs, apiKeys, sessions, ...promptTables];
 
 /** Of all views of a thread, so that no two states have the same number. */
 let epochs = 0;
@@ -65,6 +67,9 @@ export class View {
   /** Those that a key or a row names, there or not. */
   readonly #states = new Map<string, WorkspaceState>();
   readonly #integrations = new Map<string, StoredIntegration>();
+  readonly #references = new Map<string, StoredReference>();
+  /** By the ids of references: values that plans are made of. */
+  readonly #secretValues = new Map<string, SecretValue>();
   readonly #providers = new Named<StoredProvider>();
   readonly #configs = new Named<StoredConfig>();
   readonly #guardrails = new Named<StoredGuardrail>();
@@ -119,6 +124,27 @@ export class View {
     return this.#integrations.get(id);
   }
 
+  reference(id: string): StoredReference | undefined {
+    return this.#references.get(id);
+  }
+
+  /** Some integration maps it. Looks at all that map any. */
+  isMapped(referenceId: string): boolean {
+    for (const { mappings } of this.#integrations.values()) if (mappings.some((mapping) => mapping.secret_reference_id === referenceId)) return true;
+    return false;
+  }
+
+  secretValue(referenceId: string): SecretValue | undefined {
+    return this.#secretValues.get(referenceId);
+  }
+
+  /** Plans with another value than this one are made anew. */
+  putSecretValue(referenceId: string, value: SecretValue): void {
+    if (this.#secretValues.get(referenceId) === value) return;
+    this.#secretValues.set(referenceId, value);
+    this.#changed(secretReferences.name);
+  }
+
   config(workspaceId: string, slugOrId: string): StoredConfig | undefined {
     const config = this.#configs.bySlug(workspaceId, slugOrId) ?? this.#configs.byId(slugOrId);
     return config?.workspaceId === workspaceId ? config : undefined;
@@ -151,6 +177,7 @@ export class View {
       case sessions.name: this.#putSession(row as SessionRow); return;
       case organisations.name: this.#organisations.set(row.id, row as OrganisationRow); this.#changeOrganisation(row.id); break;
       case workspaces.name: this.#putWorkspace(row as WorkspaceRow); break;
+      case secretReferences.name: this.#references.set(row.id, new StoredReference(row as SecretReferenceRow, this.#sealerFor(table))); break;
       case integrations.name: this.#integrations.set(row.id, integrationOf(row as IntegrationRow, this.#sealerFor(table))); break;
       case providers.name: this.#providers.put(providerOf(row as ProviderRow), (row as ProviderRow).status !== 'archived'); break;
       case guardrails.name: this.#guardrails.put(guardrailOf(row as GuardrailRow, this.#sealerFor(table)), true); break;
@@ -166,6 +193,7 @@ export class View {
       case sessions.name: this.#removeSession(id); return;
       case organisations.name: this.#organisations.delete(id); this.#changeOrganisation(id); break;
       case workspaces.name: this.#removeWorkspace(id); break;
+      case secretReferences.name: this.#references.delete(id); this.#secretValues.delete(id); break;
       case integrations.name: this.#integrations.delete(id); break;
       case providers.name: this.#providers.remove(id); break;
       case guardrails.name: this.#guardrails.remove(id); break;

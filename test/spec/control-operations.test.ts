@@ -47,6 +47,8 @@ const required: readonly string[] = `
   POST /guardrails/{guardrailId}/invoke
   GET /model-configs/pricing/{provider}/{model}
   GET /model-configs/general/{provider}/{model}
+  GET POST /secret-references
+  GET PUT DELETE /secret-references/{secretReferenceId}
   GET /audit-logs
   POST GET /admin/workspaces/{workspaceId}/users
   GET PUT DELETE /admin/workspaces/{workspaceId}/users/{userId}

@@ -46,7 +46,7 @@ export class StoredRows {
       sealedKey: sealed('sealedKey', secrets.key), maskedKey: null, configurations: {}, sealedConfigurations: sealed('sealedConfigurations', secrets.configurations), maskedConfigurations: {},
       customHost: null, sealedHeaders: sealed('sealedHeaders', secrets.headers), headerNames: [], allowAllModels: true, models: [],
       sealedModelHeaders: sealed('sealedModelHeaders', secrets.modelHeaders), globalAccess: { enabled: true, usage_limits: null, rate_limits: [] }, workspaces: {},
-      pricingAdjustments: null, createdAtMs: 1, updatedAtMs: 1, ...changes,
+      pricingAdjustments: null, secretMappings: [], createdAtMs: 1, updatedAtMs: 1, ...changes,
     };
   }
 

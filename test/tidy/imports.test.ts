@@ -13,7 +13,7 @@ const rings: readonly (readonly string[])[] = [
   ['prompts'],
   ['exchange', 'snapshot', 'upstream', 'workers'],
   ['auth', 'config', 'limits', 'logs', 'registry', 'stream'],
-  ['plan'],
+  ['plan', 'secrets'],
   ['pipeline'],
   ['endpoints', 'control-plane'],
   ['router', 'server'],

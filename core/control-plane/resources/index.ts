@@ -18,6 +18,7 @@ import { promptPartialsResource } from './prompt-partials/resource.js';
 import { promptsResource } from './prompts/resource.js';
 import { providersResource } from './providers/resource.js';
 import { scimResource } from './scim/resource.js';
+import { secretReferencesResource } from './secret-references/resource.js';
 import { signInResource } from './sign-in/resource.js';
 import { usersResource } from './users/resource.js';
 import { virtualKeysResource } from './virtual-keys/resource.js';
@@ -41,6 +42,7 @@ export const resources: readonly Resource[] = [
   promptsResource,
   providersResource,
   scimResource,
+  secretReferencesResource,
   signInResource,
   usersResource,
   virtualKeysResource,

@@ -19,6 +19,7 @@ import { scimMappings } from './scim-mappings.js';
 import { sessions } from './sessions.js';
 import { users } from './users.js';
 import { workspaceMembers } from './workspace-members.js';
+import { secretReferences } from './secret-references.js';
 import { workspaces } from './workspaces.js';
 
 export const tables: readonly Table[] = [
@@ -46,4 +47,5 @@ export const tables: readonly Table[] = [
   promptLabels,
   promptCollections,
   declarations,
+  secretReferences,
 ];

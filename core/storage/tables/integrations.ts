@@ -8,7 +8,7 @@ const limitMembers = { usage_limits: orNull(usageLimits), rate_limits: Type.Arra
 /** Stored credentials of a provider, of the organisation or of one workspace. What is sealed is opened by open-integration.ts. */
 export const integrations = defineTable({
   name: 'integration',
-  format: 1,
+  format: 2,
   schema: object({
     id: filledText(),
     organisationId: filledText(),
@@ -56,6 +56,14 @@ export const integrations = defineTable({
     workspaces: Type.Unsafe<Readonly<Record<string, WorkspaceAccess>>>({
       type: 'object', additionalProperties: object({ enabled: Type.Boolean(), ...limitMembers, last_reset_at_ms: orNull(timeMs()) }),
     }),
+    /** Members whose values are those of secret references. */
+    secretMappings: Type.Array(object({
+      /** `key`, or `configurations.` and the name of a parameter. */
+      target_field: filledText(),
+      secret_reference_id: filledText(),
+      secret_key: orNull(filledText()),
+      value_format: orNull(choice(['json', 'string'])),
+    })),
     pricingAdjustments: Type.Unsafe<Readonly<Record<string, unknown>> | null>({ type: ['object', 'null'] }),
     createdAtMs: timeMs(),
     updatedAtMs: timeMs(),
@@ -66,9 +74,11 @@ export const integrations = defineTable({
     slug: { isUnique: true, of: (row) => (row.isPrivate || row.status === 'archived' ? null : [row.organisationId, row.workspaceId ?? '', row.slug]) },
     'organisation-slug': { of: (row) => (row.isPrivate || row.status === 'archived' ? null : [row.organisationId, row.slug]) },
   },
+  upgrades: { 1: (row) => ({ ...row, secretMappings: [] }) },
   secrets: ['sealedKey', 'sealedConfigurations', 'sealedHeaders', 'sealedModelHeaders'],
 });
 export type IntegrationRow = RowOf<typeof integrations>;
+export type SecretMapping = IntegrationRow['secretMappings'][number];
 export type IntegrationModel = IntegrationRow['models'][number];
 
 /** One workspace's access to an integration of the organisation. */

@@ -12,7 +12,7 @@ const seal = (text: string, member: string): string => sealer.seal(text, placeOf
 const row = (changes: Partial<IntegrationRow> = {}): IntegrationRow => ({
   id: 'i', organisationId: 'o', workspaceId: null, slug: 's', name: 'n', description: null, aiProviderId: 'openai', status: 'active', isPrivate: false, sealedKey: null, maskedKey: null,
   configurations: {}, sealedConfigurations: null, maskedConfigurations: {}, customHost: null, sealedHeaders: null, headerNames: [], allowAllModels: true, models: [], sealedModelHeaders: null,
-  globalAccess: { enabled: false, usage_limits: null, rate_limits: [] }, workspaces: {}, pricingAdjustments: null, createdAtMs: 1, updatedAtMs: 1, ...changes,
+  globalAccess: { enabled: false, usage_limits: null, rate_limits: [] }, workspaces: {}, pricingAdjustments: null, secretMappings: [], createdAtMs: 1, updatedAtMs: 1, ...changes,
 });
 
 test('what an integration holds sealed is opened for its user, and neither printed nor serialised', () => {

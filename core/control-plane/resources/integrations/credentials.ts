@@ -5,10 +5,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject, type ProviderPlugin } from '@gateway/plugin-sdk';
 import type { Config } from '../../../config/config.js';
 import { fail, isGatewayError } from '../../../errors/gateway-error.js';
+import { withPlaceholders } from '../../../plan/mapped-credentials.js';
 import type { Registry } from '../../../registry/registry.js';
 import { didYouMean } from '../../../settings/nearest-name.js';
 import { OpenIntegration, placeOf } from '../../../storage/open-rows.js';
-import { integrations, type IntegrationRow } from '../../../storage/tables/integrations.js';
+import { Secret } from '../../../storage/sealer.js';
+import { integrations, type IntegrationRow, type SecretMapping } from '../../../storage/tables/integrations.js';
 import { parseCustomHost } from '../../../upstream/custom-host.js';
 import type { ControlContext } from '../../context.js';
 import { compileOnce } from '../common/compile-once.js';
@@ -49,6 +51,12 @@ export async function providerPlugin(registry: Registry, id: string): Promise<Pr
   return plugin;
 }
 
+/** What the provider calls a parameter that clients may have another name for; undefined: it has none. */
+export const parameterName = (written: string, plugin: ProviderPlugin): string | undefined => {
+  const name = nameOf(written, plugin);
+  return name === undefined || Object.hasOwn(ways, name) || name === 'custom_host' || name === 'custom_headers' ? undefined : name;
+};
+
 const isSecretMember = (plugin: ProviderPlugin, name: string): boolean => {
   const schema: Members = { ...plugin.params.properties[name] };
   // An object whose members nobody names may hold anything.
@@ -66,19 +74,21 @@ interface GivenCredentials {
  */
 export async function credentialMembers(
   context: ControlContext, integration: { readonly id: string; readonly aiProviderId: string; readonly workspaceId: string | null }, given: GivenCredentials, before: IntegrationRow | null, place = 'configurations',
+  mappings: readonly SecretMapping[] = before?.secretMappings ?? [],
 ): Promise<CredentialMembers> {
   const { registry } = context.services;
   const plugin = await providerPlugin(registry, integration.aiProviderId);
   const stored = before === null ? null : new OpenIntegration(before, context.sealer);
   const key = keyOf(given.key, stored, before);
   const { members, customHost, headers: givenHeaders } = membersOf(given.configurations ?? {}, plugin, integration.aiProviderId, stored, before, place);
-  const hasSecret = Object.keys(members).some((name) => isSecretMember(plugin, name));
-  const headers = givenHeaders === undefined ? stored?.headers ?? {} : givenHeaders === null ? {} : checkedHeaders(givenHeaders, stored?.headers ?? {}, plugin.auth, key !== null || hasSecret, `${place}.custom_headers`);
-  requireCredentials(plugin, integration.aiProviderId, key, hasSecret, customHost);
+  const hasSecret = Object.keys(members).some((name) => isSecretMember(plugin, name)) || mappings.some(({ target_field: field }) => field !== 'key' && isSecretMember(plugin, field.slice('configurations.'.length)));
+  const headers = givenHeaders === undefined ? stored?.headers ?? {} : givenHeaders === null ? {} : checkedHeaders(givenHeaders, stored?.headers ?? {}, plugin.auth, key !== null || hasSecret || mappings.length > 0, `${place}.custom_headers`);
+  const filled = withPlaceholders(key === null ? null : new Secret(key), members, plugin, mappings);
+  requireCredentials(plugin, integration.aiProviderId, filled.key?.reveal() ?? null, hasSecret, customHost);
   await refuseGatewayKeys(context, [
     ...(key === null ? [] : [['key', key] as const]), ...textsIn(members, place), ...textsIn(headers, `${place}.custom_headers`), ...(customHost === null ? [] : [[`${place}.custom_host`, customHost] as const]),
   ]);
-  await checkParameters(registry, plugin, integration, { key, members, customHost }, place);
+  await checkParameters(registry, plugin, integration, { key: filled.key?.reveal() ?? null, members: filled.configurations, customHost }, place);
   if (before !== null && stored !== null && isPersonal(context) && isKept(plugin, key, members, stored) && isElsewhere(plugin, customHost, members, before, stored)) {
     throw fail('FIELD_INVALID', { param: 'key', reason: 'must be given again: with a key of type workspace-user the stored credentials are sent to no other address than they were stored for' });
   }
@@ -271,6 +281,7 @@ function sealed({ sealer }: ControlContext, plugin: ProviderPlugin, id: string, 
 }
 
 /** Members of an archived integration: nothing secret is kept of it. */
-export const noCredentials: CredentialMembers & Pick<IntegrationRow, 'sealedModelHeaders'> = Object.freeze({
+export const noCredentials: CredentialMembers & Pick<IntegrationRow, 'sealedModelHeaders' | 'secretMappings'> = Object.freeze({
+  secretMappings: [],
   sealedKey: null, maskedKey: null, configurations: {}, sealedConfigurations: null, maskedConfigurations: {}, customHost: null, sealedHeaders: null, headerNames: [], sealedModelHeaders: null,
 });

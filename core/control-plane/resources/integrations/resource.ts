@@ -11,9 +11,9 @@ import { idText, listOf, named, nothing, time, timeText } from '../../envelope.j
 import { filteredPage, pageQuery } from '../../paging.js';
 import { slugField, slugFrom } from '../../slugs.js';
 import { freeSlug } from '../common/find-row.js';
-import { refuseSecretMappings, secretMappingsField, secretMappingsReply } from '../common/secret-mappings.js';
+import { checkedMappings, refuseChosenAddress, secretMappingsField, secretMappingsReply } from '../common/secret-mappings.js';
 import { archiveIntegration, archiveProvider, insertDefaultProvider } from '../providers/make-provider.js';
-import { credentialMembers, masksOf, providerId } from './credentials.js';
+import { credentialMembers, masksOf, providerId, providerPlugin } from './credentials.js';
 import { integrationOf, requireLevel, scopesOf } from './find-integration.js';
 import { maskedHeaders } from './headers.js';
 import { modelsBody, modelsReply, modelsSchema, withModels, withoutModels } from './models.js';
@@ -90,16 +90,18 @@ export const integrationsResource = defineResource({
         const workspace = await context.workspaceIfNamed();
         const [organisationId, workspaceId] = [context.caller.organisationId, workspace?.id ?? null];
         requireLevel(context, workspaceId, 'create');
-        refuseSecretMappings(body.secret_mappings);
         const aiProviderId = providerId(context.services.registry, body.ai_provider_id, 'ai_provider_id');
+        const plugin = await providerPlugin(context.services.registry, aiProviderId);
+        const secretMappings = await checkedMappings(context, plugin, body.secret_mappings, { workspaceId }, []);
         const id = context.newId();
-        const credentials = await credentialMembers(context, { id, aiProviderId, workspaceId }, body, null);
+        const credentials = await credentialMembers(context, { id, aiProviderId, workspaceId }, body, null, 'configurations', secretMappings);
         const slug = await freeSlug(context, integrations, 'integration', [organisationId, workspaceId ?? ''], body.slug, () => slugFrom(body.name));
         const row: IntegrationRow = {
           id, organisationId, workspaceId, slug, name: body.name, description: body.description ?? null, aiProviderId, status: 'active', isPrivate: false, ...credentials,
           allowAllModels: true, models: [], sealedModelHeaders: null, globalAccess: { enabled: false, usage_limits: null, rate_limits: [] }, workspaces: {},
-          pricingAdjustments: body.pricing_adjustments ?? null, createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
+          secretMappings, pricingAdjustments: body.pricing_adjustments ?? null, createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
         };
+        refuseChosenAddress(context, plugin, null, row);
         context.change.insert(integrations, row);
         // Workspaces that get an integration of the organisation get their providers with it.
         if (workspaceId !== null && body.create_default_provider !== false) await insertDefaultProvider(context, row, workspaceId, body.default_provider_slug);
@@ -112,7 +114,7 @@ export const integrationsResource = defineResource({
         const { row } = await integrationOf(context, params.slug ?? '', 'read');
         return {
           ...head(row), masked_key: masksOf(row).maskedKey, configurations: configurationsReply(context, row), global_workspace_access_settings: globalReply(row), allow_all_models: row.allowAllModels,
-          workspace_count: await workspaceCount(context, row), secret_mappings: [], pricing_adjustments: row.pricingAdjustments,
+          workspace_count: await workspaceCount(context, row), secret_mappings: row.secretMappings, pricing_adjustments: row.pricingAdjustments,
         };
       },
     }),
@@ -123,14 +125,18 @@ export const integrationsResource = defineResource({
       handle: async (context, { params, body }) => {
         const stored = await integrationOf(context, params.slug ?? '', 'update');
         const { row } = stored;
-        refuseSecretMappings(body.secret_mappings);
         if (body.ai_provider_id !== undefined && providerId(context.services.registry, body.ai_provider_id, 'ai_provider_id') !== row.aiProviderId) throw fail('FIELD_INVALID', { param: 'ai_provider_id', reason: 'cannot be changed; make another integration' });
         if (body.slug !== undefined && body.slug !== row.slug && body.slug !== params.slug) throw fail('FIELD_INVALID', { param: 'slug', reason: 'cannot be changed; make another integration' });
-        const credentials = body.key === undefined && body.configurations === undefined ? {} : await credentialMembers(context, row, body, row);
-        context.change.update(stored, {
-          ...row, ...credentials, name: body.name ?? row.name, description: body.description === undefined ? row.description : body.description,
+        const plugin = await providerPlugin(context.services.registry, row.aiProviderId);
+        const secretMappings = await checkedMappings(context, plugin, body.secret_mappings, row, row.secretMappings);
+        const isSame = body.key === undefined && body.configurations === undefined && body.secret_mappings === undefined;
+        const credentials = isSame ? {} : await credentialMembers(context, row, body, row, 'configurations', secretMappings);
+        const next: IntegrationRow = {
+          ...row, ...credentials, secretMappings, name: body.name ?? row.name, description: body.description === undefined ? row.description : body.description,
           pricingAdjustments: body.pricing_adjustments === undefined ? row.pricingAdjustments : body.pricing_adjustments, updatedAtMs: context.nowMs,
-        });
+        };
+        refuseChosenAddress(context, plugin, row, next);
+        context.change.update(stored, next);
         return {};
       },
     }),
@@ -157,7 +163,9 @@ export const integrationsResource = defineResource({
       reply: nothing,
       handle: async (context, { params, body }) => {
         const stored = await integrationOf(context, params.slug ?? '', 'update');
-        context.change.update(stored, { ...stored.row, ...await withModels(context, stored.row, body), updatedAtMs: context.nowMs });
+        const next: IntegrationRow = { ...stored.row, ...await withModels(context, stored.row, body), updatedAtMs: context.nowMs };
+        if (next.secretMappings.length > 0) refuseChosenAddress(context, await providerPlugin(context.services.registry, next.aiProviderId), stored.row, next);
+        context.change.update(stored, next);
         return {};
       },
     }),

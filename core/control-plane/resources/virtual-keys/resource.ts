@@ -12,8 +12,8 @@ import { idText, listOf, listReply, named, nothing } from '../../envelope.js';
 import { PageRows, pageQuery } from '../../paging.js';
 import { slugField } from '../../slugs.js';
 import { findRow } from '../common/find-row.js';
-import { refuseSecretMappings, secretMappingsField, secretMappingsReply } from '../common/secret-mappings.js';
-import { credentialMembers, masksOf, providerId } from '../integrations/credentials.js';
+import { checkedMappings, refuseChosenAddress, secretMappingsField, secretMappingsReply } from '../common/secret-mappings.js';
+import { credentialMembers, masksOf, providerId, providerPlugin } from '../integrations/credentials.js';
 import { configurationsReply } from '../integrations/resource.js';
 import { archiveProvider, insertProvider, providerSlug, refuseUsed } from '../providers/make-provider.js';
 import { membersOf, nameField, noMembers, providerFields, providerMembers, providersPage, providerView, updatedRow } from '../providers/resource.js';
@@ -60,7 +60,7 @@ const virtualKeySchema = named('VirtualKey', object({
 
 function view(context: ControlContext, provider: Stored<ProviderRow>, { row }: Stored<IntegrationRow>): Reply {
   const { integration_id: _private, ...members } = providerView(context.nowMs)(provider);
-  return { ...members, provider: row.aiProviderId, ai_provider_id: row.aiProviderId, key: masksOf(row).maskedKey, masked_key: masksOf(row).maskedKey, model_config: configurationsReply(context, row), secret_mappings: [], object: 'virtual-key' };
+  return { ...members, provider: row.aiProviderId, ai_provider_id: row.aiProviderId, key: masksOf(row).maskedKey, masked_key: masksOf(row).maskedKey, model_config: configurationsReply(context, row), secret_mappings: row.secretMappings, object: 'virtual-key' };
 }
 
 export const virtualKeysResource = defineResource({
@@ -88,16 +88,19 @@ export const virtualKeysResource = defineResource({
       reply: object({ success: Type.Literal(true), data: object({ id: idText(), slug: Type.String() }), id: idText(), slug: Type.String(), object: Type.Literal('virtual-key') }),
       handle: async (context, { body }) => {
         const workspace = await context.workspace();
-        refuseSecretMappings(body.secret_mappings);
         const aiProviderId = providerId(context.services.registry, body.provider, 'provider');
+        const plugin = await providerPlugin(context.services.registry, aiProviderId);
+        const secretMappings = await checkedMappings(context, plugin, body.secret_mappings, { workspaceId: workspace.id }, []);
         const name = body.name ?? aiProviderId;
         const [integrationId, place] = [context.newId(), { organisationId: workspace.organisationId, workspaceId: workspace.id }];
-        const credentials = await credentialMembers(context, { id: integrationId, aiProviderId, workspaceId: workspace.id }, { key: body.key, configurations: configurationsOf(body) }, null, 'model_config');
+        const credentials = await credentialMembers(context, { id: integrationId, aiProviderId, workspaceId: workspace.id }, { key: body.key, configurations: configurationsOf(body) }, null, 'model_config', secretMappings);
         const slug = await providerSlug(context, 'virtual key', workspace.id, body.slug, name);
-        context.change.insert(integrations, {
+        const integration: IntegrationRow = {
           id: integrationId, ...place, slug, name, description: null, aiProviderId, status: 'active', isPrivate: true, ...credentials, allowAllModels: true, models: [], sealedModelHeaders: null,
-          globalAccess: { enabled: false, usage_limits: null, rate_limits: [] }, workspaces: {}, pricingAdjustments: null, createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
-        });
+          globalAccess: { enabled: false, usage_limits: null, rate_limits: [] }, workspaces: {}, secretMappings, pricingAdjustments: null, createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
+        };
+        refuseChosenAddress(context, plugin, null, integration);
+        context.change.insert(integrations, integration);
         const row = insertProvider(context, { ...place, integrationId, slug }, { name, isVirtualKey: true, ...membersOf(body, noMembers, context.nowMs) });
         return { success: true, data: { id: row.id, slug }, id: row.id, slug, object: 'virtual-key' };
       },
@@ -115,13 +118,16 @@ export const virtualKeysResource = defineResource({
       reply: nothing,
       handle: async (context, { params, body }) => {
         const { provider, integration } = await virtualKeyOf(context, params.slug ?? '');
-        refuseSecretMappings(body.secret_mappings);
+        const plugin = await providerPlugin(context.services.registry, integration.row.aiProviderId);
+        const secretMappings = await checkedMappings(context, plugin, body.secret_mappings, integration.row, integration.row.secretMappings);
         const row = updatedRow(provider.row, body, context.nowMs);
         context.change.update(provider, row);
         const configurations = configurationsOf(body);
-        const isOther = body.key !== undefined || configurations !== undefined;
-        const credentials = isOther ? await credentialMembers(context, integration.row, { key: body.key, configurations }, integration.row, 'model_config') : {};
-        if (isOther || row.name !== integration.row.name) context.change.update(integration, { ...integration.row, ...credentials, name: row.name, updatedAtMs: context.nowMs });
+        const isOther = body.key !== undefined || configurations !== undefined || body.secret_mappings !== undefined;
+        const credentials = isOther ? await credentialMembers(context, integration.row, { key: body.key, configurations }, integration.row, 'model_config', secretMappings) : {};
+        const next: IntegrationRow = { ...integration.row, ...credentials, secretMappings, name: row.name, updatedAtMs: context.nowMs };
+        if (isOther) refuseChosenAddress(context, plugin, integration.row, next);
+        if (isOther || row.name !== integration.row.name) context.change.update(integration, next);
         return {};
       },
     }),

@@ -1,0 +1,210 @@
+// The values of secret references, in one serving thread: asked of their managers when a plan first needs them, kept in memory, and asked again every few
+// minutes beside the calls. Each thread asks for itself, so that no value crosses threads and no thread depends on another. While a manager gives nothing
+// good, the last good value stays; a reference that never had one is a fault of the targets that need it, until it has.
+
+import { isObject, isSecretError, type SecretDocument, type SecretSource } from '@gateway/plugin-sdk';
+import { isGatewayError, reasonOf } from '../errors/gateway-error.js';
+import type { Registry } from '../registry/registry.js';
+import type { SecretSourceRule } from '../settings/read.js';
+import { SecretValue, type StoredReference } from '../snapshot/stored-reference.js';
+import type { View } from '../snapshot/view.js';
+import { sourcePluginOf } from './source-plugin.js';
+
+/** How old a value may become before it is asked for again. */
+const ageMs = 300_000;
+/** After a failure: the first pause, doubled with each further one. */
+const retryMsMin = 1_000;
+const retryMsMax = 30_000;
+/** Of one answer. */
+const readMsMax = 5_000;
+/** Of a call, when others are asked for first. */
+const waitMsMax = 10_000;
+const readingMax = 16;
+const referencesMax = 10_000;
+const documentCharsMax = 65_536;
+const reasonCharsMax = 300;
+/** Parts of credentials that are shorter say nothing, and would blot out words. */
+const blottedCharsMin = 6;
+
+export interface SecretValuesOptions {
+  readonly registry: Registry;
+  readonly rules: readonly SecretSourceRule[];
+  view(): View;
+  /** Does not keep the process alive. Returns what cancels it. */
+  after(delayMs: number, work: () => void): () => void;
+  count(metric: string): void;
+  /** A manager gave no value; `reason` is for the log. */
+  onFault(slug: string, reason: string): void;
+}
+
+interface Entry {
+  reference: StoredReference;
+  /** Null: it was never answered. */
+  value: SecretValue | null;
+  /** JSON of what the manager said last. */
+  text: string;
+  source: SecretSource | null;
+  reading: Promise<void> | null;
+  failures: number;
+  cancel: (() => void) | null;
+}
+
+export class SecretValues {
+  readonly #options: SecretValuesOptions;
+  /** By the ids of references. */
+  readonly #entries = new Map<string, Entry>();
+  #reading = 0;
+  readonly #waiting: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(options: SecretValuesOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. */
+  async value(reference: StoredReference): Promise<SecretValue> {
+    let entry = this.#entries.get(reference.id);
+    if (entry?.reference.fingerprint !== reference.fingerprint) {
+      if (entry !== undefined) this.#drop(entry);
+      if (this.#isClosed || this.#entries.size >= referencesMax) return new SecretValue(null, `more than ${referencesMax} references are in use`);
+      entry = { reference, value: null, text: '', source: null, reading: null, failures: 0, cancel: null };
+      this.#entries.set(reference.id, entry);
+    }
+    entry.reference = reference;
+    if (entry.value === null) await this.#within(this.#readOnce(entry));
+    const { value } = entry;
+    if (value === null) return new SecretValue(null, 'its manager gave no answer in time');
+    this.#options.view().putSecretValue(reference.id, value);
+    return value;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const entry of [...this.#entries.values()]) this.#drop(entry);
+  }
+
+  #drop(entry: Entry): void {
+    if (this.#entries.get(entry.reference.id) === entry) this.#entries.delete(entry.reference.id);
+    entry.cancel?.();
+    entry.cancel = null;
+    const { source } = entry;
+    entry.source = null;
+    Promise.resolve().then(() => source?.close?.()).catch((thrown: unknown) => this.#options.onFault(entry.reference.slug, this.#told(entry, thrown)));
+  }
+
+  /** One at a time for each reference, shared by all who ask. Never rejects. */
+  #readOnce(entry: Entry): Promise<void> {
+    return entry.reading ??= this.#read(entry).finally(() => { entry.reading = null; });
+  }
+
+  async #within(reading: Promise<void>): Promise<void> {
+    let cancel: (() => void) | undefined = undefined;
+    await Promise.race([reading, new Promise<void>((resolve) => { cancel = this.#options.after(waitMsMax, resolve); })]);
+    (cancel as (() => void) | undefined)?.();
+  }
+
+  async #read(entry: Entry): Promise<void> {
+    if (this.#reading >= readingMax) await new Promise<void>((resolve) => { this.#waiting.push(resolve); });
+    else this.#reading += 1;
+    try {
+      const document = checked(await this.#ask(entry));
+      if (this.#isCurrent(entry)) this.#take(entry, document);
+    } catch (thrown) {
+      if (this.#isCurrent(entry)) this.#fail(entry, thrown);
+    } finally {
+      // Whoever waits next has the place.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#reading -= 1;
+      else next();
+    }
+  }
+
+  async #ask(entry: Entry): Promise<unknown> {
+    const { path } = entry.reference;
+    const abort = new AbortController();
+    let cancel: (() => void) | undefined = undefined;
+    const late = new Promise<never>((_, reject) => {
+      cancel = this.#options.after(readMsMax, () => {
+        abort.abort();
+        reject(new Error(`no answer within ${readMsMax} ms`));
+      });
+    });
+    try {
+      entry.source ??= await Promise.race([this.#open(entry.reference), late]);
+      return await Promise.race([entry.source.read(path, abort.signal), late]);
+    } finally {
+      (cancel as (() => void) | undefined)?.();
+    }
+  }
+
+  async #open({ managerId, auth }: StoredReference): Promise<SecretSource> {
+    const { registry, rules } = this.#options;
+    const manager = await sourcePluginOf(registry, managerId);
+    if (manager === undefined) throw new Error(`no plugin ${managerId} of the kind secrets is installed`);
+    const params: Record<string, unknown> = JSON.parse(auth.reveal());
+    const fault = registry.checkParams(manager.plugin, params);
+    if (fault !== undefined) throw new Error(`its auth_config does not fit: ${fault.path} ${fault.reason}`);
+    return manager.plugin.create(params, registry.host(`secrets/${manager.id}`), rules.filter(({ id }) => id === manager.id).map(({ rule }) => rule));
+  }
+
+  #isCurrent(entry: Entry): boolean {
+    return !this.#isClosed && this.#entries.get(entry.reference.id) === entry;
+  }
+
+  #take(entry: Entry, document: SecretDocument): void {
+    const text = JSON.stringify(document);
+    entry.failures = 0;
+    this.#options.count('secrets.read');
+    if (entry.value === null || entry.value.reason !== '' || text !== entry.text) this.#show(entry, new SecretValue(document, ''), text);
+    this.#again(entry, ageMs);
+  }
+
+  #fail(entry: Entry, thrown: unknown): void {
+    entry.failures += 1;
+    this.#options.onFault(entry.reference.slug, this.#told(entry, thrown));
+    const shown = isSecretError(thrown) ? this.#blotted(entry, thrown.message) : 'its manager could not be asked';
+    if (entry.value === null || (entry.value.reason !== '' && entry.value.reason !== shown)) this.#show(entry, new SecretValue(null, shown), '');
+    this.#again(entry, Math.min(retryMsMax, retryMsMin * 2 ** Math.min(entry.failures - 1, 10)));
+  }
+
+  #show(entry: Entry, value: SecretValue, text: string): void {
+    entry.value = value;
+    entry.text = text;
+    this.#options.view().putSecretValue(entry.reference.id, value);
+  }
+
+  #again(entry: Entry, delayMs: number): void {
+    entry.cancel?.();
+    entry.cancel = this.#options.after(delayMs, () => {
+      const view = this.#options.view();
+      const reference = view.reference(entry.reference.id);
+      // Nobody needs it any more, or as another one.
+      if (reference?.fingerprint !== entry.reference.fingerprint || !view.isMapped(reference.id)) {
+        this.#drop(entry);
+        return;
+      }
+      entry.reference = reference;
+      this.#readOnce(entry).catch((thrown: unknown) => this.#options.onFault(reference.slug, this.#told(entry, thrown)));
+    });
+  }
+
+  #told(entry: Entry, thrown: unknown): string {
+    return this.#blotted(entry, isGatewayError(thrown) ? `${thrown.code}: ${thrown.message}` : reasonOf(thrown));
+  }
+
+  /** Without what stands in the credentials: messages of plugins and servers may quote them. */
+  #blotted(entry: Entry, message: string): string {
+    let text = message.slice(0, reasonCharsMax);
+    const parts: unknown[] = Object.values(JSON.parse(entry.reference.auth.reveal()));
+    for (const part of parts) if (typeof part === 'string' && part.length >= blottedCharsMin) text = text.replaceAll(part, '[secret]');
+    return text;
+  }
+}
+
+/** Throws when it is not what a manager may say. */
+function checked(document: unknown): SecretDocument {
+  if (typeof document !== 'string' && !isObject(document)) throw new Error('the plugin gave neither a text nor an object');
+  if ((JSON.stringify(document)?.length ?? Infinity) > documentCharsMax) throw new Error(`the secret is larger than ${documentCharsMax} characters`);
+  // Values of JSON: it was just written as such.
+  return document as SecretDocument;
+}

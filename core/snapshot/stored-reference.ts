@@ -1,0 +1,79 @@
+// Secret references as calls use them, and the values that they have at the moment. Printed, logged or serialised they say nothing.
+
+import type { SecretDocument } from '@gateway/plugin-sdk';
+import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
+import { placeOf } from '../storage/open-rows.js';
+import { Secret, type Sealer } from '../storage/sealer.js';
+import { isOpenTo, secretReferences, type SecretReferenceRow } from '../storage/tables/secret-references.js';
+
+export class StoredReference {
+  readonly #row: SecretReferenceRow;
+  /** JSON of the credentials for its manager. */
+  readonly auth: Secret;
+  /** The same for as long as its value cannot be another one because of what is stored. */
+  readonly fingerprint: string;
+
+  /** Throws SETTINGS_INVALID when its secrets do not open. */
+  constructor(row: SecretReferenceRow, sealer: Sealer) {
+    this.#row = row;
+    const sealed: object = row.sealedAuth === null ? {} : JSON.parse(sealer.open(row.sealedAuth, placeOf(secretReferences, row.id, 'sealedAuth')));
+    const auth = JSON.stringify({ ...row.authConfig, ...sealed });
+    this.auth = new Secret(auth);
+    this.fingerprint = createHash('sha256').update(JSON.stringify([row.managerId, row.path, auth])).digest('base64url');
+    Object.freeze(this);
+  }
+
+  get id(): string {
+    return this.#row.id;
+  }
+
+  get organisationId(): string {
+    return this.#row.organisationId;
+  }
+
+  get slug(): string {
+    return this.#row.slug;
+  }
+
+  get managerId(): string {
+    return this.#row.managerId;
+  }
+
+  get path(): string {
+    return this.#row.path;
+  }
+
+  /** Null: what stands there is one value, or the mapping says which. */
+  get key(): string | null {
+    return this.#row.key;
+  }
+
+  isOpenTo(workspaceId: string): boolean {
+    return isOpenTo(this.#row, workspaceId);
+  }
+}
+
+/** What a manager has said, or why it has not. Another object when that changes. */
+export class SecretValue {
+  readonly #document: SecretDocument | null;
+
+  /** `reason`: empty when there is a value. */
+  constructor(document: SecretDocument | null, readonly reason: string) {
+    this.#document = document;
+    Object.freeze(this);
+  }
+
+  /** Null: there is none. */
+  reveal(): SecretDocument | null {
+    return this.#document;
+  }
+
+  toJSON(): string {
+    return '[secret]';
+  }
+
+  [inspect.custom](): string {
+    return '[secret]';
+  }
+}
