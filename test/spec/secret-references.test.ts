@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { FakeVault } from '../../plugins/secrets/hashicorp-vault/test-vault.js';
 import { adminKey } from '../support/gateway.js';
+import { temporaryFolder, writePackage } from '../core/registry/plugin-package.js';
 import { startChildGateway } from '../support/child-gateway.js';
 import { chatCompletion, sendJson, startUpstream } from '../support/upstream.js';
 
@@ -24,9 +25,17 @@ const vault = await startUpstream(({ method, url, headers, body }, response) => 
 });
 const upstream = await startUpstream((_, response) => sendJson(response, 200, chatCompletion));
 writeFileSync(join(folder, 'key'), `${mark}-of-a-file\n`);
+const packageFolder = writePackage(temporaryFolder(), {
+  gateway: { namespace: 'acme', contract: { secrets: 1 }, plugins: { secrets: ['safe'] } },
+  files: {
+    'secrets/safe.js': `import { defineSecrets } from '@gateway/plugin-sdk';
+export default defineSecrets({ title: 'Safe', describe: 'Acts as another cloud.', managerTypes: ['aws_sm'], params: { type: 'object', required: ['aws_region', 'aws_secret_access_key'], properties: { aws_region: { type: 'string' }, aws_secret_access_key: { type: 'string', secret: true } } },
+  create: ({ aws_region: region }) => ({ read: async (path) => ({ [path]: 'MARKEDvalue-of-' + region }) }) });`,
+  },
+});
 const workspaceKey = 'workspace-key-of-references';
 const gateway = await startChildGateway({
-  GATEWAY_SECRET_SOURCES: `env=ACME_*,file=${folder}`, ACME_KEY: `${mark}-of-the-environment`, GATEWAY_TRUSTED_HOSTS: '127.0.0.1', GATEWAY_ADMIN_KEY: adminKey, GATEWAY_API_KEY: workspaceKey, GATEWAY_LOG_LEVEL: 'debug', GATEWAY_THREADS: '2',
+  GATEWAY_SECRET_SOURCES: `env=ACME_*,file=${folder}`, ACME_KEY: `${mark}-of-the-environment`, GATEWAY_TRUSTED_HOSTS: '127.0.0.1', GATEWAY_ADMIN_KEY: adminKey, GATEWAY_API_KEY: workspaceKey, GATEWAY_LOG_LEVEL: 'debug', GATEWAY_THREADS: '2', GATEWAY_PLUGINS: packageFolder,
 });
 
 const answers: string[] = [];
@@ -74,6 +83,16 @@ describe('a secret reference', () => {
     assert.equal(upstream.received.at(-1)?.headers['openai-organization'], `${mark}-organization`);
     const { body } = await control('GET', '/v1/virtual-keys/virtual');
     assert.deepEqual(body.secret_mappings.map((mapping: { target_field: string }) => mapping.target_field), ['key', 'configurations.vendor_organization']);
+  });
+
+  it('is read by the plugin that answers to its manager_type', async () => {
+    for (const [slug, type] of [['cloud', 'aws_sm'], ['by-id', 'acme.safe']] as const) {
+      await reference(slug, { manager_type: type, auth_config: { aws_region: 'north', aws_secret_access_key: `${mark}-access-key` }, secret_path: 'key' });
+      await made('/v1/integrations', { name: slug, slug, ai_provider_id: 'openai', workspace_id: 'first-workspace', default_provider_slug: slug, configurations: host, secret_mappings: [{ target_field: 'key', secret_reference_id: slug }] });
+      assert.equal((await call({ 'x-gateway-provider': `@${slug}` })).sent, `Bearer ${mark}-of-north`);
+    }
+    const refused = await control('POST', '/v1/secret-references', { name: 'x', manager_type: 'azure_kv', auth_config: { azure_auth_mode: 'default' }, secret_path: 'x' });
+    assert.equal(refused.body.message, 'manager_type is not an installed manager; there are acme.safe, env, file, hashicorp_vault, and others come with a plugin of the kind secrets');
   });
 
   it('that is mapped stays until nobody maps it', async () => {

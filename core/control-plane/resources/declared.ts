@@ -6,7 +6,8 @@ import { configsDeclared } from './configs/declared.js';
 import { integrationsDeclared } from './integrations/declared.js';
 import { organisationDeclared } from './organisation/declared.js';
 import { providersDeclared } from './providers/declared.js';
+import { secretReferencesDeclared } from './secret-references/declared.js';
 import { virtualKeysDeclared } from './virtual-keys/declared.js';
 import { workspacesDeclared } from './workspaces/declared.js';
 
-export const declared: readonly Declared[] = [organisationDeclared, workspacesDeclared, integrationsDeclared, providersDeclared, virtualKeysDeclared, configsDeclared, apiKeysDeclared];
+export const declared: readonly Declared[] = [organisationDeclared, workspacesDeclared, secretReferencesDeclared, integrationsDeclared, providersDeclared, virtualKeysDeclared, configsDeclared, apiKeysDeclared];

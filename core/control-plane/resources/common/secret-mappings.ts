@@ -7,6 +7,7 @@ import type { IntegrationRow, SecretMapping } from '../../../storage/tables/inte
 import { isOpenTo, secretReferences } from '../../../storage/tables/secret-references.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
+import type { DeclaredReference, Members } from '../../define-declared.js';
 import { named } from '../../envelope.js';
 import { parameterName } from '../integrations/credentials.js';
 import { idCharsShown } from './find-row.js';
@@ -19,6 +20,26 @@ export const secretMappingsField = Type.Optional(orNull(Type.Array(mapping, { ma
 
 /** In replies. */
 export const secretMappingsReply = Type.Array(mapping);
+
+/** As a file of declarations has them: references by their slugs. */
+export async function mappingsView({ repository }: ControlContext, mappings: IntegrationRow['secretMappings']): Promise<readonly Members[]> {
+  return Promise.all(mappings.map(async ({ secret_reference_id: id, secret_key: key, value_format: format, target_field: field }) => ({
+    target_field: field, secret_reference_id: (await repository.get(secretReferences, id))?.row.slug ?? id, ...(key === null ? {} : { secret_key: key }), ...(format === null ? {} : { value_format: format }),
+  })));
+}
+
+/** What such an entry names. */
+export function* mappedReferences({ secret_mappings: mappings }: Members): Generator<DeclaredReference> {
+  const list: readonly unknown[] = Array.isArray(mappings) ? mappings : [];
+  for (const [index, each] of list.entries()) {
+    const { secret_reference_id: name }: Members = { ...Object(each) };
+    if (typeof name === 'string') yield { section: 'secret_references', name, place: `secret_mappings.${index}.secret_reference_id` };
+  }
+}
+
+export interface GivenMappings {
+  readonly secret_mappings?: Static<typeof secretMappingsField>;
+}
 
 type Given = Static<typeof secretMappingsField> | undefined;
 

@@ -6,7 +6,8 @@ import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { amend, DeclaredSecret, declareSlugged, filled, membersFor, perform, secretsIn, type ImpliedEntry, type Members } from '../../define-declared.js';
-import { credentialMembers } from './credentials.js';
+import { checkedMappings, mappedReferences, mappingsView, type GivenMappings } from '../common/secret-mappings.js';
+import { credentialMembers, providerPlugin } from './credentials.js';
 import { modelsBody, withModels } from './models.js';
 import { integrationsResource } from './resource.js';
 import { withAccess, workspacesBody } from './workspaces.js';
@@ -16,7 +17,7 @@ const { models, allow_all_models } = modelsBody.properties;
 const { workspaces: access, global_workspace_access } = workspacesBody.properties;
 const beside = object({ models: Type.Optional(models), allow_all_models, workspaces: access, global_workspace_access });
 
-const credentialNames: readonly string[] = ['key', 'configurations'];
+const credentialNames: readonly string[] = ['key', 'configurations', 'secret_mappings'];
 const modelNames: readonly string[] = ['models', 'allow_all_models'];
 const accessNames: readonly string[] = ['workspaces', 'global_workspace_access'];
 
@@ -64,7 +65,8 @@ function modelView({ slug, name, enabled, is_custom, is_finetune, base_model_slu
 const limitsView = ({ usage_limits, rate_limits }: { readonly usage_limits: unknown; readonly rate_limits: readonly unknown[] }): Members =>
   ({ ...(usage_limits === null ? {} : { usage_limits }), ...(rate_limits.length === 0 ? {} : { rate_limits }) });
 
-async function view({ sealer, repository }: ControlContext, row: IntegrationRow): Promise<Members> {
+async function view(context: ControlContext, row: IntegrationRow): Promise<Members> {
+  const { sealer, repository } = context;
   const open = new OpenIntegration(row, sealer);
   const configurations = {
     ...row.configurations, ...Object.fromEntries(Object.entries(open.secretMembers).map(([name, value]) => [name, secretsIn(value, name)])),
@@ -77,7 +79,7 @@ async function view({ sealer, repository }: ControlContext, row: IntegrationRow)
   }
   return {
     slug: row.slug, name: row.name, ai_provider_id: row.aiProviderId, description: row.description, key: open.key === null ? null : DeclaredSecret.of(open.key.reveal(), 'key'),
-    configurations: filled(configurations) ?? null, pricing_adjustments: row.pricingAdjustments, allow_all_models: row.allowAllModels, models: row.models.map((model) => modelView(model, open.modelHeaders[model.slug])),
+    configurations: filled(configurations) ?? null, secret_mappings: await mappingsView(context, row.secretMappings), pricing_adjustments: row.pricingAdjustments, allow_all_models: row.allowAllModels, models: row.models.map((model) => modelView(model, open.modelHeaders[model.slug])),
     workspaces: named.sort((left, right) => (String(left.id) < String(right.id) ? -1 : 1)), global_workspace_access: { enabled: row.globalAccess.enabled, ...limitsView(row.globalAccess) },
   };
 }
@@ -86,11 +88,11 @@ export const integrationsDeclared = declareSlugged<IntegrationRow>({
   section: 'integrations', resource: integrationsResource, table: integrations, level: 'either',
   entry: object({ ...Object(Object(create?.body).properties), ...beside.properties }),
   defaults: {
-    description: null, key: null, configurations: null, pricing_adjustments: null, models: [], allow_all_models: true, workspaces: [], global_workspace_access: { enabled: false },
+    description: null, key: null, configurations: null, secret_mappings: [], pricing_adjustments: null, models: [], allow_all_models: true, workspaces: [], global_workspace_access: { enabled: false },
   },
   references: (entry) => {
     const given: Static<typeof beside> = entry;
-    return (given.workspaces ?? []).map(({ id }, index) => ({ section: 'workspaces', name: id, place: `workspaces.${index}.id` }));
+    return [...(given.workspaces ?? []).map(({ id }, index) => ({ section: 'workspaces', name: id, place: `workspaces.${index}.id` })), ...mappedReferences(entry)];
   },
   implied,
   view: (context, { row }) => view(context, row),
@@ -113,9 +115,15 @@ export const integrationsDeclared = declareSlugged<IntegrationRow>({
     const plain = Object.fromEntries(Object.entries(membersFor(changed, update.body)).filter(([name]) => !credentialNames.includes(name)));
     await perform(update, context, { id: stored.row.id, body: plain });
     await amend(context, integrations, stored.row.id, async (row) => completed(context, {
-      ...row, ...(isOneOf(credentialNames, changed) ? await credentialMembers(context, row, { key: textOf(entry.key), configurations: Object(entry.configurations ?? {}) }, null) : {}),
+      ...row, ...(isOneOf(credentialNames, changed) ? await credentialsOf(context, row, entry) : {}),
     }, changed, entry));
   },
 });
+
+async function credentialsOf(context: ControlContext, row: IntegrationRow, entry: Members): Promise<Partial<IntegrationRow>> {
+  const { secret_mappings: given }: GivenMappings = entry;
+  const secretMappings = await checkedMappings(context, await providerPlugin(context.services.registry, row.aiProviderId), given ?? [], row, row.secretMappings);
+  return { ...await credentialMembers(context, row, { key: textOf(entry.key), configurations: Object(entry.configurations ?? {}) }, null, 'configurations', secretMappings), secretMappings };
+}
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
