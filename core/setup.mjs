@@ -15,7 +15,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const nodeMinimum = [20, 12];
 const sourceFolders = ['core', 'plugins', 'providers', 'bench', 'test'];
-const sdkFolders = ['plugin-sdk/src', 'plugin-sdk/testing'];
+const sdkFolders = ['plugin-sdk/api', 'plugin-sdk/src', 'plugin-sdk/testing'];
 /** Test files at a time: some of them wait. */
 const testConcurrency = Math.min(8, availableParallelism() + 1);
 /** Of a whole file; a busy machine takes many times what an idle one does. */

@@ -2,68 +2,55 @@
 
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import type { paths } from '@gateway/plugin-sdk/api';
 import type { DeclaredFile, ReadDocuments } from '../declare/read-documents.js';
 import { fail, reasonOf } from '../errors/gateway-error.js';
 import type { Surroundings } from './app-contract.js';
 import type { CommandWords } from './command.js';
-import { controlClient, refusalOf, type ControlAnswer } from './control-client.js';
+import { gatewayClient, refusalOf } from './control-client.js';
 import { plain, plainJson } from './resource-table.js';
 
 /** Bytes of a file; the gateway takes a MiB. */
 const fileBytesMax = 1024 * 1024;
 const sourceCharsMax = 100;
 
-interface Change {
-  readonly action: 'create' | 'update' | 'remove';
-  readonly section: string;
-  readonly name: string;
-  readonly workspace: string | null;
-  readonly is_drift: boolean;
-  readonly members: readonly { readonly member: string; readonly before: string | null; readonly after: string | null }[];
-}
-
-interface ApplyAnswer {
-  readonly changes: readonly Change[];
-  readonly unchanged: number;
-  readonly keys: readonly { readonly name: string; readonly workspace: string | null; readonly key: string }[];
-  readonly left: readonly { readonly section: string; readonly name: string; readonly workspace: string | null }[];
-}
+type ApplyAnswer = paths['/v1/declarations/apply']['post']['responses'][200]['content']['application/json'];
 
 export async function apply(around: Surroundings, { positionals, flags, options }: CommandWords): Promise<number> {
   if (positionals.length === 0) {
     around.error('gateway: apply needs the path of a file, or several: gateway apply <file>...');
     return 1;
   }
-  const call = controlClient(around.environment);
+  const client = await gatewayClient(around.environment);
   const { readDocuments } = await import('../declare/read-documents.js');
   const read = readDocuments(positionals.map((path) => fileAt(path, around.cwd)), around.environment);
   const isDryRun = flags.has('--dry-run');
   const workspace = options.get('--workspace');
-  const answer = await call('POST', '/v1/declarations/apply', {
-    documents: read.documents, source: options.get('--source') ?? sourceOf(positionals), dry_run: isDryRun, prune: flags.has('--prune'), ...(workspace === undefined ? {} : { workspace_id: workspace }),
+  const { data, error, response } = await client.POST('/v1/declarations/apply', {
+    body: { documents: read.documents.map((document) => Object(document)), source: options.get('--source') ?? sourceOf(positionals), dry_run: isDryRun, prune: flags.has('--prune'), ...(workspace === undefined ? {} : { workspace_id: workspace }) },
   });
-  if (answer.status !== 200) {
-    around.error(flags.has('--json') ? plainJson(answer.body) : `gateway: ${plain(faultOf(answer, read))}`);
+  if (data === undefined) {
+    around.error(flags.has('--json') ? plainJson(error) : `gateway: ${plain(faultOf(response.status, error, read))}`);
     return 1;
   }
-  if (flags.has('--json')) around.out(plainJson(answer.body));
-  else for (const line of shown(Object(answer.body), isDryRun)) around.out(plain(line));
+  if (flags.has('--json')) around.out(plainJson(data));
+  else for (const line of shown(data, isDryRun)) around.out(plain(line));
   return 0;
 }
 
 export async function exportAll(around: Surroundings, { flags, options }: CommandWords): Promise<number> {
   const workspace = options.get('--workspace');
-  const answer = await controlClient(around.environment)('GET', `/v1/declarations/export${workspace === undefined ? '' : `?workspace_id=${encodeURIComponent(workspace)}`}`);
-  if (answer.status !== 200) {
-    around.error(`gateway: ${plain(refusalOf(answer))}`);
+  const { data, error, response } = await (await gatewayClient(around.environment)).GET('/v1/declarations/export', { params: { query: workspace === undefined ? {} : { workspace_id: workspace } } });
+  if (data === undefined) {
+    around.error(`gateway: ${plain(refusalOf({ status: response.status, body: error }))}`);
     return 1;
   }
   if (flags.has('--json')) {
-    around.out(plainJson(answer.body));
+    around.out(plainJson(data));
     return 0;
   }
   const { stringify } = await import('yaml');
-  const { documents, variables }: { readonly documents: readonly unknown[]; readonly variables: readonly { readonly name: string; readonly of: string }[] } = Object(answer.body);
+  const { documents, variables } = data;
   const head = variables.length === 0 ? '' : ['# Variables of the environment that stand for secrets:', ...variables.map(({ name, of }) => `#   ${name}: ${of.replace(/\s/g, ' ')}`), ''].join('\n');
   around.out(head + documents.map((document) => stringify(document, { lineWidth: 0 })).join('---\n').trimEnd());
   return 0;
@@ -84,10 +71,10 @@ function fileAt(path: string, cwd: string): DeclaredFile {
 /** The files together are one source, wherever they lie. */
 const sourceOf = (paths: readonly string[]): string => [...new Set(paths.map((path) => basename(path)))].sort().join('+').replace(/[^\w.@:/+-]/g, '_').slice(0, sourceCharsMax);
 
-function faultOf(answer: ControlAnswer, read: ReadDocuments): string {
-  const { param }: { readonly param?: unknown } = Object(Object(answer.body).error);
+function faultOf(status: number, body: unknown, read: ReadDocuments): string {
+  const { param }: { readonly param?: unknown } = Object(Object(body).error);
   const place = typeof param === 'string' ? read.placeOf(param) : undefined;
-  return `${place === undefined ? '' : `${place}: `}${refusalOf(answer)}`;
+  return `${place === undefined ? '' : `${place}: `}${refusalOf({ status, body })}`;
 }
 
 const signs = { create: '+', update: '~', remove: '-' } as const;

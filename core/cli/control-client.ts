@@ -1,21 +1,67 @@
-// Calls of the command line to a running gateway. The one file here that opens a socket: to the address that the operator names, in a process of its own.
+// Calls of the command line to a running gateway, by its typed client. The one file here that opens a socket: to the address that the operator names, in a process of its own.
 
+import type { paths } from '@gateway/plugin-sdk/api';
+import type { Client } from 'openapi-fetch';
 import { fail, reasonOf } from '../errors/gateway-error.js';
 
 /** A gateway that does not answer must not hold a script for ever. */
 const timeoutMs = 30_000;
 export const defaultUrl = 'http://127.0.0.1:8787';
 
+/** Every operation of the gateway, with the types of what it takes and answers. */
+export type GatewayClient = Client<paths>;
+
 export interface ControlAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** Method, path with query, and a body that is sent as JSON. */
-export type ControlClient = (method: string, path: string, body?: unknown) => Promise<ControlAnswer>;
+/** An operation that only the run knows. */
+export interface AnyOperation {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** With names in braces. */
+  readonly path: string;
+}
+
+export interface AnyInput {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+}
+
+interface Connection {
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: (request: Request) => Promise<Response>;
+}
 
 /** Throws SETTINGS_INVALID, as does each call when the gateway cannot be reached. */
-export function controlClient(environment: NodeJS.ProcessEnv): ControlClient {
+export async function gatewayClient(environment: NodeJS.ProcessEnv): Promise<GatewayClient> {
+  const connection = connectionOf(environment);
+  // Commands that call nobody do not wait for it.
+  const { default: createClient } = await import('openapi-fetch');
+  return createClient<paths>(connection);
+}
+
+/** A call of an operation that is found in the definitions. Throws SETTINGS_INVALID. */
+export async function callAny(environment: NodeJS.ProcessEnv, { method, path }: AnyOperation, { params = {}, query = {}, body }: AnyInput): Promise<ControlAnswer> {
+  const connection = connectionOf(environment);
+  const { default: createClient } = await import('openapi-fetch');
+  const client = createClient<Record<string, Record<Lowercase<AnyOperation['method']>, UntypedOperation>>>(connection);
+  const init = { params: { path: params, query }, ...(body === undefined ? {} : { body }) };
+  const { data, error, response } = await client.request(lower[method], path, init);
+  return { status: response.status, body: error ?? data };
+}
+
+const lower = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
+
+interface UntypedOperation {
+  readonly parameters: { readonly path: Readonly<Record<string, string>>; readonly query: Readonly<Record<string, unknown>> };
+  readonly requestBody?: { readonly content: { readonly 'application/json': unknown } };
+  readonly responses: { readonly 200: { readonly content: { readonly 'application/json': unknown } }; readonly default: { readonly content: { readonly 'application/json': unknown } } };
+}
+
+function connectionOf(environment: NodeJS.ProcessEnv): Connection {
   const url = environment.GATEWAY_URL ?? defaultUrl;
   const key = environment.GATEWAY_API_KEY;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw fail('SETTINGS_INVALID', { reason: `GATEWAY_URL must be the address of a running gateway, such as ${defaultUrl}` });
@@ -24,31 +70,28 @@ export function controlClient(environment: NodeJS.ProcessEnv): ControlClient {
   if (!/^[\x21-\x7e]+$/.test(key)) throw fail('SETTINGS_INVALID', { reason: 'GATEWAY_API_KEY holds a blank, a line break or a character beyond ASCII; a key of the gateway has none' });
   const { username, password } = new URL(url);
   if (username !== '' || password !== '') throw fail('SETTINGS_INVALID', { reason: 'GATEWAY_URL must not hold a user name or password; the key goes into GATEWAY_API_KEY' });
-  const base = url.replace(/\/+$/, '').replace(/\/v1$/, '');
-  return async (method, path, body) => {
-    let text: string;
-    let status: number;
-    try {
-      const answer = await fetch(base + path, {
-        method,
-        headers: { 'x-gateway-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        // A redirect would carry the key elsewhere.
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      status = answer.status;
-      text = await answer.text();
-    } catch (thrown) {
-      const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
-      throw fail('SETTINGS_INVALID', { reason: `the gateway at ${base} cannot be reached (${reasonOf(cause)}); start it, or set GATEWAY_URL` }, thrown);
-    }
-    try {
-      return { status, body: JSON.parse(text) };
-    } catch (thrown) {
-      throw fail('SETTINGS_INVALID', { reason: `${base} did not answer as a gateway does (status ${status}, not JSON); is GATEWAY_URL right?` }, thrown);
-    }
-  };
+  const baseUrl = url.replace(/\/+$/, '').replace(/\/v1$/, '');
+  return { baseUrl, headers: { 'x-gateway-api-key': key }, fetch: (request) => ask(baseUrl, request) };
+}
+
+/** Whatever comes back is JSON. */
+async function ask(baseUrl: string, request: Request): Promise<Response> {
+  let text: string;
+  let answer: Response;
+  try {
+    // A redirect would carry the key elsewhere.
+    answer = await fetch(request, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+    text = await answer.text();
+  } catch (thrown) {
+    const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+    throw fail('SETTINGS_INVALID', { reason: `the gateway at ${baseUrl} cannot be reached (${reasonOf(cause)}); start it, or set GATEWAY_URL` }, thrown);
+  }
+  try {
+    JSON.parse(text);
+  } catch (thrown) {
+    throw fail('SETTINGS_INVALID', { reason: `${baseUrl} did not answer as a gateway does (status ${answer.status}, not JSON); is GATEWAY_URL right?` }, thrown);
+  }
+  return new Response(text, { status: answer.status, headers: { 'content-type': 'application/json' } });
 }
 
 /** The sentence of an answer that refuses. */

@@ -1,18 +1,22 @@
-// `gateway keys`, `providers`, `integrations`, `configs`, `workspaces`: the control plane of a running gateway from the command line. Options, their
+// `gateway keys`, `providers`, `configs`, `prompts` and so on: the control plane of a running gateway from the command line. Options, their
 // types and their help come from the definitions of the operations; nothing about a resource is written here but its columns.
 
 import { readFileSync } from 'node:fs';
+import type { paths } from '@gateway/plugin-sdk/api';
 import type { Operation } from '../control-plane/define-resource.js';
 import { didYouMean } from '../settings/nearest-name.js';
 import type { Surroundings } from './app-contract.js';
-import { controlClient, refusalOf, type ControlAnswer } from './control-client.js';
+import { callAny, refusalOf, type ControlAnswer } from './control-client.js';
 import { fieldHelp, fieldsOf, refused, type Option } from './resource-fields.js';
 import { membersOf, plain, plainJson, tableOf } from './resource-table.js';
+
+/** Of a list, without what stands before and behind it. */
+type CollectionPath = { readonly [P in keyof paths]: P extends `/v1/${infer Name}` ? (Name extends `${string}{${string}` ? never : Name) : never }[keyof paths];
 
 export interface ResourceCommand {
   readonly describe: string;
   /** Below `/v1/`. */
-  readonly path: string;
+  readonly path: CollectionPath;
   readonly columns: readonly string[];
   /** Members of the path behind the resource on create, and what they are when nobody says. */
   readonly createPath?: { readonly option: string; readonly fallback: string; readonly values: Readonly<Record<string, string>> };
@@ -30,6 +34,13 @@ export const resourceCommands: Readonly<Record<string, ResourceCommand>> = {
   integrations: { describe: 'stored credentials of model providers', path: 'integrations', columns: ['id', 'slug', 'name', 'ai_provider_id', 'status'] },
   providers: { describe: 'providers of a workspace, called as @slug', path: 'providers', columns: ['slug', 'name', 'integration_id', 'status', 'expires_at'] },
   configs: { describe: 'stored configs, called by their slug', path: 'configs', columns: ['slug', 'name', 'status', 'is_default', 'last_updated_at', 'id'] },
+  prompts: { describe: 'stored prompts, called by their slug', path: 'prompts', columns: ['slug', 'name', 'model', 'status', 'last_updated_at', 'id'] },
+  partials: { describe: 'parts that prompts share', path: 'prompts/partials', columns: ['slug', 'name', 'status', 'last_updated_at', 'id'] },
+  labels: { describe: 'labels of versions of prompts', path: 'labels', columns: ['id', 'name', 'description', 'is_universal', 'status'] },
+  collections: { describe: 'folders of prompts', path: 'collections', columns: ['slug', 'name', 'parent_collection_id', 'status', 'id'] },
+  guardrails: { describe: 'stored guardrails, named by configs', path: 'guardrails', columns: ['slug', 'name', 'status', 'last_updated_at', 'id'] },
+  users: { describe: 'people of the organisation', path: 'admin/users', columns: ['id', 'email', 'role', 'first_name', 'last_name', 'created_at'] },
+  invites: { describe: 'people who may join', path: 'admin/users/invites', columns: ['id', 'email', 'role', 'status', 'expires_at'] },
 };
 
 const verbs = ['list', 'get', 'create', 'update', 'rotate', 'remove'] as const;
@@ -80,23 +91,22 @@ async function call(command: ResourceCommand, verb: Verb, operation: Operation, 
   let input: string | undefined;
   // Read once, whoever asks.
   const stdin = (): string => input ??= readFileSync(0, 'utf8');
-  let path = `/v1/${command.path}`;
+  const names = [...operation.path.matchAll(/\{([\w-]+)\}/g)].map(([, name = '']) => name);
+  const params: Record<string, string> = {};
   let given = options;
   if (verb === 'create' && createPath !== undefined) {
     const type = options.find((option) => option.name === createPath.option)?.value ?? createPath.fallback;
     const place = createPath.values[type];
     if (place === undefined) throw refused(`${createPath.option} must be one of ${Object.keys(createPath.values).join(', ')}`);
-    path += `/${place}`;
+    for (const [index, step] of place.split('/').entries()) params[names[index] ?? ''] = step;
     given = options.filter((option) => option.name !== createPath.option);
   }
-  if (id !== undefined) path += `/${encodeURIComponent(id)}`;
-  if (verb === 'rotate') path += '/rotate';
-  const isRead = operation.method === 'GET';
-  const fields = fieldsOf(given, isRead ? operation.query : operation.body ?? operation.query, around.environment, stdin);
-  const client = controlClient(around.environment);
-  if (!isRead) return client(operation.method, path, verb === 'create' ? { ...defaults, ...fields } : fields);
-  const query = new URLSearchParams(Object.entries(fields).map(([field, value]): [string, string] => [field, String(value)]));
-  return client(operation.method, query.size === 0 ? path : `${path}?${query.toString()}`);
+  if (id !== undefined) params[names[0] ?? ''] = id;
+  const isInQuery = operation.body === null && operation.query !== null;
+  const fields = fieldsOf(given, isInQuery ? operation.query : operation.body, around.environment, stdin);
+  const called = { method: operation.method, path: `/v1${operation.path}` };
+  if (isInQuery || operation.method === 'GET') return callAny(around.environment, called, { params, query: fields });
+  return callAny(around.environment, called, { params, body: verb === 'create' ? { ...defaults, ...fields } : fields });
 }
 
 /** By method and path: what operations are called is the resource's affair. */

@@ -47,7 +47,7 @@ before(async () => { sdk = await pack(sdkFolder, tarballs); });
 
 describe('the SDK, packed', () => {
   it('holds its build, its readme, its licence and the template, and nothing else', () => {
-    const odd = sdk.files.filter((path) => !/^(?:package\.json|bin\/gateway-plugin\.js|README\.md|LICENSE|dist\/(?:src|testing)\/[a-z/-]+\.(?:js|d\.ts)|template\/(?:package\.json|README\.md|tsconfig\.json|src\/[a-z/.-]+\.ts|fixtures\/[a-z/.-]+\.(?:json|sse)))$/.test(path));
+    const odd = sdk.files.filter((path) => !/^(?:package\.json|bin\/gateway-plugin\.js|README\.md|LICENSE|dist\/(?:api|src|testing)\/[a-z/-]+\.(?:js|d\.ts)|template\/(?:package\.json|README\.md|tsconfig\.json|src\/[a-z/.-]+\.ts|fixtures\/[a-z/.-]+\.(?:json|sse)))$/.test(path));
     assert.deepEqual(odd, []);
     for (const path of ['LICENSE', 'README.md', 'package.json', 'dist/src/index.js', 'dist/src/index.d.ts', 'dist/testing/index.js', 'dist/testing/index.d.ts', 'bin/gateway-plugin.js', 'template/package.json', 'template/README.md', 'template/src/provider/parrot.ts']) {
       assert.ok(sdk.files.includes(path), path);

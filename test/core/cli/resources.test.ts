@@ -9,6 +9,7 @@ import { after, describe, it } from 'node:test';
 import { runCommandLine } from '../../../core/cli/command-line.js';
 import type { Surroundings } from '../../../core/cli/app-contract.js';
 import { fieldsOf } from '../../../core/cli/resource-fields.js';
+import { resourceCommands } from '../../../core/cli/resources.js';
 import { firstAdminKey, startControl } from '../../support/control.js';
 
 const control = await startControl();
@@ -119,6 +120,19 @@ describe('the command line against a running gateway', () => {
     assert.match((await gateway(['workspaces', 'list'], { ...key, GATEWAY_URL: 'http://127.0.0.1:1' })).error, /cannot be reached \(.*\); start it, or set GATEWAY_URL/);
     assert.match((await gateway(['workspaces', 'list'], { GATEWAY_URL: url, GATEWAY_API_KEY: 'unknown' })).error, /did not answer as a gateway does \(status 500, not JSON\)/);
     assert.equal((await gateway(['workspaces', 'list'], { ...key, GATEWAY_URL: `${url}/v1/` })).code, 0);
+  });
+
+  it('has a list of each resource, and a way to make, change and remove one', async () => {
+    for (const name of Object.keys(resourceCommands)) {
+      const { code, error } = await gateway([name, 'list', '--workspace-id', 'first-workspace']);
+      assert.deepEqual([code, error], [0, ''], name);
+      const { out } = await gateway([name, '--help']);
+      for (const verb of ['get', ...(name === 'users' ? [] : ['create']), ...(name === 'invites' ? [] : ['update']), 'remove']) assert.match(out, new RegExp(`gateway ${name} ${verb} `), name);
+    }
+    const made = await gateway(['labels', 'create', '--name', 'shown-here', '--workspace-id', 'first-workspace', '--json']);
+    const { id } = JSON.parse(made.out);
+    assert.match((await gateway(['labels', 'list', '--workspace-id', 'first-workspace'])).out, /shown-here/);
+    assert.deepEqual([(await gateway(['labels', 'update', id, '--description', 'x'])).code, (await gateway(['labels', 'remove', id])).code], [0, 0]);
   });
 
   it('makes its help of the definitions of the operations', async () => {

@@ -1,0 +1,7176 @@
+// The gateway's API as types: paths, operations and the schemas of their bodies and answers. For clients such as openapi-fetch: createClient<paths>({ baseUrl, headers }).
+// Made of the description that GET /openapi.json answers; renewed with: node dist/test/support/print-client-types.js --write
+
+export interface paths {
+  "/v1/chat/completions": {
+    parameters: {
+    };
+    /** Answer a conversation */
+    post: operations["createChatCompletion"];
+  };
+  "/v1/completions": {
+    parameters: {
+    };
+    /** Complete a text */
+    post: operations["createCompletion"];
+  };
+  "/v1/embeddings": {
+    parameters: {
+    };
+    /** Turn texts into vectors */
+    post: operations["createEmbedding"];
+  };
+  "/v1/images/generations": {
+    parameters: {
+    };
+    /** Make images from a text */
+    post: operations["createImage"];
+  };
+  "/v1/images/edits": {
+    parameters: {
+    };
+    /** Change an image */
+    post: operations["editImage"];
+  };
+  "/v1/images/variations": {
+    parameters: {
+    };
+    /** Make variations of an image */
+    post: operations["varyImage"];
+  };
+  "/v1/audio/speech": {
+    parameters: {
+    };
+    /** Read a text aloud */
+    post: operations["createSpeech"];
+  };
+  "/v1/audio/transcriptions": {
+    parameters: {
+    };
+    /** Write down what is said */
+    post: operations["createTranscription"];
+  };
+  "/v1/audio/translations": {
+    parameters: {
+    };
+    /** Write down in English what is said */
+    post: operations["createTranslation"];
+  };
+  "/v1/moderations": {
+    parameters: {
+    };
+    /** Judge a text */
+    post: operations["createModeration"];
+  };
+  "/v1/rerank": {
+    parameters: {
+    };
+    /** Order documents by how well they fit a query */
+    post: operations["rerank"];
+  };
+  "/v1/messages": {
+    parameters: {
+    };
+    /** Answer a conversation, in the Messages API */
+    post: operations["createMessage"];
+  };
+  "/v1/messages/count_tokens": {
+    parameters: {
+    };
+    /** Count the tokens of a conversation */
+    post: operations["countMessageTokens"];
+  };
+  "/v1/responses": {
+    parameters: {
+    };
+    /** Answer, in the Responses API */
+    post: operations["createResponse"];
+  };
+  "/v1/files": {
+    parameters: {
+    };
+    /** List files */
+    get: operations["listFiles"];
+    /** Upload a file */
+    post: operations["uploadFile"];
+  };
+  "/v1/batches": {
+    parameters: {
+    };
+    /** List batches */
+    get: operations["listBatches"];
+    /** Make many calls from a file */
+    post: operations["createBatch"];
+  };
+  "/v1/fine_tuning/jobs": {
+    parameters: {
+    };
+    /** List fine-tuning jobs */
+    get: operations["listFineTuningJobs"];
+    /** Begin to fine-tune a model */
+    post: operations["createFineTuningJob"];
+  };
+  "/v1/models": {
+    parameters: {
+    };
+    /** List the models that the key may use, or those of the provider that the call names */
+    get: operations["listModels"];
+  };
+  "/v1/responses/{id}": {
+    parameters: {
+    };
+    /** Get a stored response */
+    get: operations["getResponse"];
+    /** Delete a stored response */
+    delete: operations["deleteResponse"];
+  };
+  "/v1/responses/{id}/input_items": {
+    parameters: {
+    };
+    /** List what a response answered */
+    get: operations["listResponseInputItems"];
+  };
+  "/v1/responses/{id}/cancel": {
+    parameters: {
+    };
+    /** Stop a response that is made in the background */
+    post: operations["cancelResponse"];
+  };
+  "/v1/files/{id}": {
+    parameters: {
+    };
+    /** Get what is known of a file */
+    get: operations["getFile"];
+    /** Delete a file */
+    delete: operations["deleteFile"];
+  };
+  "/v1/files/{id}/content": {
+    parameters: {
+    };
+    /** Get a file */
+    get: operations["getFileContent"];
+  };
+  "/v1/batches/{id}": {
+    parameters: {
+    };
+    /** Get a batch */
+    get: operations["getBatch"];
+  };
+  "/v1/batches/{id}/cancel": {
+    parameters: {
+    };
+    /** Stop a batch */
+    post: operations["cancelBatch"];
+  };
+  "/v1/fine_tuning/jobs/{id}": {
+    parameters: {
+    };
+    /** Get a fine-tuning job */
+    get: operations["getFineTuningJob"];
+  };
+  "/v1/fine_tuning/jobs/{id}/cancel": {
+    parameters: {
+    };
+    /** Stop a fine-tuning job */
+    post: operations["cancelFineTuningJob"];
+  };
+  "/v1/fine_tuning/jobs/{id}/checkpoints": {
+    parameters: {
+    };
+    /** List the checkpoints of a fine-tuning job */
+    get: operations["listFineTuningCheckpoints"];
+  };
+  "/v1/fine_tuning/jobs/{id}/events": {
+    parameters: {
+    };
+    /** List the events of a fine-tuning job */
+    get: operations["listFineTuningEvents"];
+  };
+  "/v1/prompts/{id}/completions": {
+    parameters: {
+    };
+    /** Answer by a stored prompt; a version or label may stand behind its name: `greeting@2` */
+    post: operations["createPromptCompletion"];
+  };
+  "/v1/prompts/{id}/render": {
+    parameters: {
+    };
+    /** The body of the completion that a stored prompt makes, without a call */
+    post: operations["renderPrompt"];
+  };
+  "/v1/prompts/{id}/generate": {
+    parameters: {
+    };
+    /** The older name of completions */
+    post: operations["generatePromptCompletion"];
+  };
+  "/v1/models/{id}": {
+    parameters: {
+    };
+    /** Get what is known of a model */
+    get: operations["getModel"];
+  };
+  "/v1/proxy/{path}": {
+    parameters: {
+    };
+    /** Call the provider's own API */
+    get: operations["proxyGet"];
+    /** Call the provider's own API */
+    put: operations["proxyPut"];
+    /** Call the provider's own API */
+    post: operations["proxyPost"];
+    /** Call the provider's own API */
+    delete: operations["proxyDelete"];
+  };
+  "/v1/api-keys/{type}/{sub-type}": {
+    parameters: {
+    };
+    /** Create an API key */
+    post: operations["createApiKey"];
+  };
+  "/v1/api-keys": {
+    parameters: {
+    };
+    /** List API keys */
+    get: operations["listApiKeys"];
+  };
+  "/v1/api-keys/{id}": {
+    parameters: {
+    };
+    /** Get an API key */
+    get: operations["getApiKey"];
+    /** Update an API key */
+    put: operations["updateApiKey"];
+    /** Delete an API key */
+    delete: operations["deleteApiKey"];
+  };
+  "/v1/api-keys/{id}/rotate": {
+    parameters: {
+    };
+    /** Rotate an API key */
+    post: operations["rotateApiKey"];
+  };
+  "/v1/audit-logs": {
+    parameters: {
+    };
+    /** List audit logs */
+    get: operations["listAuditLogs"];
+  };
+  "/v1/collections": {
+    parameters: {
+    };
+    /** List collections */
+    get: operations["listCollections"];
+    /** Create a collection */
+    post: operations["createCollection"];
+  };
+  "/v1/collections/{collectionId}": {
+    parameters: {
+    };
+    /** Get a collection */
+    get: operations["getCollection"];
+    /** Update a collection */
+    put: operations["updateCollection"];
+    /** Delete a collection */
+    delete: operations["deleteCollection"];
+  };
+  "/v1/configs": {
+    parameters: {
+    };
+    /** List configs */
+    get: operations["listConfigs"];
+    /** Create a config */
+    post: operations["createConfig"];
+  };
+  "/v1/configs/{slug}": {
+    parameters: {
+    };
+    /** Get a config */
+    get: operations["getConfig"];
+    /** Update a config */
+    put: operations["updateConfig"];
+    /** Delete a config */
+    delete: operations["deleteConfig"];
+  };
+  "/v1/configs/{slug}/versions": {
+    parameters: {
+    };
+    /** List config versions */
+    get: operations["listConfigVersions"];
+  };
+  "/v1/declarations/apply": {
+    parameters: {
+    };
+    /** Apply a declaration */
+    post: operations["applyDeclaration"];
+  };
+  "/v1/declarations/export": {
+    parameters: {
+    };
+    /** List declaration export */
+    get: operations["listDeclarationExport"];
+  };
+  "/v1/guardrails": {
+    parameters: {
+    };
+    /** List guardrails */
+    get: operations["listGuardrails"];
+    /** Create a guardrail */
+    post: operations["createGuardrail"];
+  };
+  "/v1/guardrails/{guardrailId}": {
+    parameters: {
+    };
+    /** Get a guardrail */
+    get: operations["getGuardrail"];
+    /** Update a guardrail */
+    put: operations["updateGuardrail"];
+    /** Delete a guardrail */
+    delete: operations["deleteGuardrail"];
+  };
+  "/v1/guardrails/{guardrailId}/invoke": {
+    parameters: {
+    };
+    /** Invoke a guardrail */
+    post: operations["invokeGuardrail"];
+  };
+  "/v1/integrations": {
+    parameters: {
+    };
+    /** List integrations */
+    get: operations["listIntegrations"];
+    /** Create an integration */
+    post: operations["createIntegration"];
+  };
+  "/v1/integrations/{slug}": {
+    parameters: {
+    };
+    /** Get an integration */
+    get: operations["getIntegration"];
+    /** Update an integration */
+    put: operations["updateIntegration"];
+    /** Delete an integration */
+    delete: operations["deleteIntegration"];
+  };
+  "/v1/integrations/{slug}/models": {
+    parameters: {
+    };
+    /** List integration models */
+    get: operations["listIntegrationModels"];
+    /** Update integration models */
+    put: operations["updateIntegrationModels"];
+    /** Delete integration models */
+    delete: operations["deleteIntegrationModels"];
+  };
+  "/v1/integrations/{slug}/workspaces": {
+    parameters: {
+    };
+    /** List integration workspaces */
+    get: operations["listIntegrationWorkspaces"];
+    /** Update integration workspaces */
+    put: operations["updateIntegrationWorkspaces"];
+  };
+  "/v1/admin/users/invites": {
+    parameters: {
+    };
+    /** List invites */
+    get: operations["listInvites"];
+    /** Create an invite */
+    post: operations["createInvite"];
+  };
+  "/v1/admin/users/invites/{inviteId}": {
+    parameters: {
+    };
+    /** Get an invite */
+    get: operations["getInvite"];
+    /** Cancel an invite */
+    delete: operations["cancelInvite"];
+  };
+  "/v1/admin/users/invites/{inviteId}/resend": {
+    parameters: {
+    };
+    /** Resend an invite */
+    post: operations["resendInvite"];
+  };
+  "/v1/admin/users/invites/{inviteId}/accept": {
+    parameters: {
+    };
+    /** Accept an invite */
+    post: operations["acceptInvite"];
+  };
+  "/v1/labels": {
+    parameters: {
+    };
+    /** List labels */
+    get: operations["listLabels"];
+    /** Create a label */
+    post: operations["createLabel"];
+  };
+  "/v1/labels/{labelId}": {
+    parameters: {
+    };
+    /** Get a label */
+    get: operations["getLabel"];
+    /** Update a label */
+    put: operations["updateLabel"];
+    /** Delete a label */
+    delete: operations["deleteLabel"];
+  };
+  "/v1/model-configs/pricing/{provider}/{model}": {
+    parameters: {
+    };
+    /** List model pricing */
+    get: operations["listModelPricing"];
+  };
+  "/v1/model-configs/general/{provider}/{model}": {
+    parameters: {
+    };
+    /** List model general */
+    get: operations["listModelGeneral"];
+  };
+  "/v1/openapi.json": {
+    parameters: {
+    };
+    /** Get an API description */
+    get: operations["getApiDescription"];
+  };
+  "/v1/admin/organisation": {
+    parameters: {
+    };
+    /** Get an organisation */
+    get: operations["getOrganisation"];
+    /** Update an organisation */
+    put: operations["updateOrganisation"];
+  };
+  "/v1/admin/organisation/defaults": {
+    parameters: {
+    };
+    /** Get organisation defaults */
+    get: operations["getOrganisationDefaults"];
+    /** Update organisation defaults */
+    put: operations["updateOrganisationDefaults"];
+  };
+  "/v1/workspace-exclusions/input-guardrails": {
+    parameters: {
+    };
+    /** List organisation input exclusions */
+    get: operations["listOrganisationInputExclusions"];
+    /** Update organisation input exclusions */
+    put: operations["updateOrganisationInputExclusions"];
+  };
+  "/v1/workspace-exclusions/output-guardrails": {
+    parameters: {
+    };
+    /** List organisation output exclusions */
+    get: operations["listOrganisationOutputExclusions"];
+    /** Update organisation output exclusions */
+    put: operations["updateOrganisationOutputExclusions"];
+  };
+  "/v1/prompts/partials": {
+    parameters: {
+    };
+    /** List prompt partials */
+    get: operations["listPromptPartials"];
+    /** Create a prompt partial */
+    post: operations["createPromptPartial"];
+  };
+  "/v1/prompts/partials/{promptPartialId}": {
+    parameters: {
+    };
+    /** Get a prompt partial */
+    get: operations["getPromptPartial"];
+    /** Update a prompt partial */
+    put: operations["updatePromptPartial"];
+    /** Delete a prompt partial */
+    delete: operations["deletePromptPartial"];
+  };
+  "/v1/prompts/partials/{promptPartialId}/versions": {
+    parameters: {
+    };
+    /** List prompt partial versions */
+    get: operations["listPromptPartialVersions"];
+  };
+  "/v1/prompts/partials/{promptPartialId}/makeDefault": {
+    parameters: {
+    };
+    /** Publish a prompt partial */
+    put: operations["publishPromptPartial"];
+  };
+  "/v1/prompts": {
+    parameters: {
+    };
+    /** List prompts */
+    get: operations["listPrompts"];
+    /** Create a prompt */
+    post: operations["createPrompt"];
+  };
+  "/v1/prompts/{promptId}": {
+    parameters: {
+    };
+    /** Get a prompt */
+    get: operations["getPrompt"];
+    /** Update a prompt */
+    put: operations["updatePrompt"];
+    /** Delete a prompt */
+    delete: operations["deletePrompt"];
+  };
+  "/v1/prompts/{promptId}/versions": {
+    parameters: {
+    };
+    /** List prompt versions */
+    get: operations["listPromptVersions"];
+  };
+  "/v1/prompts/{promptId}/versions/{versionId}": {
+    parameters: {
+    };
+    /** List prompt version */
+    get: operations["listPromptVersion"];
+    /** Update prompt version */
+    put: operations["updatePromptVersion"];
+  };
+  "/v1/prompts/{promptId}/makeDefault": {
+    parameters: {
+    };
+    /** Publish a prompt */
+    put: operations["publishPrompt"];
+  };
+  "/v1/providers": {
+    parameters: {
+    };
+    /** List providers */
+    get: operations["listProviders"];
+    /** Create a provider */
+    post: operations["createProvider"];
+  };
+  "/v1/providers/{slug}": {
+    parameters: {
+    };
+    /** Get a provider */
+    get: operations["getProvider"];
+    /** Update a provider */
+    put: operations["updateProvider"];
+    /** Delete a provider */
+    delete: operations["deleteProvider"];
+  };
+  "/v1/scim/workspaces": {
+    parameters: {
+    };
+    /** List scim */
+    get: operations["listScim"];
+    /** Create a scim mapping */
+    post: operations["createScimMapping"];
+  };
+  "/v1/scim/workspaces/{scimWorkspaceGroupId}": {
+    parameters: {
+    };
+    /** Delete a scim mapping */
+    delete: operations["deleteScimMapping"];
+  };
+  "/v1/scim/Groups": {
+    parameters: {
+    };
+    /** List scim mapping groups */
+    get: operations["listScimMappingGroups"];
+  };
+  "/v1/scim/Groups/{id}": {
+    parameters: {
+    };
+    /** Delete scim mapping group */
+    delete: operations["deleteScimMappingGroup"];
+  };
+  "/v1/admin/users": {
+    parameters: {
+    };
+    /** List users */
+    get: operations["listUsers"];
+  };
+  "/v1/admin/users/{userId}": {
+    parameters: {
+    };
+    /** Get a user */
+    get: operations["getUser"];
+    /** Update a user */
+    put: operations["updateUser"];
+    /** Delete a user */
+    delete: operations["deleteUser"];
+  };
+  "/v1/virtual-keys": {
+    parameters: {
+    };
+    /** List virtual keys */
+    get: operations["listVirtualKeys"];
+    /** Create a virtual key */
+    post: operations["createVirtualKey"];
+  };
+  "/v1/virtual-keys/{slug}": {
+    parameters: {
+    };
+    /** Get a virtual key */
+    get: operations["getVirtualKey"];
+    /** Update a virtual key */
+    put: operations["updateVirtualKey"];
+    /** Delete a virtual key */
+    delete: operations["deleteVirtualKey"];
+  };
+  "/v1/admin/workspaces/{workspaceId}/users": {
+    parameters: {
+    };
+    /** List workspace members */
+    get: operations["listWorkspaceMembers"];
+    /** Add a workspace member */
+    post: operations["addWorkspaceMember"];
+  };
+  "/v1/admin/workspaces/{workspaceId}/users/{userId}": {
+    parameters: {
+    };
+    /** Get a workspace member */
+    get: operations["getWorkspaceMember"];
+    /** Update a workspace member */
+    put: operations["updateWorkspaceMember"];
+    /** Delete a workspace member */
+    delete: operations["deleteWorkspaceMember"];
+  };
+  "/v1/workspaces": {
+    parameters: {
+    };
+    /** List workspaces */
+    get: operations["listWorkspaces"];
+    /** Create a workspace */
+    post: operations["createWorkspace"];
+  };
+  "/v1/workspaces/{workspaceId}": {
+    parameters: {
+    };
+    /** Get a workspace */
+    get: operations["getWorkspace"];
+    /** Update a workspace */
+    put: operations["updateWorkspace"];
+    /** Delete a workspace */
+    delete: operations["deleteWorkspace"];
+  };
+  "/health": {
+    parameters: {
+    };
+    /** Whether the process lives */
+    get: operations["getHealth"];
+  };
+  "/v1/health": {
+    parameters: {
+    };
+    /** Whether the process lives */
+    get: operations["getHealthV1"];
+  };
+  "/ready": {
+    parameters: {
+    };
+    /** Whether calls are taken */
+    get: operations["getReady"];
+  };
+}
+export interface components {
+  schemas: {
+    ChatMessage: {
+      /** @enum {string} */
+      role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
+      /** @description a text, or a list of parts */
+      content?: unknown;
+    };
+    ChatTool: {
+      /** @example function */
+      type: string;
+    };
+    CreateChatCompletionBody: {
+      messages: components["schemas"]["ChatMessage"][];
+      model: string;
+      frequency_penalty?: number | null;
+      logit_bias?: {
+        [key: string]: number;
+      } | null;
+      logprobs?: boolean | null;
+      /** @description requires logprobs to be true */
+      top_logprobs?: number | null;
+      max_tokens?: number | null;
+      max_completion_tokens?: number | null;
+      n?: number | null;
+      presence_penalty?: number | null;
+      response_format?: Record<string, unknown> | null;
+      seed?: number | null;
+      stop?: string | string[] | null;
+      stream?: boolean | null;
+      /** @description only for streams */
+      stream_options?: Record<string, unknown> | null;
+      thinking?: Record<string, unknown> | null;
+      temperature?: number | null;
+      top_p?: number | null;
+      tools?: components["schemas"]["ChatTool"][] | null;
+      tool_choice?: ("none" | "auto" | "required") | Record<string, unknown> | null;
+      parallel_tool_calls?: boolean | null;
+      user?: string | null;
+      function_call?: string | Record<string, unknown> | null;
+      functions?: {
+        name: string;
+      }[] | null;
+    };
+    ChatCompletionChunk: {
+      id?: string;
+      /** @constant */
+      object?: "chat.completion.chunk";
+      created?: number;
+      model?: string;
+      choices?: {
+        index?: number;
+        delta?: Record<string, unknown>;
+        finish_reason?: string | null;
+      }[];
+    };
+    ChatAnswerMessage: {
+      /** @constant */
+      role?: "assistant";
+      content?: string | null;
+      refusal?: string | null;
+      tool_calls?: Record<string, unknown>[];
+    };
+    Usage: {
+      prompt_tokens?: number;
+      completion_tokens?: number;
+      total_tokens?: number;
+    };
+    ChatCompletion: {
+      /** @example chatcmpl-1 */
+      id: string;
+      /** @constant */
+      object: "chat.completion";
+      created?: number;
+      model?: string;
+      choices: {
+        index?: number;
+        message?: components["schemas"]["ChatAnswerMessage"];
+        finish_reason?: string | null;
+        logprobs?: Record<string, unknown> | null;
+      }[];
+      usage?: components["schemas"]["Usage"];
+      /** @description verdicts of the checks of the config, where there are any */
+      hook_results?: Record<string, unknown>;
+    };
+    CreateCompletionBody: {
+      model: string;
+      prompt: string | string[] | number[] | unknown[][];
+      /** @description greater than n; not for streams */
+      best_of?: number | null;
+      echo?: boolean | null;
+      frequency_penalty?: number | null;
+      logit_bias?: {
+        [key: string]: number;
+      } | null;
+      logprobs?: number | null;
+      max_tokens?: number | null;
+      n?: number | null;
+      presence_penalty?: number | null;
+      seed?: number | null;
+      stop?: string | string[] | null;
+      stream?: boolean | null;
+      /** @description only for streams */
+      stream_options?: Record<string, unknown> | null;
+      suffix?: string | null;
+      temperature?: number | null;
+      top_p?: number | null;
+      user?: string | null;
+    };
+    CompletionChunk: {
+      id?: string;
+      choices?: Record<string, unknown>[];
+    };
+    Completion: {
+      id?: string;
+      /** @constant */
+      object?: "text_completion";
+      created?: number;
+      model?: string;
+      choices?: {
+        index?: number;
+        text?: string;
+        finish_reason?: string | null;
+      }[];
+      usage?: components["schemas"]["Usage"];
+    };
+    CreateEmbeddingBody: {
+      model: string;
+      input: string | unknown[];
+      dimensions?: number | null;
+      encoding_format?: string | null;
+      user?: string | null;
+    };
+    EmbeddingList: {
+      /** @constant */
+      object?: "list";
+      model?: string;
+      data?: {
+        /** @constant */
+        object?: "embedding";
+        index?: number;
+        /** @description numbers, or base64 */
+        embedding?: unknown[] | string;
+      }[];
+      usage?: components["schemas"]["Usage"];
+    };
+    CreateImageBody: {
+      prompt: string;
+      model?: string | null;
+      n?: number | null;
+      /** @description some models take few values */
+      quality?: string | null;
+      /** @enum {string|null} */
+      response_format?: "url" | "b64_json" | null;
+      /** @description some models take few values */
+      size?: string | null;
+      /** @description some models take few values */
+      style?: string | null;
+      user?: string | null;
+    };
+    ImageList: {
+      created?: number;
+      data?: {
+        url?: string;
+        b64_json?: string;
+        revised_prompt?: string;
+      }[];
+    };
+    CreateSpeechBody: {
+      model: string;
+      input: string;
+      voice: string | Record<string, unknown>;
+      instructions?: string | null;
+      response_format?: string | null;
+      speed?: number | null;
+    };
+    Transcript: {
+      text?: string;
+    };
+    CreateModerationBody: {
+      input: string | unknown[];
+      model?: string | null;
+    };
+    Moderation: {
+      id?: string;
+      model?: string;
+      results?: {
+        flagged?: boolean;
+        categories?: Record<string, unknown>;
+        category_scores?: Record<string, unknown>;
+      }[];
+    };
+    RerankBody: {
+      model: string;
+      query: string;
+      documents: (string | {
+        text: string;
+      })[];
+      top_n?: number | null;
+      return_documents?: boolean | null;
+      max_chunks_per_doc?: number | null;
+    };
+    Ranking: {
+      id?: string;
+      results?: {
+        index?: number;
+        relevance_score?: number;
+        document?: Record<string, unknown> | string;
+      }[];
+    };
+    Message: {
+      /** @enum {string} */
+      role: "user" | "assistant" | "system";
+      content: string | unknown[];
+    };
+    CreateMessageBody: {
+      model: string;
+      messages: components["schemas"]["Message"][];
+      max_tokens: number;
+      system?: string | unknown[] | null;
+      thinking?: Record<string, unknown> | null;
+      tool_choice?: Record<string, unknown> | null;
+      tools?: Record<string, unknown>[] | null;
+      metadata?: Record<string, unknown> | null;
+      stop_sequences?: string[] | null;
+      stream?: boolean | null;
+      temperature?: number | null;
+      top_k?: number | null;
+      top_p?: number | null;
+    };
+    MessageEvent: {
+      type: string;
+    };
+    MessageAnswer: {
+      id: string;
+      /** @constant */
+      type: "message";
+      /** @constant */
+      role?: "assistant";
+      model?: string;
+      content: {
+        type?: string;
+        text?: string;
+      }[];
+      stop_reason?: string | null;
+      stop_sequence?: string | null;
+      usage?: {
+        input_tokens?: number;
+        output_tokens?: number;
+      };
+    };
+    CountMessageTokensBody: {
+      model: string;
+      messages: components["schemas"]["Message"][];
+      system?: string | unknown[] | null;
+      thinking?: Record<string, unknown> | null;
+      tool_choice?: Record<string, unknown> | null;
+      tools?: Record<string, unknown>[] | null;
+    };
+    TokenCount: {
+      input_tokens: number;
+    };
+    CreateResponseBody: {
+      background?: boolean | null;
+      include?: unknown[] | null;
+      input?: string | unknown[] | null;
+      instructions?: string | null;
+      max_output_tokens?: number | null;
+      metadata?: {
+        [key: string]: string;
+      } | null;
+      model?: string | null;
+      parallel_tool_calls?: boolean | null;
+      previous_response_id?: string | null;
+      reasoning?: Record<string, unknown> | null;
+      store?: boolean | null;
+      stream?: boolean | null;
+      /** @description only for streams */
+      stream_options?: Record<string, unknown> | null;
+      temperature?: number | null;
+      text?: Record<string, unknown> | null;
+      tool_choice?: string | Record<string, unknown> | null;
+      tools?: {
+        type: string;
+      }[] | null;
+      top_logprobs?: number | null;
+      top_p?: number | null;
+      /** @enum {string|null} */
+      truncation?: "auto" | "disabled" | null;
+      user?: string | null;
+    };
+    ResponseEvent: {
+      type: string;
+    };
+    Response: {
+      id: string;
+      /** @constant */
+      object: "response";
+      /** @example completed */
+      status?: string;
+      model?: string;
+      output: {
+        type?: string;
+      }[];
+      usage?: {
+        input_tokens?: number;
+        output_tokens?: number;
+        total_tokens?: number;
+      } | null;
+      error?: Record<string, unknown> | null;
+    };
+    File: {
+      id?: string;
+      /** @constant */
+      object?: "file";
+      bytes?: number;
+      created_at?: number;
+      filename?: string;
+      purpose?: string;
+    };
+    Batch: {
+      id?: string;
+      /** @constant */
+      object?: "batch";
+      endpoint?: string;
+      input_file_id?: string;
+      completion_window?: string;
+      status?: string;
+      output_file_id?: string | null;
+      error_file_id?: string | null;
+      created_at?: number;
+    };
+    CreateBatchBody: {
+      input_file_id: string;
+      /** @enum {string} */
+      completion_window: "immediate" | "24h";
+      /** @enum {string} */
+      endpoint: "/v1/chat/completions" | "/v1/completions" | "/v1/embeddings" | "/v1/responses" | "/v1/moderations" | "/v1/images/generations" | "/v1/images/edits" | "/v1/videos";
+      metadata?: {
+        [key: string]: string;
+      } | null;
+    };
+    FineTuningJob: {
+      id?: string;
+      /** @constant */
+      object?: "fine_tuning.job";
+      model?: string;
+      training_file?: string;
+      status?: string;
+      fine_tuned_model?: string | null;
+      created_at?: number;
+    };
+    CreateFineTuningJobBody: {
+      model: string;
+      training_file: string;
+      hyperparameters?: Record<string, unknown> | null;
+      integrations?: unknown[] | null;
+      metadata?: {
+        [key: string]: string;
+      } | null;
+      method?: Record<string, unknown> | null;
+      seed?: number | null;
+      suffix?: string | null;
+      validation_file?: string | null;
+    };
+    Model: {
+      /** @example @openai/gpt-4o-mini */
+      id: string;
+      /** @constant */
+      object: "model";
+      created?: number;
+      owned_by?: string;
+    };
+    Deleted: {
+      id?: string;
+      object?: string;
+      deleted?: boolean;
+    };
+    PromptCallBody: {
+      /** @description values for the template */
+      variables: Record<string, unknown>;
+      stream?: boolean;
+      /** @description members of the completion, in place of those that are saved with the prompt; they may stand beside variables as well */
+      hyperparameters?: Record<string, unknown>;
+    };
+    RenderedPrompt: {
+      /** @constant */
+      success: true;
+      data: Record<string, unknown>;
+    };
+    KeyRateLimit: {
+      /** @enum {string} */
+      type: "requests" | "tokens";
+      /** @enum {string} */
+      unit: "rps" | "rpm" | "rph" | "rpd" | "rpw";
+      /** @description 0 refuses every call */
+      value: number;
+    };
+    UsageLimits: {
+      /** @description US dollars, or tokens */
+      credit_limit?: number | null;
+      /** @enum {string} */
+      type?: "cost" | "tokens";
+      alert_threshold?: number | null;
+      /** @enum {string|null} */
+      periodic_reset?: "monthly" | "weekly" | null;
+      periodic_reset_days?: number | null;
+      /** Format: date-time */
+      next_usage_reset_at?: string | null;
+    };
+    CreateApiKeyBody: {
+      name: string;
+      description?: string | null;
+      rate_limits?: components["schemas"]["KeyRateLimit"][] | null;
+      usage_limits?: components["schemas"]["UsageLimits"] | null;
+      defaults?: {
+        metadata?: {
+          [key: string]: string;
+        } | null;
+        /** @description slug or id of a config of the workspace */
+        config_id?: string | null;
+        /** @description @slug of a provider of the workspace, or the id of a provider */
+        provider?: string | null;
+        allow_config_override?: boolean;
+      } | null;
+      alert_emails?: string[] | null;
+      /** Format: date-time */
+      expires_at?: string | null;
+      rotation_policy?: {
+        /** @enum {string|null} */
+        rotation_period?: "weekly" | "monthly" | null;
+        rotation_period_days?: number | null;
+        /** Format: date-time */
+        next_rotation_at?: string | null;
+        /** @description how long the secret before stays valid */
+        key_transition_period_ms?: number;
+      } | null;
+      scopes: string[];
+      /**
+      * Format: uuid
+      * @description whom a key of type workspace-user acts for
+      */
+      user_id?: string | null;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateApiKeyReply: {
+      /** Format: uuid */
+      id: string;
+      /** @description the secret; it is shown this once */
+      key: string;
+      /** @constant */
+      object: "api-key";
+    };
+    ApiKey: {
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      object: "api-key";
+      /** @description masked */
+      key: string;
+      name: string;
+      description: string | null;
+      /** @enum {string} */
+      type: "organisation-service" | "workspace-service" | "workspace-user";
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: uuid */
+      workspace_id: string | null;
+      /** Format: uuid */
+      user_id: string | null;
+      /** @enum {string} */
+      status: "active" | "exhausted" | "expired";
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @enum {string} */
+      creation_mode: "ui" | "api" | "auto";
+      rate_limits: components["schemas"]["KeyRateLimit"][];
+      usage_limits: components["schemas"]["UsageLimits"] | null;
+      /** @constant */
+      reset_usage: 0;
+      /** Format: date-time */
+      last_reset_at: string | null;
+      scopes: string[];
+      defaults: {
+        metadata: {
+          [key: string]: string;
+        };
+        config_id: string | null;
+        provider: string | null;
+        allow_config_override: boolean;
+      };
+      /** @enum {integer} */
+      allow_config_override: 0 | 1;
+      alert_emails: string[];
+      /** Format: date-time */
+      expires_at: string | null;
+      rotation_policy: {
+        /** @enum {string|null} */
+        rotation_period: "weekly" | "monthly" | null;
+        rotation_period_days: number | null;
+        /** Format: date-time */
+        next_rotation_at: string | null;
+        key_transition_period_ms: number | null;
+        /**
+        * @description UNCLAIMED: the policy rotated it, and nobody has asked for the new secret yet
+        * @enum {string}
+        */
+        status: "ACTIVE" | "UNCLAIMED";
+      } | null;
+      /** Format: date-time */
+      last_rotated_at: string | null;
+      /** Format: date-time */
+      key_transition_expires_at: string | null;
+    };
+    ListApiKeysReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["ApiKey"][];
+    };
+    UpdateApiKeyBody: {
+      name?: string;
+      description?: string | null;
+      rate_limits?: components["schemas"]["KeyRateLimit"][] | null;
+      usage_limits?: components["schemas"]["UsageLimits"] | null;
+      defaults?: {
+        metadata?: {
+          [key: string]: string;
+        } | null;
+        /** @description slug or id of a config of the workspace */
+        config_id?: string | null;
+        /** @description @slug of a provider of the workspace, or the id of a provider */
+        provider?: string | null;
+        allow_config_override?: boolean;
+      } | null;
+      alert_emails?: string[] | null;
+      /** Format: date-time */
+      expires_at?: string | null;
+      rotation_policy?: {
+        /** @enum {string|null} */
+        rotation_period?: "weekly" | "monthly" | null;
+        rotation_period_days?: number | null;
+        /** Format: date-time */
+        next_rotation_at?: string | null;
+        /** @description how long the secret before stays valid */
+        key_transition_period_ms?: number;
+      } | null;
+      scopes?: string[];
+      reset_usage?: boolean;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    Empty: Record<string, unknown>;
+    RotateApiKeyBody: {
+      /** @description how long the secret before stays valid */
+      key_transition_period_ms?: number;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    RotateApiKeyReply: {
+      /** Format: uuid */
+      id: string;
+      /** @description the secret; it is shown this once */
+      key: string;
+      /** Format: date-time */
+      key_transition_expires_at: string | null;
+    };
+    AuditEntry: {
+      id: string;
+      /** Format: date-time */
+      timestamp: string;
+      /** @enum {string} */
+      method: "POST" | "PUT" | "DELETE";
+      uri: string;
+      request_id: string;
+      /** @description masked, and cut */
+      request_body: string;
+      query_params: string;
+      request_headers: string;
+      user_id: string | null;
+      /** @enum {string} */
+      user_type: "user" | "api_key" | "gateway";
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: uuid */
+      workspace_id: string | null;
+      response_status_code: number;
+      resource_type: string | null;
+      action: string | null;
+      client_ip: string;
+      country: string | null;
+      details: Record<string, unknown>;
+      /** @description SHA-256 over the entry before and this one */
+      hash: string;
+    };
+    ListAuditLogsReply: {
+      /** @constant */
+      object: "list";
+      /** @description that were counted */
+      total: number;
+      /** @description there may be more */
+      has_more: boolean;
+      records: components["schemas"]["AuditEntry"][];
+    };
+    CreateCollectionBody: {
+      name: string;
+      slug?: string;
+      parent_collection_id?: string | null;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateCollectionReply: {
+      /** Format: uuid */
+      id: string;
+      slug: string;
+      /** @constant */
+      object: "collection";
+    };
+    Collection: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      slug: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: uuid */
+      parent_collection_id: string | null;
+      is_default: boolean;
+      /** @enum {string} */
+      status: "active" | "archived";
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @constant */
+      object: "collection";
+      collection_details: {
+        child_collections_count: number;
+        prompts_count: number;
+        /** Format: date-time */
+        child_collections_last_updated_at: string | null;
+        /** Format: date-time */
+        prompts_last_updated_at: string | null;
+      };
+    };
+    ListCollectionsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["Collection"][];
+    };
+    GetCollectionReply: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      slug: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: uuid */
+      parent_collection_id: string | null;
+      is_default: boolean;
+      /** @enum {string} */
+      status: "active" | "archived";
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @constant */
+      object: "collection";
+      collection_details: {
+        child_collections_count: number;
+        prompts_count: number;
+        /** Format: date-time */
+        child_collections_last_updated_at: string | null;
+        /** Format: date-time */
+        prompts_last_updated_at: string | null;
+      };
+      child_collections: {
+        /** Format: uuid */
+        id: string;
+        name: string;
+        slug: string;
+        /** Format: date-time */
+        last_updated_at: string;
+        collection_details: {
+          child_collections_count: number;
+          prompts_count: number;
+          /** Format: date-time */
+          child_collections_last_updated_at: string | null;
+          /** Format: date-time */
+          prompts_last_updated_at: string | null;
+        };
+      }[];
+    };
+    UpdateCollectionBody: {
+      name: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    ConfigSummary: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      slug: string;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** @enum {integer} */
+      is_default: 0 | 1;
+      /** @enum {string} */
+      status: "active" | "archived";
+      /** Format: uuid */
+      owner_id: string;
+      /** Format: uuid */
+      updated_by: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @constant */
+      object: "config";
+    };
+    ListConfigsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["ConfigSummary"][];
+      /** @constant */
+      success: true;
+    };
+    CreateConfigBody: {
+      name?: string;
+      slug?: string;
+      config: Record<string, unknown> | string;
+      /** @enum {boolean|integer} */
+      is_default?: true | false | 0 | 1;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateConfigReply: {
+      /** @constant */
+      success: true;
+      data: {
+        /** Format: uuid */
+        id: string;
+        /** Format: uuid */
+        version_id: string;
+        slug: string;
+        /** @constant */
+        object: "config";
+      };
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      version_id: string;
+      slug: string;
+      /** @constant */
+      object: "config";
+    };
+    Config: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      slug: string;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** @enum {integer} */
+      is_default: 0 | 1;
+      /** @enum {string} */
+      status: "active" | "archived";
+      /** Format: uuid */
+      owner_id: string;
+      /** Format: uuid */
+      updated_by: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @constant */
+      object: "config";
+      /** @constant */
+      format: "json";
+      /** @constant */
+      type: "ORG_CONFIG";
+      /** Format: uuid */
+      version_id: string;
+      version: number;
+      /** @description secrets are masked; null: it was left out of a backup */
+      config: Record<string, unknown> | null;
+    };
+    GetConfigReply: {
+      /** @constant */
+      success: true;
+      data: components["schemas"]["Config"];
+      /** Format: uuid */
+      id: string;
+      name: string;
+      slug: string;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** @enum {integer} */
+      is_default: 0 | 1;
+      /** @enum {string} */
+      status: "active" | "archived";
+      /** Format: uuid */
+      owner_id: string;
+      /** Format: uuid */
+      updated_by: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @constant */
+      object: "config";
+      /** @constant */
+      format: "json";
+      /** @constant */
+      type: "ORG_CONFIG";
+      /** Format: uuid */
+      version_id: string;
+      version: number;
+      /** @description secrets are masked; null: it was left out of a backup */
+      config: Record<string, unknown> | null;
+    };
+    UpdateConfigBody: {
+      name?: string;
+      config?: Record<string, unknown> | string;
+      /** @enum {string} */
+      status?: "active" | "archived";
+      /** @enum {boolean|integer} */
+      is_default?: true | false | 0 | 1;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    UpdateConfigReply: {
+      /** @constant */
+      success: true;
+      data: {
+        /** Format: uuid */
+        id: string;
+        /** Format: uuid */
+        version_id: string;
+        slug: string;
+        /** @constant */
+        object: "config";
+      };
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      version_id: string;
+      slug: string;
+      /** @constant */
+      object: "config";
+    };
+    ConfigVersion: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      slug: string;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** @enum {integer} */
+      is_default: 0 | 1;
+      /** @enum {string} */
+      status: "active" | "archived";
+      /** Format: uuid */
+      owner_id: string;
+      /** Format: uuid */
+      updated_by: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @constant */
+      object: "config";
+      /** @constant */
+      format: "json";
+      /** @constant */
+      type: "ORG_CONFIG";
+      /** Format: uuid */
+      version_id: string;
+      version: number;
+      /** @description the same as JSON */
+      config: string | null;
+    };
+    ListConfigVersionsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["ConfigVersion"][];
+      /** @constant */
+      success: true;
+    };
+    ApplyDeclarationBody: {
+      /** @description lists of objects by their names, as in a file of gateway apply */
+      documents: Record<string, unknown>[];
+      /**
+      * @description the name of the files together: what they made earlier is known by it
+      * @default files
+      */
+      source: string;
+      /** @description nothing is changed */
+      dry_run?: boolean;
+      /** @description what the source made earlier and the documents do not have is removed */
+      prune?: boolean;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    ApplyDeclarationReply: {
+      /** @enum {string} */
+      object: "declaration";
+      source: string;
+      dry_run: boolean;
+      changes: {
+        /** @enum {string} */
+        action: "create" | "update" | "remove";
+        section: string;
+        name: string;
+        workspace: string | null;
+        id: string;
+        /** @description somebody else changed it since it was applied */
+        is_drift: boolean;
+        members: {
+          member: string;
+          /** @description JSON */
+          before: string | null;
+          after: string | null;
+        }[];
+      }[];
+      unchanged: number;
+      keys: {
+        name: string;
+        workspace: string | null;
+        key: string;
+      }[];
+      left: {
+        section: string;
+        name: string;
+        workspace: string | null;
+      }[];
+    };
+    ListDeclarationExportReply: {
+      /** @enum {string} */
+      object: "declaration";
+      documents: Record<string, unknown>[];
+      variables: {
+        name: string;
+        of: string;
+      }[];
+    };
+    CreateGuardrailBody: {
+      name: string;
+      checks: {
+        /** @description of a check, such as default.regexMatch */
+        id: string;
+        parameters?: Record<string, unknown>;
+        name?: string;
+        is_enabled?: boolean;
+      }[];
+      actions: {
+        /** @description a call whose checks fail is refused with status 446 */
+        deny?: boolean;
+        /** @description nobody waits for the checks, and they have no say */
+        async?: boolean;
+        /** @description one check after another, in the order of the list */
+        sequential?: boolean;
+        /** @description a refusal is an answer with status 200 that says so */
+        soft_deny_200?: boolean;
+        /** @description what becomes of a call that passes */
+        on_success?: ("deny" | "continue") | {
+          feedback?: {
+            value?: number;
+            weight?: number;
+            metadata?: string | Record<string, unknown>;
+          };
+          deny?: boolean;
+        };
+        /** @description what becomes of a call that does not */
+        on_fail?: ("deny" | "continue") | {
+          feedback?: {
+            value?: number;
+            weight?: number;
+            metadata?: string | Record<string, unknown>;
+          };
+          deny?: boolean;
+        };
+      };
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateGuardrailReply: {
+      id: string;
+      slug: string;
+      version_id: string;
+      /** @constant */
+      object: "guardrail";
+    };
+    ListGuardrailsReply: {
+      /** @constant */
+      object: "list";
+      total: number;
+      data: {
+        id: string;
+        /** @constant */
+        object: "guardrail";
+        name: string;
+        slug: string;
+        organisation_id: string;
+        workspace_id: string | null;
+        /** @enum {string} */
+        status: "active";
+        version_id: string;
+        version: number;
+        created_at: string;
+        last_updated_at: string;
+        owner_id: string;
+        updated_by: string | null;
+      }[];
+    };
+    GetGuardrailReply: {
+      id: string;
+      /** @constant */
+      object: "guardrail";
+      name: string;
+      slug: string;
+      organisation_id: string;
+      workspace_id: string | null;
+      /** @enum {string} */
+      status: "active";
+      version_id: string;
+      version: number;
+      created_at: string;
+      last_updated_at: string;
+      owner_id: string;
+      updated_by: string | null;
+      checks: {
+        id: string;
+        parameters: Record<string, unknown>;
+        name?: string;
+        is_enabled: boolean;
+      }[];
+      actions: {
+        deny: boolean;
+        async: boolean;
+        sequential: boolean;
+        soft_deny_200: boolean;
+        on_success: {
+          feedback: {
+            value: number;
+            weight: number;
+            metadata: Record<string, unknown>;
+          };
+          deny: boolean;
+        };
+        on_fail: {
+          feedback: {
+            value: number;
+            weight: number;
+            metadata: Record<string, unknown>;
+          };
+        };
+      };
+    };
+    UpdateGuardrailBody: {
+      name?: string;
+      checks?: {
+        /** @description of a check, such as default.regexMatch */
+        id: string;
+        parameters?: Record<string, unknown>;
+        name?: string;
+        is_enabled?: boolean;
+      }[];
+      actions?: {
+        /** @description a call whose checks fail is refused with status 446 */
+        deny?: boolean;
+        /** @description nobody waits for the checks, and they have no say */
+        async?: boolean;
+        /** @description one check after another, in the order of the list */
+        sequential?: boolean;
+        /** @description a refusal is an answer with status 200 that says so */
+        soft_deny_200?: boolean;
+        /** @description what becomes of a call that passes */
+        on_success?: ("deny" | "continue") | {
+          feedback?: {
+            value?: number;
+            weight?: number;
+            metadata?: string | Record<string, unknown>;
+          };
+          deny?: boolean;
+        };
+        /** @description what becomes of a call that does not */
+        on_fail?: ("deny" | "continue") | {
+          feedback?: {
+            value?: number;
+            weight?: number;
+            metadata?: string | Record<string, unknown>;
+          };
+          deny?: boolean;
+        };
+      };
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    UpdateGuardrailReply: {
+      id: string;
+      slug: string;
+      version_id: string;
+      /** @constant */
+      object: "guardrail";
+    };
+    InvokeGuardrailBody: {
+      /** @description what a user says, or a model with stage output; in place of request and response */
+      text?: string;
+      /**
+      * @description of text; without, input when the guardrail has checks for it
+      * @enum {string}
+      */
+      stage?: "input" | "output";
+      request?: Record<string, unknown>;
+      response?: Record<string, unknown>;
+      /**
+      * @description whose bodies request and response are; without, chatCompletions
+      * @enum {string}
+      */
+      endpoint?: "chatCompletions" | "completions" | "messages" | "responses" | "embeddings";
+      provider?: string;
+      metadata?: {
+        [key: string]: string;
+      };
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    InvokeGuardrailReply: {
+      /** @constant */
+      object: "guardrail.trial";
+      id: string;
+      slug: string;
+      version_id: string;
+      verdict: boolean;
+      /** @description of the answer to such a call: 200, 246 or 446 */
+      status: number;
+      hook_results: {
+        before_request_hooks: {
+          verdict: boolean;
+          id: string;
+          transformed: boolean;
+          checks: {
+            data: unknown;
+            verdict: boolean;
+            id: string;
+            error?: {
+              name: string;
+              message: string;
+            };
+            execution_time: number;
+            transformed: boolean;
+            created_at: string;
+            log: unknown;
+            fail_on_error: boolean;
+          }[];
+          feedback: Record<string, unknown> | null;
+          execution_time: number;
+          async: boolean;
+          type: string;
+          created_at: string;
+          deny: boolean;
+        }[];
+        after_request_hooks: {
+          verdict: boolean;
+          id: string;
+          transformed: boolean;
+          checks: {
+            data: unknown;
+            verdict: boolean;
+            id: string;
+            error?: {
+              name: string;
+              message: string;
+            };
+            execution_time: number;
+            transformed: boolean;
+            created_at: string;
+            log: unknown;
+            fail_on_error: boolean;
+          }[];
+          feedback: Record<string, unknown> | null;
+          execution_time: number;
+          async: boolean;
+          type: string;
+          created_at: string;
+          deny: boolean;
+        }[];
+      };
+      transformed_request: Record<string, unknown> | null;
+      transformed_response: Record<string, unknown> | null;
+    };
+    DeleteGuardrailReply: Record<string, unknown>;
+    IntegrationSummary: {
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: uuid */
+      workspace_id: string | null;
+      /** @enum {string} */
+      type: "organisation" | "workspace";
+      /** @description id of the provider plugin */
+      ai_provider_id: string;
+      name: string;
+      slug: string;
+      description: string | null;
+      /** @enum {string} */
+      status: "active" | "archived";
+      tags: string[];
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @constant */
+      object: "integration";
+    };
+    ListIntegrationsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["IntegrationSummary"][];
+    };
+    SecretMapping: {
+      target_field: string;
+      secret_reference_id: string;
+      secret_key?: string | null;
+      /** @enum {string|null} */
+      value_format?: "json" | "string" | null;
+    };
+    PricingAdjustments: {
+      multiplier?: {
+        default?: number | null;
+        request_token?: number | null;
+        response_token?: number | null;
+        cache_read_input_token?: number | null;
+        cache_write_input_token?: number | null;
+        cache_read_audio_input_token?: number | null;
+        request_audio_token?: number | null;
+        response_audio_token?: number | null;
+        reasoning_token?: number | null;
+        prediction_accepted_token?: number | null;
+        prediction_rejected_token?: number | null;
+        request_image_token?: number | null;
+        response_image_token?: number | null;
+        request_text_token?: number | null;
+        response_text_token?: number | null;
+        cache_read_image_input_token?: number | null;
+        cache_read_text_input_token?: number | null;
+        cache_write_text_input_token?: number | null;
+        cache_write_image_input_token?: number | null;
+        image?: {
+          default?: number | null;
+        } | null;
+        additional_units?: {
+          [key: string]: number | null;
+        } | null;
+      } | null;
+    };
+    CreateIntegrationBody: {
+      key?: string | null;
+      description?: string | null;
+      configurations?: Record<string, unknown> | null;
+      secret_mappings?: components["schemas"]["SecretMapping"][] | null;
+      pricing_adjustments?: components["schemas"]["PricingAdjustments"] | null;
+      name: string;
+      slug?: string;
+      ai_provider_id: string;
+      /** @default true */
+      create_default_provider: boolean;
+      default_provider_slug?: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateIntegrationReply: {
+      /** Format: uuid */
+      id: string;
+      slug: string;
+      /** @constant */
+      object: "integration";
+    };
+    RateLimit: {
+      /** @enum {string} */
+      type: "requests" | "tokens";
+      /** @enum {string} */
+      unit: "rpm" | "rph" | "rpd" | "rpw";
+      /** @description 0 refuses every call */
+      value: number;
+    };
+    GlobalWorkspaceAccess: {
+      enabled: boolean;
+      usage_limits: components["schemas"]["UsageLimits"][] | null;
+      rate_limits: components["schemas"]["RateLimit"][] | null;
+    };
+    Integration: {
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: uuid */
+      workspace_id: string | null;
+      /** @enum {string} */
+      type: "organisation" | "workspace";
+      /** @description id of the provider plugin */
+      ai_provider_id: string;
+      name: string;
+      slug: string;
+      description: string | null;
+      /** @enum {string} */
+      status: "active" | "archived";
+      tags: string[];
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @constant */
+      object: "integration";
+      masked_key: string | null;
+      configurations: Record<string, unknown>;
+      global_workspace_access_settings: components["schemas"]["GlobalWorkspaceAccess"];
+      allow_all_models: boolean;
+      workspace_count: number;
+      secret_mappings: components["schemas"]["SecretMapping"][];
+      pricing_adjustments: components["schemas"]["PricingAdjustments"] | null;
+    };
+    UpdateIntegrationBody: {
+      key?: string | null;
+      description?: string | null;
+      configurations?: Record<string, unknown> | null;
+      secret_mappings?: components["schemas"]["SecretMapping"][] | null;
+      pricing_adjustments?: components["schemas"]["PricingAdjustments"] | null;
+      name?: string;
+      ai_provider_id?: string;
+      slug?: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    ModelPricing: {
+      type?: string;
+      pay_as_you_go?: {
+        request_token?: {
+          price: number;
+        } | null;
+        response_token?: {
+          price: number;
+        } | null;
+        cache_write_input_token?: {
+          price: number;
+        } | null;
+        cache_read_input_token?: {
+          price: number;
+        } | null;
+        request_audio_token?: {
+          price: number;
+        } | null;
+        response_audio_token?: {
+          price: number;
+        } | null;
+        cache_read_audio_input_token?: {
+          price: number;
+        } | null;
+        additional_units?: {
+          [key: string]: {
+            price: number;
+          };
+        } | null;
+      } | null;
+    };
+    IntegrationModel: {
+      slug: string;
+      name: string;
+      enabled: boolean;
+      is_custom: boolean;
+      is_finetune: boolean;
+      base_model_slug: string | null;
+      pricing_config: components["schemas"]["ModelPricing"] | null;
+      configurations: {
+        custom_host?: string;
+        custom_headers?: {
+          [key: string]: string;
+        };
+      };
+    };
+    ListIntegrationModelsReply: {
+      /** @constant */
+      object: "list";
+      total: number;
+      models: components["schemas"]["IntegrationModel"][];
+      allow_all_models: boolean;
+    };
+    UpdateIntegrationModelsBody: {
+      models: {
+        slug: string;
+        name?: string | null;
+        enabled: boolean;
+        is_custom?: boolean | null;
+        is_finetune?: boolean | null;
+        base_model_slug?: string | null;
+        configurations?: {
+          custom_host?: string | null;
+          custom_headers?: Record<string, unknown> | null;
+        } | null;
+        pricing_config?: components["schemas"]["ModelPricing"] | null;
+      }[];
+      allow_all_models?: boolean;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    ListIntegrationWorkspacesReply: {
+      /** @constant */
+      object: "list";
+      total: number;
+      workspaces: {
+        /** Format: uuid */
+        id: string;
+        enabled: boolean;
+        usage_limits: components["schemas"]["UsageLimits"][] | null;
+        rate_limits: components["schemas"]["RateLimit"][] | null;
+      }[];
+      global_workspace_access: components["schemas"]["GlobalWorkspaceAccess"];
+    };
+    UpdateIntegrationWorkspacesBody: {
+      workspaces?: {
+        id: string;
+        enabled: boolean;
+        usage_limits?: Record<string, unknown> | unknown[] | null;
+        rate_limits?: Record<string, unknown> | unknown[] | null;
+        reset_usage?: boolean;
+        create_default_provider?: boolean;
+        default_provider_slug?: string;
+      }[];
+      global_workspace_access?: {
+        enabled: boolean;
+        usage_limits?: Record<string, unknown> | unknown[] | null;
+        rate_limits?: Record<string, unknown> | unknown[] | null;
+      };
+      override_existing_workspace_access?: boolean;
+      /** @default true */
+      create_default_provider: boolean;
+      default_provider_slug?: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateInviteBody: {
+      /** Format: email */
+      email: string;
+      /** @enum {string} */
+      role: "admin" | "member";
+      workspaces: {
+        /** @description id or slug */
+        id: string;
+        /** @enum {string} */
+        role: "admin" | "manager" | "member";
+      }[];
+      workspace_api_key_details?: {
+        /** @description of the key that is made in each of the workspaces */
+        scopes: string[];
+      } | null;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateInviteReply: {
+      id: string;
+      /** Format: uri */
+      invite_link: string;
+    };
+    Invite: {
+      /** @enum {string} */
+      object: "invite";
+      id: string;
+      email: string;
+      /** @enum {string} */
+      role: "admin" | "member";
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      expires_at: string;
+      /** Format: date-time */
+      accepted_at: string | null;
+      /** @enum {string} */
+      status: "pending" | "cancelled" | "accepted" | "expired";
+      invited_by: string;
+      workspaces: {
+        id: string;
+        /** @enum {string} */
+        role: "admin" | "manager" | "member";
+      }[];
+    };
+    ListInvitesReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["Invite"][];
+    };
+    ResendInviteReply: {
+      /** Format: uri */
+      inviteLink: string;
+    };
+    AcceptInviteBody: {
+      token: string;
+      /** @default  */
+      first_name: string;
+      /** @default  */
+      last_name: string;
+    };
+    AcceptInviteReply: {
+      /** @enum {string} */
+      object: "user";
+      id: string;
+      email: string;
+      /** @enum {string} */
+      role: "admin" | "member";
+      workspace_ids: string[];
+      api_keys: {
+        id: string;
+        key: string;
+        workspace_id: string;
+      }[];
+    };
+    CreateLabelBody: {
+      name: string;
+      description?: string;
+      color_code?: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateLabelReply: {
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      object: "label";
+    };
+    Label: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      description: string;
+      color_code: string;
+      /** Format: uuid */
+      organisation_id: string;
+      /**
+      * Format: uuid
+      * @description null: of every workspace
+      */
+      workspace_id: string | null;
+      is_universal: boolean;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @enum {string} */
+      status: "active";
+      /** @constant */
+      object: "label";
+    };
+    ListLabelsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["Label"][];
+    };
+    UpdateLabelBody: {
+      name?: string;
+      description?: string;
+      color_code?: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    ListModelPricingReply: {
+      provider: string;
+      model: string;
+      pay_as_you_go: {
+        request_token?: {
+          /** @description US cents for one */
+          price: number;
+          /** @description calls with more input tokens than above cost this instead */
+          tiers?: {
+            above: number;
+            price: number;
+          }[];
+        };
+        response_token?: {
+          /** @description US cents for one */
+          price: number;
+          /** @description calls with more input tokens than above cost this instead */
+          tiers?: {
+            above: number;
+            price: number;
+          }[];
+        };
+        cache_write_input_token?: {
+          /** @description US cents for one */
+          price: number;
+          /** @description calls with more input tokens than above cost this instead */
+          tiers?: {
+            above: number;
+            price: number;
+          }[];
+        };
+        cache_read_input_token?: {
+          /** @description US cents for one */
+          price: number;
+          /** @description calls with more input tokens than above cost this instead */
+          tiers?: {
+            above: number;
+            price: number;
+          }[];
+        };
+        request_audio_token?: {
+          /** @description US cents for one */
+          price: number;
+          /** @description calls with more input tokens than above cost this instead */
+          tiers?: {
+            above: number;
+            price: number;
+          }[];
+        };
+        response_audio_token?: {
+          /** @description US cents for one */
+          price: number;
+          /** @description calls with more input tokens than above cost this instead */
+          tiers?: {
+            above: number;
+            price: number;
+          }[];
+        };
+        cache_read_audio_input_token?: {
+          /** @description US cents for one */
+          price: number;
+          /** @description calls with more input tokens than above cost this instead */
+          tiers?: {
+            above: number;
+            price: number;
+          }[];
+        };
+        request_image_token?: {
+          /** @description US cents for one */
+          price: number;
+          /** @description calls with more input tokens than above cost this instead */
+          tiers?: {
+            above: number;
+            price: number;
+          }[];
+        };
+        response_image_token?: {
+          /** @description US cents for one */
+          price: number;
+          /** @description calls with more input tokens than above cost this instead */
+          tiers?: {
+            above: number;
+            price: number;
+          }[];
+        };
+        cache_read_image_input_token?: {
+          /** @description US cents for one */
+          price: number;
+          /** @description calls with more input tokens than above cost this instead */
+          tiers?: {
+            above: number;
+            price: number;
+          }[];
+        };
+        reasoning_token?: {
+          /** @description US cents for one */
+          price: number;
+          /** @description calls with more input tokens than above cost this instead */
+          tiers?: {
+            above: number;
+            price: number;
+          }[];
+        };
+        additional_units: {
+          [key: string]: {
+            /** @description US cents for one */
+            price: number;
+            /** @description calls with more input tokens than above cost this instead */
+            tiers?: {
+              above: number;
+              price: number;
+            }[];
+          };
+        };
+      };
+      calculate: {
+        request: {
+          /** @constant */
+          operation: "sum";
+          operands: {
+            /** @constant */
+            operation: "multiply";
+            operands: {
+              value: string;
+            }[];
+          }[];
+        };
+        response: {
+          /** @constant */
+          operation: "sum";
+          operands: {
+            /** @constant */
+            operation: "multiply";
+            operands: {
+              value: string;
+            }[];
+          }[];
+        };
+      };
+      /** @enum {string} */
+      currency: "USD";
+    };
+    ListModelGeneralReply: {
+      provider: string;
+      model: string;
+      canonical_slug: string;
+      name: string;
+      description: string | null;
+      context_length: number | null;
+      is_deprecated: boolean;
+      /** @description as far as they are charged for */
+      capabilities: string[];
+      /** @description of the provider */
+      endpoints: string[];
+    };
+    GetApiDescriptionReply: {
+      /** @example 3.1.0 */
+      openapi: string;
+      info: Record<string, unknown>;
+      servers: Record<string, unknown>[];
+      security: Record<string, unknown>[];
+      tags: Record<string, unknown>[];
+      paths: Record<string, unknown>;
+      components: Record<string, unknown>;
+    };
+    Organisation: {
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      object: "organisation";
+      name: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      settings: {
+        /** @description members that join the organisation get a key */
+        user_api_key_auto_create?: boolean | null;
+        /** @description members that are added to a workspace get a key of it */
+        default_workspace_user_api_key_auto_create?: boolean | null;
+        /** @description how long such keys are valid: seconds, or a duration such as 12h or 90d */
+        user_api_key_ttl?: number | string | null;
+        /** @description keys of users are rotated by this period: days (1 to 365), weekly or monthly */
+        user_api_key_rotation_period?: unknown;
+        session_settings?: {
+          /** @description seconds */
+          max_session_ttl?: number | null;
+        } | null;
+        role_settings?: {
+          /** @description groups of scopes that members of workspaces manage as managers do */
+          members_manage?: ("organisation_integrations" | "organisation_mcp_integrations" | "organisation_agent_integrations" | "workspace_integrations" | "workspace_mcp_integrations" | "workspace_agent_integrations" | "prompts" | "configs" | "guardrails" | "policies" | "virtual_keys" | "providers" | "mcp_servers" | "agent_servers" | "agent_server_skills" | "agent_server_user_access" | "agent_integration_skills" | "mcp" | "agents" | "completions" | "logs" | "analytics")[] | null;
+          /** @description groups of scopes in which managers of workspaces view and use, and change nothing */
+          managers_view?: ("organisation_integrations" | "organisation_mcp_integrations" | "organisation_agent_integrations" | "workspace_integrations" | "workspace_mcp_integrations" | "workspace_agent_integrations" | "prompts" | "configs" | "guardrails" | "policies" | "virtual_keys" | "providers" | "mcp_servers" | "agent_servers" | "agent_server_skills" | "agent_server_user_access" | "agent_integration_skills" | "mcp" | "agents" | "completions" | "logs" | "analytics")[] | null;
+        } | null;
+        /** @description people of subdomains may join */
+        allow_subdomains?: boolean | null;
+        /** @description JSON Schema (draft-07) of the metadata of API keys */
+        api_key_metadata_schema?: Record<string, unknown> | null;
+        /** @description JSON Schema (draft-07) of the metadata of workspaces */
+        workspace_metadata_schema?: Record<string, unknown> | null;
+        /** @description calls name stored configs, and bring none along */
+        enforce_saved_configs?: boolean | null;
+        /** @description calls name stored providers, and bring no credentials along */
+        enforce_saved_providers?: boolean | null;
+        /** @description calls bring no custom host along */
+        enforce_saved_custom_hosts?: boolean | null;
+        /** @description calls name no provider by its address */
+        enforce_saved_provider_urls?: boolean | null;
+        /** @description calls bring no list of headers to forward along */
+        enforce_saved_forward_headers?: boolean | null;
+        export_settings?: {
+          deniedFields?: string[] | null;
+        } | null;
+        /** @description seconds that an answer may be kept at most */
+        cache_max_ttl?: number | null;
+        /** @description members see logs */
+        membersViewLogs?: boolean | null;
+        /** @description members see what was asked and answered */
+        membersViewLogBodies?: boolean | null;
+        /** @description members see metadata of calls */
+        membersViewMetadata?: boolean | null;
+        /** @description managers see logs */
+        managersViewLogs?: boolean | null;
+        /** @description managers see what was asked and answered */
+        managersViewLogBodies?: boolean | null;
+        /** @description managers see metadata of calls */
+        managersViewMetadata?: boolean | null;
+      };
+      defaults: {
+        metadata: {
+          [key: string]: string;
+        };
+        input_guardrails: string[];
+        output_guardrails: string[];
+      };
+    };
+    UpdateOrganisationBody: {
+      name?: string;
+      settings?: {
+        /** @description members that join the organisation get a key */
+        user_api_key_auto_create?: boolean | null;
+        /** @description members that are added to a workspace get a key of it */
+        default_workspace_user_api_key_auto_create?: boolean | null;
+        /** @description how long such keys are valid: seconds, or a duration such as 12h or 90d */
+        user_api_key_ttl?: number | string | null;
+        /** @description keys of users are rotated by this period: days (1 to 365), weekly or monthly */
+        user_api_key_rotation_period?: unknown;
+        session_settings?: {
+          /** @description seconds */
+          max_session_ttl?: number | null;
+        } | null;
+        role_settings?: {
+          /** @description groups of scopes that members of workspaces manage as managers do */
+          members_manage?: ("organisation_integrations" | "organisation_mcp_integrations" | "organisation_agent_integrations" | "workspace_integrations" | "workspace_mcp_integrations" | "workspace_agent_integrations" | "prompts" | "configs" | "guardrails" | "policies" | "virtual_keys" | "providers" | "mcp_servers" | "agent_servers" | "agent_server_skills" | "agent_server_user_access" | "agent_integration_skills" | "mcp" | "agents" | "completions" | "logs" | "analytics")[] | null;
+          /** @description groups of scopes in which managers of workspaces view and use, and change nothing */
+          managers_view?: ("organisation_integrations" | "organisation_mcp_integrations" | "organisation_agent_integrations" | "workspace_integrations" | "workspace_mcp_integrations" | "workspace_agent_integrations" | "prompts" | "configs" | "guardrails" | "policies" | "virtual_keys" | "providers" | "mcp_servers" | "agent_servers" | "agent_server_skills" | "agent_server_user_access" | "agent_integration_skills" | "mcp" | "agents" | "completions" | "logs" | "analytics")[] | null;
+        } | null;
+        /** @description people of subdomains may join */
+        allow_subdomains?: boolean | null;
+        /** @description JSON Schema (draft-07) of the metadata of API keys */
+        api_key_metadata_schema?: Record<string, unknown> | null;
+        /** @description JSON Schema (draft-07) of the metadata of workspaces */
+        workspace_metadata_schema?: Record<string, unknown> | null;
+        /** @description calls name stored configs, and bring none along */
+        enforce_saved_configs?: boolean | null;
+        /** @description calls name stored providers, and bring no credentials along */
+        enforce_saved_providers?: boolean | null;
+        /** @description calls bring no custom host along */
+        enforce_saved_custom_hosts?: boolean | null;
+        /** @description calls name no provider by its address */
+        enforce_saved_provider_urls?: boolean | null;
+        /** @description calls bring no list of headers to forward along */
+        enforce_saved_forward_headers?: boolean | null;
+        export_settings?: {
+          deniedFields?: string[] | null;
+        } | null;
+        /** @description seconds that an answer may be kept at most */
+        cache_max_ttl?: number | null;
+        /** @description members see logs */
+        membersViewLogs?: boolean | null;
+        /** @description members see what was asked and answered */
+        membersViewLogBodies?: boolean | null;
+        /** @description members see metadata of calls */
+        membersViewMetadata?: boolean | null;
+        /** @description managers see logs */
+        managersViewLogs?: boolean | null;
+        /** @description managers see what was asked and answered */
+        managersViewLogBodies?: boolean | null;
+        /** @description managers see metadata of calls */
+        managersViewMetadata?: boolean | null;
+      };
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    GetOrganisationDefaultsReply: {
+      metadata: {
+        [key: string]: string;
+      };
+      input_guardrails: string[];
+      output_guardrails: string[];
+      /** @constant */
+      object: "organisation-defaults";
+    };
+    UpdateOrganisationDefaultsBody: {
+      metadata?: {
+        [key: string]: string;
+      } | null;
+      input_guardrails?: string[] | null;
+      output_guardrails?: string[] | null;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    ListOrganisationInputExclusionsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: string[];
+      workspaces: string[];
+    };
+    UpdateOrganisationInputExclusionsBody: {
+      /** @description ids or slugs; in place of those before */
+      workspaces: string[];
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    ListOrganisationOutputExclusionsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: string[];
+      workspaces: string[];
+    };
+    UpdateOrganisationOutputExclusionsBody: {
+      /** @description ids or slugs; in place of those before */
+      workspaces: string[];
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreatePromptPartialBody: {
+      name: string;
+      slug?: string;
+      /** @description id or slug; the default collection when it is left out */
+      collection_id?: string;
+      string: string;
+      version_description?: string | null;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreatePromptPartialReply: {
+      /** Format: uuid */
+      id: string;
+      slug: string;
+      /** Format: uuid */
+      version_id: string;
+      /** @constant */
+      object: "partial";
+    };
+    PartialSummary: {
+      /** Format: uuid */
+      id: string;
+      slug: string;
+      name: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** Format: uuid */
+      collection_id: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @enum {string} */
+      status: "active" | "archived";
+      /** @constant */
+      object: "partial";
+    };
+    ListPromptPartialsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["PartialSummary"][];
+    };
+    Partial: {
+      /** Format: uuid */
+      id: string;
+      slug: string;
+      name: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** Format: uuid */
+      collection_id: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @enum {string} */
+      status: "active" | "archived";
+      /** @constant */
+      object: "partial";
+      string: string;
+      version: number;
+      version_description: string;
+      /** Format: uuid */
+      prompt_partial_version_id: string;
+    };
+    UpdatePromptPartialBody: {
+      name?: string;
+      /** @description id or slug; the default collection when it is left out */
+      collection_id?: string;
+      string?: string;
+      description?: string | null;
+      version_description?: string | null;
+      /** @enum {string} */
+      status?: "active" | "archived";
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    UpdatePromptPartialReply: {
+      /**
+      * Format: uuid
+      * @description of the newest version
+      */
+      prompt_partial_version_id: string;
+    };
+    PartialVersion: {
+      /** Format: uuid */
+      prompt_partial_id: string;
+      /** Format: uuid */
+      prompt_partial_version_id: string;
+      slug: string;
+      version: number;
+      string: string;
+      description: string;
+      /** Format: date-time */
+      created_at: string;
+      /**
+      * @description active: the published one
+      * @enum {string}
+      */
+      prompt_version_status: "active" | "archived";
+      /** @constant */
+      object: "partial";
+    };
+    ListPromptPartialVersionsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["PartialVersion"][];
+    };
+    PublishPromptPartialBody: {
+      version: number;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreatePromptBody: {
+      model?: string | null;
+      /** @description slug of a provider, with or without @; not needed where the model is written @slug/model */
+      virtual_key?: string | null;
+      version_description?: string | null;
+      functions?: Record<string, unknown>[] | null;
+      tools?: Record<string, unknown>[] | null;
+      tool_choice?: Record<string, unknown> | string | null;
+      /** @enum {boolean|integer} */
+      is_raw_template?: true | false | 0 | 1;
+      template_metadata?: Record<string, unknown> | null;
+      prompt_metadata?: Record<string, unknown> | null;
+      name: string;
+      slug?: string;
+      /** @description id or slug; the default collection when it is left out */
+      collection_id?: string;
+      string: string;
+      parameters: Record<string, unknown>;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreatePromptReply: {
+      /** Format: uuid */
+      id: string;
+      slug: string;
+      /** Format: uuid */
+      version_id: string;
+      /** @constant */
+      object: "prompt";
+    };
+    PromptSummary: {
+      /** Format: uuid */
+      id: string;
+      slug: string;
+      name: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** Format: uuid */
+      collection_id: string;
+      model: string | null;
+      /** @enum {string} */
+      status: "active" | "archived";
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @constant */
+      object: "prompt";
+    };
+    ListPromptsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["PromptSummary"][];
+    };
+    Prompt: {
+      /** Format: uuid */
+      id: string;
+      slug: string;
+      name: string;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** Format: uuid */
+      collection_id: string;
+      prompt_version: number;
+      /** Format: uuid */
+      prompt_version_id: string;
+      /**
+      * @description active: the published one
+      * @enum {string}
+      */
+      prompt_version_status: "active" | "archived";
+      prompt_version_description: string;
+      /** Format: uuid */
+      prompt_version_label_id: string | null;
+      string: string;
+      parameters: Record<string, unknown>;
+      virtual_key: string | null;
+      model: string | null;
+      functions: Record<string, unknown>[];
+      tools: Record<string, unknown>[];
+      tool_choice: Record<string, unknown> | string | null;
+      template_metadata: Record<string, unknown>;
+      /** @enum {integer} */
+      is_raw_template: 0 | 1;
+      /** @enum {string} */
+      status: "active" | "archived";
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @constant */
+      object: "prompt";
+    };
+    UpdatePromptBody: {
+      model?: string | null;
+      /** @description slug of a provider, with or without @; not needed where the model is written @slug/model */
+      virtual_key?: string | null;
+      version_description?: string | null;
+      functions?: Record<string, unknown>[] | null;
+      tools?: Record<string, unknown>[] | null;
+      tool_choice?: Record<string, unknown> | string | null;
+      /** @enum {boolean|integer} */
+      is_raw_template?: true | false | 0 | 1;
+      template_metadata?: Record<string, unknown> | null;
+      prompt_metadata?: Record<string, unknown> | null;
+      /** @description what is left out is as in the newest version */
+      patch?: boolean;
+      name?: string;
+      /** @description id or slug; the default collection when it is left out */
+      collection_id?: string;
+      string?: string;
+      parameters?: Record<string, unknown>;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    UpdatePromptReply: {
+      /** Format: uuid */
+      id?: string;
+      slug?: string;
+      /**
+      * Format: uuid
+      * @description absent: no new version was made
+      */
+      prompt_version_id?: string;
+    };
+    PromptVersion: {
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      prompt_id: string;
+      prompt_template: {
+        string: string;
+        parameters: Record<string, unknown>;
+        virtual_key: string | null;
+        model: string | null;
+        functions: Record<string, unknown>[];
+        tools: Record<string, unknown>[];
+        tool_choice: Record<string, unknown> | string | null;
+        template_metadata: Record<string, unknown>;
+        /** @enum {integer} */
+        is_raw_template: 0 | 1;
+      };
+      prompt_version: number;
+      prompt_description: string;
+      /** Format: uuid */
+      label_id: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /**
+      * @description active: the published one
+      * @enum {string}
+      */
+      status: "active" | "archived";
+      /** @constant */
+      object: "prompt";
+      string: string;
+      parameters: Record<string, unknown>;
+      virtual_key: string | null;
+      model: string | null;
+      functions: Record<string, unknown>[];
+      tools: Record<string, unknown>[];
+      tool_choice: Record<string, unknown> | string | null;
+      template_metadata: Record<string, unknown>;
+      /** @enum {integer} */
+      is_raw_template: 0 | 1;
+    };
+    ListPromptVersionsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["PromptVersion"][];
+    };
+    UpdatePromptVersionBody: {
+      /** @description id or name; null takes the label away */
+      label_id: string | null;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    PublishPromptBody: {
+      version: number;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    Provider: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      slug: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** Format: uuid */
+      organisation_id: string;
+      note: string | null;
+      /** @enum {string} */
+      status: "active" | "exhausted" | "expired";
+      usage_limits: components["schemas"]["UsageLimits"] | null;
+      rate_limits: components["schemas"]["RateLimit"][] | null;
+      reset_usage: null;
+      /** Format: date-time */
+      last_reset_at: string | null;
+      /** Format: date-time */
+      expires_at: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** Format: uuid */
+      integration_id: string;
+      /** @constant */
+      object: "provider";
+    };
+    ListProvidersReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["Provider"][];
+    };
+    CreateProviderBody: {
+      usage_limits?: Record<string, unknown> | unknown[] | null;
+      rate_limits?: Record<string, unknown> | unknown[] | null;
+      note?: string | null;
+      /** Format: date-time */
+      expires_at?: string | null;
+      name: string;
+      integration_id: string;
+      slug?: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateProviderReply: {
+      /** Format: uuid */
+      id: string;
+      slug: string;
+      /** @constant */
+      object: "provider";
+    };
+    ProviderWithIntegration: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      slug: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** Format: uuid */
+      organisation_id: string;
+      note: string | null;
+      /** @enum {string} */
+      status: "active" | "exhausted" | "expired";
+      usage_limits: components["schemas"]["UsageLimits"] | null;
+      rate_limits: components["schemas"]["RateLimit"][] | null;
+      reset_usage: null;
+      /** Format: date-time */
+      last_reset_at: string | null;
+      /** Format: date-time */
+      expires_at: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** Format: uuid */
+      integration_id: string;
+      /** @constant */
+      object: "provider";
+      ai_provider_id: string | null;
+    };
+    UpdateProviderBody: {
+      usage_limits?: Record<string, unknown> | unknown[] | null;
+      rate_limits?: Record<string, unknown> | unknown[] | null;
+      note?: string | null;
+      /** Format: date-time */
+      expires_at?: string | null;
+      name?: string;
+      reset_usage?: boolean;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    UpdateProviderReply: {
+      /** Format: uuid */
+      id: string;
+      slug: string;
+    };
+    ScimWorkspaceMapping: {
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      workspace_id: string;
+      scim_group: string;
+      /** Format: uuid */
+      scim_group_id: string;
+      /** @enum {string} */
+      role: "admin" | "manager" | "member";
+    };
+    ListScimReply: {
+      mappings: components["schemas"]["ScimWorkspaceMapping"][];
+      total_count: number;
+    };
+    CreateScimMappingBody: {
+      /** @description admin, manager or member, in upper or lower case */
+      role: string;
+      scim_group_id?: string;
+      scim_group_name?: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    DeleteScimMappingReply: {
+      /** @constant */
+      success: true;
+    };
+    ListScimMappingGroupsReply: {
+      schemas: string[];
+      totalResults: number;
+      startIndex: number;
+      itemsPerPage: number;
+      Resources: {
+        schemas: string[];
+        /** Format: uuid */
+        id: string;
+        displayName: string;
+        meta: {
+          /** @constant */
+          resourceType: "Group";
+          /** Format: date-time */
+          created: string;
+          /** Format: date-time */
+          lastModified: string;
+        };
+      }[];
+    };
+    DeleteScimMappingGroupReply: Record<string, unknown>;
+    User: {
+      /** @enum {string} */
+      object: "user";
+      id: string;
+      first_name: string;
+      last_name: string;
+      /** @enum {string} */
+      role: "owner" | "admin" | "member";
+      email: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      workspace_ids: string[];
+    };
+    ListUsersReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["User"][];
+    };
+    UpdateUserBody: {
+      /** @enum {string} */
+      role: "admin" | "member";
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    VirtualKey: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      slug: string;
+      /** Format: uuid */
+      workspace_id: string;
+      /** Format: uuid */
+      organisation_id: string;
+      note: string | null;
+      /** @enum {string} */
+      status: "active" | "exhausted" | "expired";
+      usage_limits: components["schemas"]["UsageLimits"] | null;
+      rate_limits: components["schemas"]["RateLimit"][] | null;
+      reset_usage: null;
+      /** Format: date-time */
+      last_reset_at: string | null;
+      /** Format: date-time */
+      expires_at: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      provider: string;
+      ai_provider_id: string;
+      /** @description masked */
+      key: string | null;
+      masked_key: string | null;
+      model_config: Record<string, unknown>;
+      secret_mappings: components["schemas"]["SecretMapping"][];
+      /** @constant */
+      object: "virtual-key";
+    };
+    ListVirtualKeysReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["VirtualKey"][];
+      /** @constant */
+      success: true;
+    };
+    CreateVirtualKeyBody: {
+      usage_limits?: Record<string, unknown> | unknown[] | null;
+      rate_limits?: Record<string, unknown> | unknown[] | null;
+      note?: string | null;
+      /** Format: date-time */
+      expires_at?: string | null;
+      key?: string | null;
+      model_config?: Record<string, unknown> | null;
+      api_version?: string | null;
+      resource_name?: string | null;
+      deployment_name?: string | null;
+      deployment_config?: Record<string, unknown>[] | null;
+      secret_mappings?: components["schemas"]["SecretMapping"][] | null;
+      name?: string;
+      provider: string;
+      slug?: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateVirtualKeyReply: {
+      /** @constant */
+      success: true;
+      data: {
+        /** Format: uuid */
+        id: string;
+        slug: string;
+      };
+      /** Format: uuid */
+      id: string;
+      slug: string;
+      /** @constant */
+      object: "virtual-key";
+    };
+    UpdateVirtualKeyBody: {
+      usage_limits?: Record<string, unknown> | unknown[] | null;
+      rate_limits?: Record<string, unknown> | unknown[] | null;
+      note?: string | null;
+      /** Format: date-time */
+      expires_at?: string | null;
+      key?: string | null;
+      model_config?: Record<string, unknown> | null;
+      api_version?: string | null;
+      resource_name?: string | null;
+      deployment_name?: string | null;
+      deployment_config?: Record<string, unknown>[] | null;
+      secret_mappings?: components["schemas"]["SecretMapping"][] | null;
+      name?: string;
+      reset_usage?: boolean;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    AddWorkspaceMemberBody: {
+      users: {
+        /** Format: uuid */
+        id: string;
+        /** @enum {string} */
+        role: "admin" | "manager" | "member";
+      }[];
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    WorkspaceMember: {
+      /** @enum {string} */
+      object: "workspace-user";
+      id: string;
+      first_name: string;
+      last_name: string;
+      /** @enum {string} */
+      org_role: "owner" | "admin" | "member";
+      /** @enum {string} */
+      role: "admin" | "manager" | "member";
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @enum {string} */
+      status: "active";
+      workspace_id: string;
+      email: string;
+      scopes: string[];
+      settings: null;
+    };
+    ListWorkspaceMembersReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["WorkspaceMember"][];
+    };
+    UpdateWorkspaceMemberBody: {
+      /** @enum {string} */
+      role: "admin" | "manager" | "member";
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateWorkspaceBody: {
+      name: string;
+      slug?: string;
+      description?: string | null;
+      icon?: string | null;
+      defaults?: {
+        metadata?: {
+          [key: string]: string;
+        } | null;
+        input_guardrails?: string[] | null;
+        output_guardrails?: string[] | null;
+        /** @description slug or id of a config of the workspace, for keys that are made by themselves */
+        user_api_key_config?: string | null;
+      } | null;
+      usage_limits?: components["schemas"]["UsageLimits"][] | null;
+      rate_limits?: components["schemas"]["RateLimit"][] | null;
+      /** @description ids of users who are its first members */
+      users?: string[];
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    Workspace: {
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      object: "workspace";
+      slug: string;
+      name: string;
+      description: string | null;
+      icon: string | null;
+      /** @enum {string} */
+      status: "active" | "archived";
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** Format: date-time */
+      last_reset_at: string | null;
+      defaults: {
+        metadata: {
+          [key: string]: string;
+        };
+        input_guardrails: string[];
+        output_guardrails: string[];
+        user_api_key_config: string | null;
+        /** @enum {integer} */
+        is_default: 0 | 1;
+        /** @constant */
+        object: "workspace";
+      };
+      usage_limits: components["schemas"]["UsageLimits"][];
+      rate_limits: components["schemas"]["RateLimit"][];
+    };
+    ListWorkspacesReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["Workspace"][];
+    };
+    GetWorkspaceReply: {
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      object: "workspace";
+      slug: string;
+      name: string;
+      description: string | null;
+      icon: string | null;
+      /** @enum {string} */
+      status: "active" | "archived";
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** Format: date-time */
+      last_reset_at: string | null;
+      defaults: {
+        metadata: {
+          [key: string]: string;
+        };
+        input_guardrails: string[];
+        output_guardrails: string[];
+        user_api_key_config: string | null;
+        /** @enum {integer} */
+        is_default: 0 | 1;
+        /** @constant */
+        object: "workspace";
+      };
+      usage_limits: components["schemas"]["UsageLimits"][];
+      rate_limits: components["schemas"]["RateLimit"][];
+      users: unknown[];
+    };
+    UpdateWorkspaceBody: {
+      name?: string;
+      description?: string | null;
+      icon?: string | null;
+      defaults?: {
+        metadata?: {
+          [key: string]: string;
+        } | null;
+        input_guardrails?: string[] | null;
+        output_guardrails?: string[] | null;
+        /** @description slug or id of a config of the workspace, for keys that are made by themselves */
+        user_api_key_config?: string | null;
+      } | null;
+      usage_limits?: components["schemas"]["UsageLimits"][] | null;
+      rate_limits?: components["schemas"]["RateLimit"][] | null;
+      reset_usage?: boolean;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    DeleteWorkspaceBody: {
+      /** @description the name of the workspace, so that no other is meant */
+      name: string;
+      /** @description also when it is in use */
+      force_delete?: boolean;
+    };
+    Error: {
+      /** @constant */
+      success: false;
+      /** @constant */
+      status: "failure";
+      message: string;
+      data: {
+        message: string;
+        /** @enum {string} */
+        errorCode: "AB01" | "AB02" | "AB03" | "AB04" | "AB05" | "AB06" | "AB07" | "AB08";
+      };
+      error: {
+        message: string;
+        type: string;
+        /** @enum {string} */
+        code: "AB01" | "AB02" | "AB03" | "AB04" | "AB05" | "AB06" | "AB07" | "AB08";
+        /** @description what of the call it is about */
+        param: string | null;
+      };
+    };
+    ChatError: {
+      error: {
+        message: string;
+        type: string;
+        param?: string | null;
+        /** @description of the gateway: the name of its error in lower case; of a provider: its own */
+        code?: string | number | null;
+      };
+      /** @description which checks failed */
+      hook_results?: Record<string, unknown>;
+    };
+    MessagesError: {
+      /** @constant */
+      type: "error";
+      error: {
+        type: string;
+        message: string;
+      };
+      hook_results?: Record<string, unknown>;
+    };
+  };
+  responses: {
+    /** @description The path, a header, the query or the body is not right; `error.param` names what is at fault. */
+    BadRequest: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description No key, or one that is not valid. */
+    Unauthorized: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description The key lacks the scope, or may not reach the workspace. */
+    Forbidden: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description There is no such row (`AB08`), or none that the body names (`AB02`). */
+    NotFound: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description It is there already, is still in use, or cannot be done now. */
+    Conflict: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description `if-match` names another version than the present one. */
+    Stale: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description The body is larger than 1 MiB. */
+    TooLarge: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description Too many calls of this key at once, or in a second. */
+    TooMany: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description Something that nobody expected; the log of the gateway has it. */
+    Internal: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description The control plane gave no answer, or the storage takes no writes. */
+    Unavailable: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description The gateway or the provider refuses the call. A provider's error keeps its status, message and code. */
+    ChatRefusal: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["ChatError"];
+      };
+    };
+    /** @description The gateway or the provider failed. */
+    ChatFailure: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["ChatError"];
+      };
+    };
+    /** @description The gateway or the provider refuses the call. A provider's error keeps its status, message and code. */
+    MessagesRefusal: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["MessagesError"];
+      };
+    };
+    /** @description The gateway or the provider failed. */
+    MessagesFailure: {
+      headers: {
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["MessagesError"];
+      };
+    };
+  };
+  parameters: {
+    /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+    workspaceId: string;
+    /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+    ifMatch: string;
+    /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+    idempotencyKey: string;
+    /** @description a config as JSON, or the slug of a stored one */
+    config: string;
+    /** @description id of a provider, or @slug of a stored one */
+    provider: string;
+    /** @description the older name of a stored provider: its slug */
+    virtualKey: string;
+    /** @description another base address of the provider */
+    customHost: string;
+    /** @description names of headers, separated by commas, that go to the provider */
+    forwardHeaders: string;
+    /** @description milliseconds that each attempt may take to its first byte */
+    requestTimeout: number;
+    /** @description a JSON object of texts, for routing, logs and limits */
+    metadata: string;
+    /** @description joins calls that belong together in the log */
+    traceId: string;
+    /** @description `false` lets members through that only some providers know */
+    strict: "true" | "false";
+    /** @description what becomes of parameters that the provider cannot take */
+    unsupportedParams: "refuse" | "omit";
+    /** @description a part of the cache of its own */
+    cacheNamespace: string;
+    /** @description `true` asks the provider, and keeps the new answer */
+    cacheForceRefresh: "true" | "false";
+  };
+  requestBodies: never;
+  headers: never;
+  pathItems: never;
+}
+export interface operations {
+  createChatCompletion: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateChatCompletionBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ChatCompletion"];
+          "text/event-stream": components["schemas"]["ChatCompletionChunk"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  createCompletion: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateCompletionBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Completion"];
+          "text/event-stream": components["schemas"]["CompletionChunk"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  createEmbedding: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateEmbeddingBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["EmbeddingList"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  createImage: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateImageBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ImageList"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  editImage: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "multipart/form-data": {
+          image: string;
+          mask?: string;
+          prompt: string;
+          model?: string;
+        };
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ImageList"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  varyImage: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "multipart/form-data": {
+          image: string;
+          model?: string;
+        };
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ImageList"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  createSpeech: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateSpeechBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "audio/mpeg": unknown;
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  createTranscription: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "multipart/form-data": {
+          file: string;
+          model: string;
+          language?: string;
+        };
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Transcript"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  createTranslation: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "multipart/form-data": {
+          file: string;
+          model: string;
+        };
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Transcript"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  createModeration: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateModerationBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Moderation"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  rerank: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RerankBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Ranking"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  createMessage: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateMessageBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["MessageAnswer"];
+          "text/event-stream": components["schemas"]["MessageEvent"];
+        };
+      };
+      default: components["responses"]["MessagesRefusal"];
+    };
+  };
+  countMessageTokens: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CountMessageTokensBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["TokenCount"];
+        };
+      };
+      default: components["responses"]["MessagesRefusal"];
+    };
+  };
+  createResponse: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateResponseBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Response"];
+          "text/event-stream": components["schemas"]["ResponseEvent"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  listFiles: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            object?: "list";
+            data?: components["schemas"]["File"][];
+            has_more?: boolean;
+          };
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  uploadFile: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "multipart/form-data": {
+          file: string;
+          purpose: string;
+        };
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["File"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  listBatches: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            object?: "list";
+            data?: components["schemas"]["Batch"][];
+            has_more?: boolean;
+          };
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  createBatch: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateBatchBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Batch"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  listFineTuningJobs: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            object?: "list";
+            data?: components["schemas"]["FineTuningJob"][];
+            has_more?: boolean;
+          };
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  createFineTuningJob: {
+    parameters: {
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateFineTuningJobBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["FineTuningJob"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  listModels: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            object?: "list";
+            data?: components["schemas"]["Model"][];
+            has_more?: boolean;
+          };
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  getResponse: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Response"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  deleteResponse: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Deleted"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  listResponseInputItems: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            object?: "list";
+            data?: Record<string, unknown>[];
+            has_more?: boolean;
+          };
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  cancelResponse: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Response"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  getFile: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["File"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  deleteFile: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Deleted"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  getFileContent: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/octet-stream": unknown;
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  getBatch: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Batch"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  cancelBatch: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Batch"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  getFineTuningJob: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["FineTuningJob"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  cancelFineTuningJob: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["FineTuningJob"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  listFineTuningCheckpoints: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            object?: "list";
+            data?: Record<string, unknown>[];
+            has_more?: boolean;
+          };
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  listFineTuningEvents: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            object?: "list";
+            data?: Record<string, unknown>[];
+            has_more?: boolean;
+          };
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  createPromptCompletion: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PromptCallBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ChatCompletion"];
+          "text/event-stream": components["schemas"]["ChatCompletionChunk"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  renderPrompt: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PromptCallBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["RenderedPrompt"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  generatePromptCompletion: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PromptCallBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ChatCompletion"];
+          "text/event-stream": components["schemas"]["ChatCompletionChunk"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  getModel: {
+    parameters: {
+      path: {
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Model"];
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  proxyGet: {
+    parameters: {
+      path: {
+        /** @description of the provider; may hold slashes */
+        path: string;
+      };
+    };
+    responses: {
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  proxyPut: {
+    parameters: {
+      path: {
+        /** @description of the provider; may hold slashes */
+        path: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "*/*": unknown;
+      };
+    };
+    responses: {
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  proxyPost: {
+    parameters: {
+      path: {
+        /** @description of the provider; may hold slashes */
+        path: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "*/*": unknown;
+      };
+    };
+    responses: {
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  proxyDelete: {
+    parameters: {
+      path: {
+        /** @description of the provider; may hold slashes */
+        path: string;
+      };
+    };
+    responses: {
+      default: components["responses"]["ChatRefusal"];
+    };
+  };
+  createApiKey: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+      path: {
+        /** @description id or slug */
+        type: "organisation" | "workspace";
+        /** @description user: of a workspace alone */
+        "sub-type": "service" | "user";
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateApiKeyBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateApiKeyReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listApiKeys: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        /** @description only these, separated by commas */
+        ids?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListApiKeysReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getApiKey: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ApiKey"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateApiKey: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        id: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateApiKeyBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteApiKey: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  rotateApiKey: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+      path: {
+        /** @description id or slug */
+        id: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["RotateApiKeyBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["RotateApiKeyReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listAuditLogs: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        start_time: string;
+        end_time: string;
+        method?: "POST" | "PUT" | "DELETE";
+        uri?: string;
+        request_id?: string;
+        user_id?: string;
+        user_type?: "user" | "api_key" | "gateway";
+        response_status_code?: number;
+        resource_type?: string;
+        action?: string;
+        client_ip?: string;
+        country?: string;
+        current_page?: number;
+        page_size?: number;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAuditLogsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listCollections: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        search?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListCollectionsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createCollection: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateCollectionBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateCollectionReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getCollection: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        collectionId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetCollectionReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateCollection: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        collectionId: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateCollectionBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteCollection: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        collectionId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listConfigs: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        search?: string;
+        status?: "active" | "archived";
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListConfigsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createConfig: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateConfigBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateConfigReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getConfig: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description number or id of an earlier version */
+        version?: string;
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetConfigReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateConfig: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateConfigBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UpdateConfigReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteConfig: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listConfigVersions: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListConfigVersionsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  applyDeclaration: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ApplyDeclarationBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ApplyDeclarationReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listDeclarationExport: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListDeclarationExportReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listGuardrails: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        /** @description ids or slugs, parted by commas */
+        ids?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListGuardrailsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createGuardrail: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateGuardrailBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateGuardrailReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getGuardrail: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        guardrailId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetGuardrailReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateGuardrail: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        guardrailId: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateGuardrailBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UpdateGuardrailReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteGuardrail: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        guardrailId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["DeleteGuardrailReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  invokeGuardrail: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        guardrailId: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["InvokeGuardrailBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["InvokeGuardrailReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listIntegrations: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        type?: "workspace" | "organisation" | "all";
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListIntegrationsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createIntegration: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateIntegrationBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateIntegrationReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getIntegration: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Integration"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateIntegration: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateIntegrationBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteIntegration: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listIntegrationModels: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListIntegrationModelsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateIntegrationModels: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateIntegrationModelsBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteIntegrationModels: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description of custom models, separated by commas */
+        slugs: string;
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listIntegrationWorkspaces: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListIntegrationWorkspacesReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateIntegrationWorkspaces: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateIntegrationWorkspacesBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listInvites: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        role?: "admin" | "member";
+        email?: string;
+        status?: "pending" | "cancelled" | "accepted" | "expired";
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListInvitesReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createInvite: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateInviteBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateInviteReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getInvite: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        inviteId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Invite"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  cancelInvite: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        inviteId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  resendInvite: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+      path: {
+        /** @description id or slug */
+        inviteId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ResendInviteReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  acceptInvite: {
+    parameters: {
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+      path: {
+        /** @description id or slug */
+        inviteId: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["AcceptInviteBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["AcceptInviteReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listLabels: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        search?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListLabelsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createLabel: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateLabelBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateLabelReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getLabel: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        labelId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Label"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateLabel: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        labelId: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateLabelBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteLabel: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        labelId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listModelPricing: {
+    parameters: {
+      path: {
+        /** @description id or slug */
+        provider: string;
+        /** @description id or slug */
+        model: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListModelPricingReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listModelGeneral: {
+    parameters: {
+      path: {
+        /** @description id or slug */
+        provider: string;
+        /** @description id or slug */
+        model: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListModelGeneralReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getApiDescription: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetApiDescriptionReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getOrganisation: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Organisation"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateOrganisation: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateOrganisationBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getOrganisationDefaults: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetOrganisationDefaultsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateOrganisationDefaults: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateOrganisationDefaultsBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listOrganisationInputExclusions: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListOrganisationInputExclusionsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateOrganisationInputExclusions: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateOrganisationInputExclusionsBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listOrganisationOutputExclusions: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListOrganisationOutputExclusionsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateOrganisationOutputExclusions: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateOrganisationOutputExclusionsBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listPromptPartials: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        /** @description id or slug; the default collection when it is left out */
+        collection_id?: string;
+        search?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListPromptPartialsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createPromptPartial: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreatePromptPartialBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreatePromptPartialReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getPromptPartial: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description number of a version, or latest; the published one when it is left out */
+        version?: string;
+      };
+      path: {
+        /** @description id or slug */
+        promptPartialId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Partial"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updatePromptPartial: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        promptPartialId: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdatePromptPartialBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UpdatePromptPartialReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deletePromptPartial: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        promptPartialId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listPromptPartialVersions: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+      };
+      path: {
+        /** @description id or slug */
+        promptPartialId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListPromptPartialVersionsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  publishPromptPartial: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        promptPartialId: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PublishPromptPartialBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listPrompts: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        /** @description id or slug; the default collection when it is left out */
+        collection_id?: string;
+        search?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListPromptsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createPrompt: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreatePromptBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreatePromptReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getPrompt: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description number, id or label of a version, or latest; the published one when it is left out */
+        version?: string;
+      };
+      path: {
+        /** @description id or slug */
+        promptId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Prompt"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updatePrompt: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        promptId: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdatePromptBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UpdatePromptReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deletePrompt: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        promptId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listPromptVersions: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+      };
+      path: {
+        /** @description id or slug */
+        promptId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListPromptVersionsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listPromptVersion: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        promptId: string;
+        /** @description id or slug */
+        versionId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Prompt"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updatePromptVersion: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        promptId: string;
+        /** @description id or slug */
+        versionId: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdatePromptVersionBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  publishPrompt: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        promptId: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PublishPromptBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listProviders: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListProvidersReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createProvider: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateProviderBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateProviderReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getProvider: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ProviderWithIntegration"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateProvider: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateProviderBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UpdateProviderReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteProvider: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listScim: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        page?: number;
+        scim_group_id?: string;
+        role?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListScimReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createScimMapping: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateScimMappingBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ScimWorkspaceMapping"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteScimMapping: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        scimWorkspaceGroupId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["DeleteScimMappingReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listScimMappingGroups: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        startIndex?: number;
+        count?: number;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListScimMappingGroupsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteScimMappingGroup: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["DeleteScimMappingGroupReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listUsers: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        role?: "owner" | "admin" | "member";
+        email?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListUsersReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getUser: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        userId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["User"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateUser: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        userId: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateUserBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteUser: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        userId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listVirtualKeys: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListVirtualKeysReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createVirtualKey: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateVirtualKeyBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateVirtualKeyReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getVirtualKey: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["VirtualKey"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateVirtualKey: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateVirtualKeyBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteVirtualKey: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        slug: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listWorkspaceMembers: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        role?: "admin" | "manager" | "member";
+        email?: string;
+      };
+      path: {
+        /** @description id or slug */
+        workspaceId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListWorkspaceMembersReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  addWorkspaceMember: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+      path: {
+        /** @description id or slug */
+        workspaceId: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["AddWorkspaceMemberBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getWorkspaceMember: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        workspaceId: string;
+        /** @description id or slug */
+        userId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["WorkspaceMember"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateWorkspaceMember: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        workspaceId: string;
+        /** @description id or slug */
+        userId: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateWorkspaceMemberBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteWorkspaceMember: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        workspaceId: string;
+        /** @description id or slug */
+        userId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listWorkspaces: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        /** @description a part of the name, in upper or lower case */
+        name?: string;
+        exact_name?: string;
+        name_format?: "plain" | "display";
+        /** @description active, archived, or both with a comma between; archived is for organisation keys */
+        status?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListWorkspacesReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createWorkspace: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateWorkspaceBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Workspace"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getWorkspace: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        workspaceId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetWorkspaceReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateWorkspace: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        workspaceId: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateWorkspaceBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteWorkspace: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        workspaceId: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["DeleteWorkspaceBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getHealth: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            status: "success";
+            message: string;
+            version: string;
+          };
+        };
+      };
+    };
+  };
+  getHealthV1: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @constant */
+            status: "success";
+            message: string;
+            version: string;
+          };
+        };
+      };
+    };
+  };
+  getReady: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            /** @enum {string} */
+            status: "ready" | "draining";
+          };
+        };
+      };
+    };
+  };
+}
