@@ -3020,7 +3020,10 @@ export interface components {
       total_count: number;
     };
     CreateScimMappingBody: {
-      /** @description admin, manager or member, in upper or lower case */
+      /**
+      * @description admin, manager or member, in upper or lower case
+      * @example member
+      */
       role: string;
       scim_group_id?: string;
       scim_group_name?: string;
