@@ -18,7 +18,7 @@ import { Registry } from './registry/registry.js';
 import { reservePort } from './server/listener.js';
 import { loadUws } from './server/uws.js';
 import { checkMasterKey, loadMasterKey } from './settings/master-key.js';
-import type { Settings } from './settings/read.js';
+import { noResources, type Settings } from './settings/read.js';
 import type { SettingKey } from './settings/schema.js';
 import { Presence } from './storage/presence.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
@@ -68,6 +68,12 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
   const uws = loadUws(settings.headerBytesMax);
   const masterKey = shareBytes(loadMasterKey(settings));
   const port = await reservePort(uws, settings.host, settings.port);
+  // Applied by this thread, and nobody else's affair: secrets are in it.
+  const plainSettings: Settings = { ...settings, resources: noResources };
+  const applyResources = async (services: ThreadServices, repository: Repository): Promise<void> => {
+    if (settings.resources === noResources) return;
+    await (await import('./apply-resources.js')).applyResources(services, repository, masterKey);
+  };
   const log: LogMemory = {
     rings: settings.exporters.length === 0 ? [] : Array.from({ length: settings.threads }, () => RingMemory.allocate()),
     held: new Int32Array(new SharedArrayBuffer(4)),
@@ -79,12 +85,12 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
     if (log.rings.length === 0) return null;
     // What is kept in the heap of this thread can be written nowhere else.
     if (!services.isStorageShared || (!hasLogThread && settings.threads === 1)) return LogThread.start(services, log);
-    logWorker = await LogWorker.start({ settings, memory: log }, services);
+    logWorker = await LogWorker.start({ settings: plainSettings, memory: log }, services);
     return null;
   };
   let controlLink: PortLink | null = null;
   const workers: DataWorker[] = [];
-  const controlWorker = new ControlWorker({ settings, memory: { masterKey, revision: shared.revision, applied: shared.applied } }, settings.threads, ([first, ...others]) => {
+  const controlWorker = new ControlWorker({ settings: plainSettings, memory: { masterKey, revision: shared.revision, applied: shared.applied } }, settings.threads, ([first, ...others]) => {
     if (first !== undefined) controlLink?.attach(first);
     for (const worker of workers) {
       const port = others[worker.index - 1];
@@ -97,7 +103,7 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
     controlWorker.start(services);
     return controlLink = new PortLink(first);
   };
-  const main = await DataThread.start(settings, shared, port, 0, { startLog, linkControl }).catch(async (thrown: unknown) => {
+  const main = await DataThread.start(settings, shared, port, 0, { startLog, linkControl, applyResources }).catch(async (thrown: unknown) => {
     await Promise.all([stopLog(0, true, Promise.resolve()), controlWorker.stop(true, Promise.resolve())]);
     throw thrown;
   });
@@ -119,7 +125,7 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
   const startWorker = async (index: number): Promise<void> => {
     const control = controlWorker.ports[index];
     if (control === undefined) return;
-    const worker = await DataWorker.start({ settings, shared, port, index, control, ended });
+    const worker = await DataWorker.start({ settings: plainSettings, shared, port, index, control, ended });
     workers.push(worker);
     // The control thread died meanwhile.
     const current = controlWorker.ports[index];
@@ -173,6 +179,10 @@ export async function checkGateway(settings: Settings, faulty: ReadonlySet<Setti
   let masterKey: Uint8Array | undefined | null = null;
   if (isMeant('data_dir', 'master_key')) await attempt('master key', () => { masterKey = checkMasterKey(settings); });
   results.push(...await DataThread.checkPlugins(settings, masterKey, isMeant));
+  const key: Uint8Array | undefined | null = masterKey;
+  if (settings.resources !== noResources && isMeant('resources', 'data_dir', 'storage', 'threads', 'plugins', 'admin_key', 'api_key') && key !== null) {
+    await attempt('resources', async () => (await import('./apply-resources.js')).checkResources(settings, key));
+  }
   return results;
 }
 

@@ -3,6 +3,7 @@
 
 import { OidcClient } from './auth/oidc.js';
 import { ControlPlane } from './control-plane/dispatch.js';
+import type { ControlServices } from './control-plane/services.js';
 import { JobRunner } from './control-plane/jobs.js';
 import { resources } from './control-plane/resources/index.js';
 import { jobs } from './control-plane/resources/jobs.js';
@@ -28,22 +29,27 @@ export type ControlMemory = Pick<SharedMemory, 'masterKey' | 'revision' | 'appli
 export function startControlPlane(services: ThreadServices, { store, onCommit }: Repository, memory: ControlMemory): ControlPlane {
   const repository = new Repository(new SlicedStore(store), onCommit);
   startJobs(services, repository);
-  let description: Promise<string> | undefined = undefined;
   const applied = new AppliedSequences(memory.applied);
-  return new ControlPlane({
+  return new ControlPlane(controlServices(services, repository, new Sealer(memory.masterKey), async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); }), [...resources, modelsResource]);
+}
+
+/** What handlers need, on whatever thread they run. */
+export function controlServices(services: ThreadServices, repository: Repository, sealer: Sealer, untilObeyed: ControlServices['untilObeyed']): ControlServices {
+  let description: Promise<string> | undefined = undefined;
+  return {
     repository,
-    sealer: new Sealer(memory.masterKey),
+    sealer,
     registry: services.registry,
     secretSources: services.settings.secretSources,
     poolCheck: (module, params, timeoutMs) => new PoolCheck(services.workers, module, params, timeoutMs),
     publicUrl: services.settings.publicUrl,
     isTls: services.settings.tls !== undefined,
     oidc: services.settings.oidc === undefined ? undefined : new OidcClient(services.settings.oidc, services.upstream),
-    untilObeyed: async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); },
+    untilObeyed,
     apiDescription: () => (description ??= describe()),
     now: Date.now,
     onFault: (callId, thrown) => services.logger.error('a control call failed', { call: callId, reason: reasonOf(thrown) }),
-  }, [...resources, modelsResource]);
+  };
 }
 
 /** Loaded and made when somebody asks for it. */

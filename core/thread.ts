@@ -67,6 +67,8 @@ export interface ThreadStart {
   /** Returns the log when it runs on this thread. */
   startLog(services: ThreadServices): Promise<LogThread | null>;
   linkControl(services: ThreadServices, repository: Repository): ControlLink;
+  /** Brings what is stored to what the settings say, before anything reads it. */
+  applyResources?(services: ThreadServices, repository: Repository): Promise<void>;
 }
 
 /** Name of the store of responses that providers do not keep. */
@@ -108,7 +110,7 @@ export class DataThread {
   }
 
   /** Resolves when the thread accepts connections on `port`. */
-  static async start(settings: Settings, shared: SharedMemory, port: number, index: number, { startLog, linkControl }: ThreadStart): Promise<DataThread> {
+  static async start(settings: Settings, shared: SharedMemory, port: number, index: number, { startLog, linkControl, applyResources }: ThreadStart): Promise<DataThread> {
     const services = new ThreadServices(settings);
     const storage = await services.openStorage();
     const signal = new RevisionSignal(shared.revision);
@@ -122,6 +124,7 @@ export class DataThread {
     }
     const generatedKeys = index === 0 ? await bootstrap(repository, { adminKey: settings.adminKey, apiKey: settings.apiKey, ownerEmail: settings.ownerEmail }) : {};
     if (index === 0) await recordMasterKey(repository.store, sealer, (thrown) => services.logger.warn('which master key the store goes by could not be written; it is tried again at the next start', { reason: reasonOf(thrown) }));
+    await applyResources?.(services, repository);
     const applied = new AppliedSequences(shared.applied);
     let onRows = (): void => {};
     const snapshot = new Snapshot(repository, signal, {

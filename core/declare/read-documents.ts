@@ -40,25 +40,26 @@ export function readDocuments(files: readonly DeclaredFile[], environment: NodeJ
     const names = [...missing].map(([name, place]) => `${name} (${place})`).join(', ');
     throw invalid(`${missing.size === 1 ? 'a variable of the environment is not set' : `${missing.size} variables of the environment are not set`}: ${names}`);
   }
-  const documents: unknown[] = [];
-  const places: Parsed[] = [];
-  for (const each of parsed) {
-    const value = valueOf(each);
-    // A file of comments, or what follows the last separator.
-    if (value === null || value === undefined) continue;
-    documents.push(value);
-    places.push(each);
-  }
-  return {
-    documents,
-    placeOf: (param) => {
-      const [, number = '', rest = ''] = /^documents\.(\d+)(?:\.(.*))?$/s.exec(param) ?? [];
-      const each = places[Number(number)];
-      if (number === '' || each === undefined) return undefined;
-      return placeIn(each, positionOf(each, [...each.file.at ?? [], ...rest.split('.').filter((step) => step !== '')]));
-    },
-  };
+  const places = parsed.filter(isFilled);
+  const documents = places.map(valueOf);
+  return { documents, placeOf: placesOf(places) };
 }
+
+/** The way back to the lines, for who has the files and not what was made of them. */
+export const placeFinder = (files: readonly DeclaredFile[]): ReadDocuments['placeOf'] => placesOf(files.flatMap(parse).filter(isFilled));
+
+/** Not a file of comments, or what follows the last separator. */
+function isFilled(parsed: Parsed): boolean {
+  const value = valueOf(parsed);
+  return value !== null && value !== undefined;
+}
+
+const placesOf = (places: readonly Parsed[]) => (param: string): string | undefined => {
+  const [, number = '', rest = ''] = /^documents\.(\d+)(?:\.(.*))?$/s.exec(param) ?? [];
+  const each = places[Number(number)];
+  if (number === '' || each === undefined) return undefined;
+  return placeIn(each, positionOf(each, [...each.file.at ?? [], ...rest.split('.').filter((step) => step !== '')]));
+};
 
 const invalid = (reason: string, cause?: unknown): Error => fail('SETTINGS_INVALID', { reason }, cause);
 

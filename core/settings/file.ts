@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { isObject } from '@gateway/plugin-sdk';
 import { LineCounter, parseDocument } from 'yaml';
 import { fail, reasonOf } from '../errors/gateway-error.js';
 import type { NoteFault } from './faults.js';
@@ -18,6 +19,9 @@ export interface SettingsFile {
   /** Where it is: paths of plugins start here. */
   readonly folder: string;
   readonly values: ReadonlyMap<SettingKey, unknown>;
+  readonly text: string;
+  /** `resources` was no list, but what would stand in a file of its own. */
+  readonly hasOwnResources: boolean;
 }
 
 /** Undefined when no file is named and none of the usual ones exists in `cwd`. Throws when it cannot be read as a whole. */
@@ -62,7 +66,7 @@ function parse(name: string, folder: string, text: string, note: NoteFault): Set
     throw fault(`${name} is not valid: ${firstSmall(reasonOf(thrown))}`, thrown);
   }
   const values = new Map<SettingKey, unknown>();
-  if (content === null || content === undefined) return { name, folder, values };
+  if (content === null || content === undefined) return { name, folder, values, text, hasOwnResources: false };
   if (typeof content !== 'object' || Array.isArray(content)) throw fault(`${name} must hold settings as key: value pairs`);
   for (const [key, value] of Object.entries(content)) {
     if (isSettingKey(key)) {
@@ -72,7 +76,12 @@ function parse(name: string, folder: string, text: string, note: NoteFault): Set
     const { advice, meant } = suggestion(key);
     note(`unknown key ${key} in ${name}${advice}`, meant);
   }
-  return { name, folder, values };
+  const resources = values.get('resources');
+  const hasOwnResources = isObject(resources);
+  if (hasOwnResources) values.set('resources', [resources]);
+  // One file needs no list.
+  if (typeof resources === 'string') values.set('resources', [resources]);
+  return { name, folder, values, text, hasOwnResources };
 }
 
 function suggestion(key: string): { readonly advice: string; readonly meant: readonly SettingKey[] } {

@@ -3,10 +3,12 @@
 
 import { Ajv } from 'ajv';
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { fail, isGatewayError } from '../errors/gateway-error.js';
+import { readDocuments, type DeclaredFile } from '../declare/read-documents.js';
+import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import { readEnvironment } from './environment.js';
 import { explainFault, type NoteFault } from './faults.js';
 import { readSettingsFile, type SettingsFile } from './file.js';
@@ -45,6 +47,17 @@ export interface SecretSourceRule {
   readonly rule: string;
 }
 
+/** What the settings say is to be stored. */
+export interface DeclaredSettings {
+  /** With the values of variables in their places: secrets are in it. */
+  readonly documents: readonly unknown[];
+  /** Where they came from, for messages. */
+  readonly files: readonly DeclaredFile[];
+  readonly isPruning: boolean;
+}
+
+export const noResources: DeclaredSettings = Object.freeze({ documents: [], files: [], isPruning: false });
+
 /** Holds only plain data: it is copied to threads. */
 export interface Settings {
   readonly host: string;
@@ -65,6 +78,8 @@ export interface Settings {
   /** Null: only API keys are taken. */
   readonly tokens: TokenSettings | null;
   readonly secretSources: readonly SecretSourceRule[];
+  /** For the main thread alone. */
+  readonly resources: DeclaredSettings;
   readonly trustedHosts: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly headersToMetadata: readonly string[];
@@ -150,7 +165,8 @@ export function inspectSettings(environment: NodeJS.ProcessEnv, cwd: string): In
     note('GATEWAY_ADMIN_KEY and GATEWAY_API_KEY must differ: one administers, the other only calls', ['admin_key', 'api_key']);
   }
   const pluginsFolder = fromEnvironment.has('plugins') ? cwd : file?.folder ?? cwd;
-  const settings = freeze(checked, cwd, pluginsFolder, note);
+  const resources = resourcesOf(checked, { environment, cwd, file: fromEnvironment.has('resources') ? undefined : file }, note);
+  const settings = freeze(checked, cwd, pluginsFolder, resources, note);
   return { faults, faulty, settings };
 }
 
@@ -184,7 +200,7 @@ function referenceIn(value: unknown): string | undefined {
   return texts.find((text): text is string => typeof text === 'string' && /^env:[A-Za-z_]\w*$/.test(text));
 }
 
-function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note: NoteFault): Settings {
+function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, resources: DeclaredSettings, note: NoteFault): Settings {
   return Object.freeze<Settings>({
     host: given.host,
     port: given.port,
@@ -198,6 +214,7 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note
     oidc: oidcOf(given, note),
     tokens: tokenSettings(given, note),
     secretSources: Object.freeze(given.secret_sources.map((entry) => Object.freeze({ id: entry.slice(0, entry.indexOf('=')), rule: entry.slice(entry.indexOf('=') + 1) }))),
+    resources,
     trustedHosts: Object.freeze(given.trusted_hosts),
     corsOrigins: Object.freeze(given.cors_origins),
     headersToMetadata: Object.freeze(given.headers_to_metadata),
@@ -233,6 +250,37 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, note
   });
 }
 
+interface Surrounding {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** That names the resources; undefined: the environment does. */
+  readonly file: SettingsFile | undefined;
+}
+
+function resourcesOf({ resources, resources_prune }: CheckedSettings, { environment, cwd, file }: Surrounding, note: NoteFault): DeclaredSettings {
+  const isPruning = resources_prune === 'on';
+  if (resources.length === 0) return isPruning ? { ...noResources, isPruning } : noResources;
+  try {
+    const files = resources.map((each, index): DeclaredFile => {
+      if (typeof each === 'string') return fileAt(each, file?.folder ?? cwd);
+      return { name: file?.name ?? 'the settings', text: file?.text ?? '', at: file?.hasOwnResources === true ? ['resources'] : ['resources', index] };
+    });
+    return Object.freeze({ documents: readDocuments(files, environment).documents, files, isPruning });
+  } catch (thrown) {
+    if (!isGatewayError(thrown)) throw thrown;
+    note(`resources: ${thrown.message}`, ['resources']);
+    return noResources;
+  }
+}
+
+function fileAt(path: string, folder: string): DeclaredFile {
+  try {
+    return { name: path, text: readFileSync(resolve(folder, path), 'utf8') };
+  } catch (thrown) {
+    throw fail('SETTINGS_INVALID', { reason: `${path} cannot be read (${reasonOf(thrown)})` }, thrown);
+  }
+}
+
 /** The pattern lets more through than addresses. */
 function originOf(address: string, note: NoteFault): string | undefined {
   if (URL.canParse(address)) return new URL(address).origin;
@@ -258,7 +306,6 @@ function oidcOf(given: CheckedSettings, note: NoteFault): OidcSettings | undefin
   });
 }
 
-/** The pattern lets more through than addresses. */
 function isRange(range: string, note: NoteFault): boolean {
   const [address = '', bits] = range.split('/');
   const family = isIP(address);

@@ -113,6 +113,13 @@ export const settingProperties = {
     type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9.-]*=\\S+$' }, defaultText: 'none', expected: 'a list of source=rule pairs, such as env=OPENAI_API_KEY or file=/run/secrets',
     description: 'What of this machine plugins for secrets may read for secret references, as `<plugin>=<rule>`; what a rule is stands in the readme of the plugin.',
   },
+  resources: {
+    type: 'array', default: [], secret: true, items: { type: ['string', 'object'], minLength: 1 }, defaultText: 'none', expected: 'a list of paths of files, as of gateway apply; in the file also what would stand in them',
+    description: 'What is to be stored (see [Declarative](#declarative)), applied before the gateway accepts calls: paths of files, relative to the settings file; from the environment to the working directory. In the settings file the lists may stand there themselves.',
+  },
+  resources_prune: {
+    type: 'string', default: 'off', enum: ['on', 'off'], description: 'Whether what `resources` made at an earlier start and does not have any more is removed.',
+  },
   trusted_hosts: {
     type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^(?!.*://)[^\\s,/]+(?:/\\d{1,3})?$' }, defaultText: 'none', expected: 'a list of hosts, host:port pairs or CIDR ranges, without a scheme or path',
     description: 'Hosts, host:port pairs or CIDR ranges that upstreams named in a request may have though they are private.',
@@ -221,6 +228,8 @@ export interface CheckedSettings {
   jwt_clock_skew_seconds: number;
   jwt_claims: string[];
   secret_sources: string[];
+  resources: (string | Record<string, unknown>)[];
+  resources_prune: 'on' | 'off';
   trusted_hosts: string[];
   cors_origins: string[];
   headers_to_metadata: string[];

@@ -22,7 +22,7 @@ const rings: readonly (readonly string[])[] = [
   ['', 'cli'],
 ];
 /** Arrows inside a ring: the edge routes, the entry runs the command line and the command line the app. */
-const neighbours = ['server > router', ' > cli', 'cli > '];
+const neighbours = ['settings > declare', 'server > router', ' > cli', 'cli > '];
 
 const edgeFile = 'core/server/uws.ts';
 /** Of the gateway; and the command line, which calls the gateway that its user names. */

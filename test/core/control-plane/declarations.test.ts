@@ -101,6 +101,14 @@ describe('declared files', () => {
     assert.deepEqual(changesOf(await applied(control, {}, { prune: true, source: 'others' })), []);
   });
 
+  it('are applied once when several apply them at the same time', async () => {
+    const control = await startControl();
+    const replies = await Promise.all(Array.from({ length: 4 }, () => apply(control, file)));
+    assert.deepEqual(replies.map(({ status }) => status), [200, 200, 200, 200], JSON.stringify(replies.map(({ body }) => body.message)));
+    assert.equal(replies.flatMap(({ body }) => changesOf(body)).length, 6);
+    assert.deepEqual(control.faults, []);
+  });
+
   it('refuse a prune of what is in use by something else, whole', async () => {
     const control = await startControl();
     await applied(control, file);

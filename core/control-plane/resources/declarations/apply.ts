@@ -56,10 +56,13 @@ const triesMax = 10;
 export async function applyDocuments(context: ControlContext, known: readonly Declared[], request: ApplyRequest): Promise<Applied> {
   const entries = entriesOf(request.documents, known);
   for (let tries = 1; ; tries += 1) {
+    const sequence = await context.repository.sequence();
     try {
       return await new Application(context, known, request).run(entries);
     } catch (thrown) {
-      if (!(thrown instanceof CommitConflict) || tries === triesMax) throw thrown;
+      // Half before and half after what another one wrote, what is right looks wrong.
+      const isMoved = thrown instanceof CommitConflict || await context.repository.sequence() !== sequence;
+      if (!isMoved || tries === triesMax) throw thrown;
     }
   }
 }
@@ -180,7 +183,8 @@ class Application {
   async #bring(each: Placed, wanted: Members): Promise<void> {
     const { entry: { declared, members } } = each;
     const before = await this.#viewNow(this.#draft, each);
-    const asked = Object.keys(wanted).filter((member) => !isStored(wanted[member], before[member]));
+    // What is in no view says how it is made, and is said in other members too.
+    const asked = Object.keys(wanted).filter((member) => Object.hasOwn(before, member) && !isStored(wanted[member], before[member]));
     if (asked.length === 0) return;
     const pick = (names: readonly string[]): Members => Object.fromEntries(names.map((member) => [member, wanted[member]]));
     // Tried first: what is written otherwise in the file may be what is stored, and is left alone then.

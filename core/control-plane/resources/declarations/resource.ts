@@ -66,7 +66,7 @@ export const declarationsResource = (declared: readonly Declared[]): Resource =>
       method: 'POST', path: '/declarations/apply', scope: 'organisation_settings.update', action: 'applied', isAlone: () => true, reply: applyReply,
       body: object({
         documents: Type.Array(anyObject(), { maxItems: documentsMax, description: 'lists of objects by their names, as in a file of gateway apply' }),
-        source: Type.Optional(Type.String({ pattern: '^[\\w.@:/-]+$', maxLength: 100, default: sourceDefault, description: 'the name of the files together: what they made earlier is known by it' })),
+        source: Type.Optional(Type.String({ pattern: '^[\\w.@:/+-]+$', maxLength: 100, default: sourceDefault, description: 'the name of the files together: what they made earlier is known by it' })),
         dry_run: Type.Optional(Type.Boolean({ description: 'nothing is changed' })),
         prune: Type.Optional(Type.Boolean({ description: 'what the source made earlier and the documents do not have is removed' })),
       }),
