@@ -96,6 +96,7 @@ export const promptPartialsResource = defineResource({
       method: 'PUT', path: '/prompts/partials/{promptPartialId}', aliases: ['/prompt-partials/{promptPartialId}'], scope: 'prompts.update', action: 'updated',
       body: object({
         name: Type.Optional(nameField()), collection_id: collectionField(), string: Type.Optional(stringField()), description: descriptionField(), version_description: descriptionField(), status: Type.Optional(status()),
+        publish: Type.Optional(Type.Boolean({ description: 'the new version is published at once; takes the scope prompts.publish as well' })),
       }),
       reply: object({ prompt_partial_version_id: idText('of the newest version') }),
       handle: async (context, { params, body }) => {
@@ -106,6 +107,7 @@ export const promptPartialsResource = defineResource({
           : (await collectionNamed(context, await context.workspace(before.workspaceId), body.collection_id, 'collection_id')).id;
         const row = { ...before, name: body.name ?? before.name, collectionId, status: body.status ?? before.status, updatedAtMs: context.nowMs };
         if (body.string === undefined) {
+          if (body.publish === true) throw fail('FIELD_INVALID', { param: 'publish', reason: 'is for a new version, and nothing here makes one; publish another one with makeDefault' });
           if (body.description !== undefined || body.version_description !== undefined) throw fail('FIELD_INVALID', { param: 'string', reason: 'is required with a description: it is that of a new version' });
           context.change.update(stored, row);
           return { prompt_partial_version_id: row.latestId };
@@ -114,7 +116,8 @@ export const promptPartialsResource = defineResource({
         const template = parsedTemplate('string', () => parseTemplate(string));
         await checkPartials(context, row.workspaceId, template.partials, row.slug);
         const [id, number] = [context.newId(), row.latest + 1];
-        const after = { ...row, latest: number, latestId: id };
+        if (body.publish === true) context.require('prompts.publish');
+        const after = { ...row, latest: number, latestId: id, ...(body.publish === true ? { published: number, publishedId: id } : {}) };
         context.change.update(stored, { ...after, uses: usesWith(after, number, template.partials) });
         insertVersion(context, row, id, number, string, template, body.version_description ?? body.description);
         await dropOldest(context, partialVersions, 'partial', row.id, after);

@@ -104,6 +104,7 @@ export const promptsResource = defineResource({
       body: object({
         ...versionFields, patch: Type.Optional(Type.Boolean({ description: 'what is left out is as in the newest version' })), name: Type.Optional(nameField()), collection_id: collectionField(),
         string: Type.Optional(stringField()), parameters: Type.Optional(anyObject()),
+        publish: Type.Optional(Type.Boolean({ description: 'the new version is published at once; takes the scope prompts.publish as well' })),
       }),
       reply: object({ id: Type.Optional(idText()), slug: Type.Optional(Type.String()), prompt_version_id: Type.Optional(idText('absent: no new version was made')) }),
       handle: async (context, { params, body }) => {
@@ -114,6 +115,7 @@ export const promptsResource = defineResource({
         const collectionId = body.collection_id === undefined ? before.collectionId : (await collectionNamed(context, workspace.row, body.collection_id, 'collection_id')).id;
         const row = { ...before, name: body.name ?? before.name, collectionId, updatedAtMs: context.nowMs };
         if (!isVersioned(body)) {
+          if (body.publish === true) throw fail('FIELD_INVALID', { param: 'publish', reason: 'is for a new version, and nothing here makes one; publish another one with makeDefault' });
           context.change.update(stored, row);
           return {};
         }
@@ -125,7 +127,9 @@ export const promptsResource = defineResource({
         }
         const { content, template } = await versionContent(context, row.workspaceId, body, body.patch === true ? newest : emptyVersion(newest));
         const [id, number] = [context.newId(), row.latest + 1];
-        const after = { ...row, latest: number, latestId: id };
+        if (body.publish === true) context.require('prompts.publish');
+        const published = body.publish === true ? { published: number, publishedId: id, model: content.model } : {};
+        const after = { ...row, latest: number, latestId: id, ...published };
         context.change.update(stored, { ...after, uses: usesWith(after, number, template.partials) });
         insertVersion(context, row, id, number, content);
         await dropOldest(context, promptVersions, 'prompt', row.id, after);

@@ -1,0 +1,28 @@
+import { partialVersions, promptPartials, type PromptPartialRow } from '../../../storage/tables/prompts.js';
+import { declareSlugged, perform } from '../../define-declared.js';
+import { defaultSlug } from '../collections/find-collection.js';
+import { collectionSlug, partialReferences } from '../prompts/declared.js';
+import { versionAt } from '../prompts/versions.js';
+import { promptPartialsResource } from './resource.js';
+
+const { create, update } = promptPartialsResource.operations;
+const { version_description: _description, ...members }: Readonly<Record<string, unknown>> = { ...Object(create?.body?.properties) };
+
+/** As prompts: a file says what is published. */
+export const promptPartialsDeclared = declareSlugged<PromptPartialRow>({
+  section: 'prompt_partials', resource: promptPartialsResource, table: promptPartials,
+  entry: { ...create?.body, required: ['string'], properties: members },
+  defaults: { collection_id: defaultSlug, status: 'active' },
+  references: function* references({ collection_id: collection, string }) {
+    if (typeof collection === 'string' && collection !== defaultSlug) yield { section: 'collections', name: collection, place: 'collection_id' };
+    yield* partialReferences(string, 'string');
+  },
+  view: async (context, { row }) => ({
+    slug: row.slug, name: row.name, collection_id: await collectionSlug(context, row), status: row.status,
+    string: (await versionAt(context, partialVersions, row.id, row.published, `the partial ${row.slug}`)).row.string,
+  }),
+  update: ({ context }, stored, changed) => {
+    if (update === undefined) throw new TypeError('partials are not changed');
+    return perform(update, context, { id: stored.row.id, body: changed.string === undefined ? changed : { ...changed, publish: true } });
+  },
+});
