@@ -1,6 +1,7 @@
 // Calls of stored prompts over real sockets: what goes up, what comes back, and what is refused.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { LogRecord } from '@gateway/plugin-sdk';
 import { fakeHost } from '@gateway/plugin-sdk/testing';
@@ -26,6 +27,7 @@ const model = (slug: string): object => ({ slug, name: null, enabled: true, is_c
 const { rows, environment } = await storedData();
 await rows.integration('main', { key: 'sk-stored-main' }, { customHost: `${upstream.url}/v1` });
 await rows.provider('main', 'main');
+await rows.provider('openai-prod', 'main');
 await rows.integration('second', { key: 'sk-stored-second' }, { customHost: `${upstream.url}/second` });
 await rows.provider('second', 'second');
 await rows.integration('broken', { key: 'sk' }, { customHost: `${upstream.url}/broken` });
@@ -271,6 +273,21 @@ describe('a call of a prompt that is refused', () => {
     await makePrompt('pp-lists', { string: '{{#a}}{{#a}}{{#a}}{{/a}}{{/a}}{{/a}}', model: 'm' });
     const { status, body } = await call('pp-lists/completions', { variables: { a: Array.from({ length: 1000 }, () => 1) } });
     assert.deepEqual([status, body.error.code, body.error.param], [400, 'body_invalid', 'variables']);
+  });
+});
+
+describe('the calls that the readme shows', () => {
+  it('work as they stand there', async () => {
+    const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+    const section = readme.slice(readme.indexOf('## Prompts'), readme.indexOf('## Settings'));
+    const bodies = [...section.matchAll(/^curl \S*(\/v1\/\S+)[^']*(?:'content-type: application\/json')[^']*-d '([^']+)'/gms)].map(([, path = '', body = '']) => ({ path, body }));
+    assert.deepEqual(bodies.map(({ path }) => path), ['/v1/prompts', '/v1/prompts/pp-support/completions']);
+    const answers: Answered[] = [];
+    for (const { path, body } of bodies) answers.push(await call(path, body));
+    assert.deepEqual(answers.map(({ status }) => status), [200, 200], answers.map(({ text }) => text).join());
+    assert.deepEqual(answers[1]?.sent[0]?.json(), {
+      messages: [{ role: 'system', content: 'You help customers of Example.' }, { role: 'user', content: 'Where is my order?' }], model: 'gpt-4o-mini', temperature: 0.2, max_tokens: 200,
+    });
   });
 });
 
