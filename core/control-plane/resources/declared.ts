@@ -4,6 +4,7 @@ import type { Declared } from '../define-declared.js';
 import { apiKeysDeclared } from './api-keys/declared.js';
 import { collectionsDeclared } from './collections/declared.js';
 import { configsDeclared } from './configs/declared.js';
+import { guardrailsDeclared } from './guardrails/declared.js';
 import { integrationsDeclared } from './integrations/declared.js';
 import { organisationDeclared } from './organisation/declared.js';
 import { promptPartialsDeclared } from './prompt-partials/declared.js';
@@ -20,6 +21,7 @@ export const declared: readonly Declared[] = [
   integrationsDeclared,
   providersDeclared,
   virtualKeysDeclared,
+  guardrailsDeclared,
   configsDeclared,
   collectionsDeclared,
   promptPartialsDeclared,

@@ -32,7 +32,11 @@ export default resourceCases({
         assert.ok(stage.workspace.id);
       },
       bad,
-      conflict: { none: 'slugs are made' },
+      conflict: async (stage) => {
+        const slug = stage.unique('pg-own');
+        await stage.made('POST', '/v1/guardrails', { name: 'Own', slug, checks, actions, workspace_id: stage.workspace.id });
+        return { body: { name: 'Own', slug, checks, actions, workspace_id: stage.workspace.id } };
+      },
     },
     list: {
       as: 'workspace',

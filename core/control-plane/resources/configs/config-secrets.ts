@@ -48,7 +48,9 @@ export async function unmaskedChecks(checks: readonly CheckConfig[], stored: rea
   return replaceInChecks(checks, registry, unmasking(stored === null ? [] : await checkSecrets(stored, registry)));
 }
 
-const replaceInChecks = async (checks: readonly CheckConfig[], registry: Registry, replace: Replace): Promise<readonly CheckConfig[]> => await new Walk(registry, replace, '').checks(checks, 'checks') as readonly CheckConfig[];
+/** With other values in the places of secrets. */
+export const replacedChecks = (checks: readonly CheckConfig[], registry: Registry, replace: Replace): Promise<readonly unknown[]> => new Walk(registry, replace, '').checks(checks, 'checks');
+const replaceInChecks = async (checks: readonly CheckConfig[], registry: Registry, replace: Replace): Promise<readonly CheckConfig[]> => await replacedChecks(checks, registry, replace) as readonly CheckConfig[];
 
 async function collected(walk: (replace: Replace) => Promise<unknown>): Promise<readonly SecretAt[]> {
   const found: SecretAt[] = [];

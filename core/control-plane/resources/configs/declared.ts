@@ -17,9 +17,12 @@ function* references(config: unknown, place: string): Generator<DeclaredReferenc
     ['override_params.model', slugOfModel(Object(override).model)], ['default_params.model', slugOfModel(Object(defaults).model)],
   ];
   for (const [member, name] of named) if (name !== undefined) for (const section of ['providers', 'virtual_keys']) yield { section, name, place: `${place}.${member}` };
-  for (const side of ['input_guardrails', 'output_guardrails'] as const) {
+  for (const side of ['input_guardrails', 'output_guardrails', 'input_mutators', 'output_mutators', 'before_request_hooks', 'after_request_hooks'] as const) {
     const list: unknown = others[side];
-    if (Array.isArray(list)) for (const [index, name] of list.entries()) if (typeof name === 'string') yield { section: 'guardrails', name, place: `${place}.${side}.${index}` };
+    for (const [index, entry] of (Array.isArray(list) ? list : []).entries()) {
+      const name: unknown = isObject(entry) ? entry.id : entry;
+      if (typeof name === 'string') yield { section: 'guardrails', name, place: `${place}.${side}.${index}` };
+    }
   }
   if (Array.isArray(targets)) for (const [index, target] of targets.entries()) yield* references(target, `${place}.targets.${index}`);
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { fail } from '../../../errors/gateway-error.js';
 import type { GuardrailDefinition } from '../../../plan/guardrail-definition.js';
 import type { Stored } from '../../../storage/change.js';
@@ -9,7 +10,7 @@ import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { time } from '../../envelope.js';
 import { filteredPage, pageOf, pageQuery } from '../../paging.js';
-import { slugFrom } from '../../slugs.js';
+import { slugField, slugFrom } from '../../slugs.js';
 import { findRow, freeSlug } from '../common/find-row.js';
 import { checkedChecks, definitionOf, shownChecks } from './check-guardrail.js';
 import { actionsField, actionsOf, actionsReply, checksField, checksReply, summaryMembers } from './guardrail-fields.js';
@@ -58,13 +59,13 @@ export const guardrailsResource = defineResource({
   kind: 'guardrail',
   operations: {
     create: operation({
-      method: 'POST', path: '/guardrails', scope: null, action: 'created', body: object({ name: nameField(), checks: checksField, actions: actionsField }), reply: writtenReply,
+      method: 'POST', path: '/guardrails', scope: null, action: 'created', body: object({ name: nameField(), slug: Type.Optional(slugField()), checks: checksField, actions: actionsField }), reply: writtenReply,
       handle: async (context, { body }) => {
         const workspaceId = (await context.workspaceIfNamed())?.id ?? null;
         requireFor(context, workspaceId, 'create');
         const definition = { checks: await checkedChecks(context, body.checks, null), actions: actionsOf(body.actions) };
         const { organisationId, keyId } = context.caller;
-        const slug = await freeSlug(context, guardrails, 'guardrail', [organisationId, workspaceId ?? ''], undefined, () => slugFrom(body.name, { prefix: 'pg', nameCharsMax: slugNameChars }));
+        const slug = await freeSlug(context, guardrails, 'guardrail', [organisationId, workspaceId ?? ''], body.slug, () => slugFrom(body.name, { prefix: 'pg', nameCharsMax: slugNameChars }));
         const id = context.newId();
         const row: GuardrailRow = {
           id, organisationId, workspaceId, slug, name: body.name, versionId: context.newId(), version: 1, sealedDefinition: sealed(context, id, definition),
@@ -109,7 +110,7 @@ export const guardrailsResource = defineResource({
           actions: body.actions === undefined && before !== null ? before.actions : actionsOf(body.actions ?? {}),
         };
         if (body.checks !== undefined) await refuseLostSide(context, row, before, definition);
-        const isSame = JSON.stringify(definition) === JSON.stringify(before) && (body.name ?? row.name) === row.name;
+        const isSame = isDeepStrictEqual(definition, before) && (body.name ?? row.name) === row.name;
         const after: GuardrailRow = {
           ...row, name: body.name ?? row.name, updatedBy: context.caller.keyId, updatedAtMs: context.nowMs,
           ...(isSame ? {} : { versionId: context.newId(), version: row.version + 1, sealedDefinition: sealed(context, row.id, definition) }),
