@@ -8,6 +8,8 @@ import { scopesOfType } from './scopes.js';
 /** Verbs of those who use and view; all others manage. */
 const memberVerbs: ReadonlySet<string> = new Set(['read', 'list', 'view', 'invoke', 'render', 'write']);
 const memberExtras: readonly string[] = ['workspaces.read', 'workspaces.list'];
+/** Of people who are signed in, for keys that act for themselves. */
+export const ownKeyScopes: readonly string[] = ['workspace_user_api_keys.read', 'workspace_user_api_keys.list', 'workspace_user_api_keys.rotate'];
 const logScopes: readonly string[] = ['logs.list', 'logs.view', 'logs.export'];
 
 const groupOf = (scope: string): string => scope.slice(0, scope.lastIndexOf('.'));

@@ -1,7 +1,7 @@
 // Who a call is made for, as the rows say it now: the person behind a key of type workspace-user or behind a session, and what the role of that person
 // leaves of what the key may do. Looked at for each call, so that nobody keeps what was taken away. A service has no person, and stays as it is.
 
-import { actsEverywhere, scopesOfRole } from '../auth/roles.js';
+import { actsEverywhere, ownKeyScopes, scopesOfRole } from '../auth/roles.js';
 import { scopesOfType } from '../auth/scopes.js';
 import { parseJsonObject } from '../body/parse.js';
 import { fail, isGatewayError } from '../errors/gateway-error.js';
@@ -42,7 +42,12 @@ export async function actingCaller(call: ControlCall, route: ControlRoute, repos
   }
   const role = await roleIn(repository, workspaceId, row);
   if (role === undefined) throw fail('WORKSPACE_FOREIGN', { kind: 'workspace', id: workspaceId, param: 'workspace_id' });
-  return { ...caller, workspaceId, scopes: scopesOfRole(role, settings), person: { userId: row.id, role, withheld: scopesOfType['organisation-service'] } };
+  const scopes = scopesOfRole(role, settings);
+  const hasOwnKeysAlone = !ownKeyScopes.some((scope) => scopes.includes(scope));
+  return {
+    ...caller, workspaceId, scopes: hasOwnKeysAlone ? [...scopes, ...ownKeyScopes] : scopes,
+    person: { userId: row.id, role, withheld: [...scopesOfType['organisation-service'], ...scopesOfType['workspace-service']], hasOwnKeysAlone },
+  };
 }
 
 /** The workspace of a person who has chosen none: not empty, since that is a caller of the organisation. */

@@ -35,6 +35,8 @@ export interface Person {
   readonly role: 'owner' | WorkspaceRole | 'none';
   /** Scopes that the role takes from the key. */
   readonly withheld: readonly string[];
+  /** Scopes of keys reach those alone that act for this person. */
+  readonly hasOwnKeysAlone?: boolean;
 }
 
 /** What is thrown for a call that lacks the scope. */

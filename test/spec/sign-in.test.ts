@@ -187,6 +187,16 @@ describe('people who sign in', () => {
     const refused = await make();
     assert.match(String(refused.body.message), /is member here/);
     assert.equal((await browser.go(`${url}/v1/configs`)).status, 200);
+    // Keys of their own, and no others.
+    const own = await admin('POST', '/v1/api-keys/workspace/user', { name: 'own', workspace_id: 'first-workspace', user_id: id, scopes: ['completions.write', 'configs.create'] });
+    const others = await admin('POST', '/v1/api-keys/workspace/service', { name: 'others', workspace_id: 'first-workspace', scopes: ['completions.write'] });
+    const grace = (await admin('GET', '/v1/users?email=grace@example.com')).data[0].id;
+    const of = await admin('POST', '/v1/api-keys/workspace/user', { name: 'of grace', workspace_id: 'first-workspace', user_id: grace, scopes: ['completions.write'] });
+    assert.deepEqual((await browser.go(`${url}/v1/api-keys`)).body.data.map((each: Record<string, unknown>) => each.id), [own.id]);
+    assert.equal((await browser.go(`${url}/v1/api-keys?ids=${String(of.id)},${String(own.id)}`)).body.total, 1);
+    const rotate = (key: unknown): Promise<Answer> => browser.go(`${url}/v1/api-keys/${String(key)}/rotate`, { method: 'POST', headers: { 'x-gateway-csrf': '1' } });
+    assert.match(String((await rotate(own.id)).body.key), /^gw_/);
+    assert.deepEqual([(await rotate(others.id)).status, (await rotate(of.id)).status, (await browser.go(`${url}/v1/api-keys/${String(of.id)}`)).status], [403, 403, 403]);
     await admin('PUT', `/v1/workspaces/first-workspace/users/${id}`, { role: 'manager' });
     assert.equal((await make()).status, 200);
     // A manager makes no admin, nor keys of one, nor what is of the organisation.

@@ -34,9 +34,13 @@ export async function managedKey(context: ControlContext, id: string, verb: KeyV
   const isInside = stored.row.organisationId === caller.organisationId && (workspace === undefined || stored.row.workspaceId === workspace.id);
   if (!isInside) throw fail('WORKSPACE_FOREIGN', named);
   context.require(scopeOf(stored.row.type, verb));
+  if (caller.person?.hasOwnKeysAlone === true && !isOwn(context, stored.row)) throw fail('ACTION_FORBIDDEN', { reason: 'members of a workspace see and rotate keys that act for themselves' });
   context.subject = stored;
   return stored;
 }
+
+/** It acts for the person who calls, and can do no more than they. */
+export const isOwn = ({ caller }: ControlContext, { userId }: ApiKeyRow): boolean => userId !== null && userId === caller.person?.userId;
 
 /** What cannot be an id is not asked for. */
 export const keyById = async ({ repository }: ControlContext, id: string): Promise<Stored<ApiKeyRow> | undefined> => (/^[0-9a-f-]{36}$/.test(id) ? repository.get(apiKeys, id) : undefined);
@@ -50,7 +54,7 @@ export function checkScopes(context: ControlContext, type: KeyType, wanted: read
 
 /** Throws SCOPE_MISSING for a key that may more than the caller. */
 export function checkTakeOver(context: ControlContext, row: ApiKeyRow): void {
-  checkHandOut(context, row.scopes);
+  if (!isOwn(context, row)) checkHandOut(context, row.scopes);
 }
 
 /** Throws SCOPE_MISSING for the first scope that the caller may not hand out. */

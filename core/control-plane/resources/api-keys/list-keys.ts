@@ -6,7 +6,7 @@ import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
 import { listReply } from '../../envelope.js';
 import { filteredPage, pageOf, PageRows, pageQuery, pageSizeDefault } from '../../paging.js';
-import { keyById, listableTypes } from './key-access.js';
+import { isOwn, keyById, listableTypes } from './key-access.js';
 import { keyView } from './key-view.js';
 
 const idsMax = 1000;
@@ -17,8 +17,11 @@ export const listQuery = object({ ...pageQuery(), ids: Type.Optional(Type.String
 export async function listKeys(context: ControlContext, query: Static<typeof listQuery>): Promise<Reply> {
   const types = listableTypes(context);
   const workspace = await context.workspaceIfNamed();
+  const { person } = context.caller;
+  const isOnlyOwn = person?.hasOwnKeysAlone === true;
   const view = ({ row }: { readonly row: ApiKeyRow }): Reply => keyView(row, context.nowMs);
-  if (query.ids !== undefined) return listIds(context, query.ids, query, (row) => row.organisationId === context.caller.organisationId && types.includes(row.type) && (workspace === undefined || row.workspaceId === workspace.id));
+  if (query.ids !== undefined) return listIds(context, query.ids, query, (row) => row.organisationId === context.caller.organisationId && types.includes(row.type) && (workspace === undefined || row.workspaceId === workspace.id) && (!isOnlyOwn || isOwn(context, row)));
+  if (isOnlyOwn) return filteredPage(context, apiKeys, { index: 'user', parts: [person.userId] }, query, (row) => workspace === undefined || row.workspaceId === workspace.id, view);
   const [organisationId, [only]] = [context.caller.organisationId, types];
   if (types.length === 1 && only !== undefined) {
     return pageOf(context, apiKeys, workspace === undefined ? { index: 'type', parts: [organisationId, only] } : { index: 'workspace-type', parts: [workspace.id, only] }, query, view);

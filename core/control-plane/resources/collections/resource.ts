@@ -67,7 +67,7 @@ export const collectionsResource = defineResource({
         const slug = await freeSlug(context, promptCollections, 'collection', [workspace.id], body.slug, () => slugFrom(body.name, { prefix: 'col', nameCharsMax: slugNameChars }));
         const row: PromptCollectionRow = {
           id: context.newId(), organisationId: workspace.organisationId, workspaceId: workspace.id, slug, name: body.name, parentId: parent?.id ?? null,
-          createdBy: context.caller.keyId, createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
+          createdBy: context.actorId, createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
         };
         context.change.insert(promptCollections, row);
         return { id: row.id, slug, object: 'collection' };

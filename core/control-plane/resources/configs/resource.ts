@@ -83,7 +83,7 @@ async function versionView(context: ControlContext, row: ConfigVersionRow): Prom
 function insertVersion(context: ControlContext, config: { readonly id: string; readonly workspaceId: string }, id: string, number: number, text: string): void {
   context.change.insert(configVersions, {
     id, configId: config.id, workspaceId: config.workspaceId, number, sealedConfig: context.sealer.seal(text, placeOf(configVersions, id, 'sealedConfig')),
-    createdBy: context.caller.keyId, createdAtMs: context.nowMs,
+    createdBy: context.actorId, createdAtMs: context.nowMs,
   });
 }
 
@@ -134,7 +134,7 @@ export const configsResource = defineResource({
         const [id, versionId] = [context.newId(), context.newId()];
         const row: ConfigRow = {
           id, organisationId: workspace.organisationId, workspaceId: workspace.id, slug, name: body.name ?? slug, isDefault: isTrue(body.is_default), status: 'active', versionId, version: 1,
-          sealedConfig: context.sealer.seal(text, placeOf(configs, id, 'sealedConfig')), providers, guardrails, ownerId: context.caller.keyId, updatedBy: context.caller.keyId,
+          sealedConfig: context.sealer.seal(text, placeOf(configs, id, 'sealedConfig')), providers, guardrails, ownerId: context.actorId, updatedBy: context.actorId,
           createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
         };
         context.change.insert(configs, row);
@@ -157,7 +157,7 @@ export const configsResource = defineResource({
         const before = stored.row;
         const row = {
           ...before, name: body.name ?? before.name, status: body.status ?? before.status, isDefault: body.is_default === undefined ? before.isDefault : isTrue(body.is_default),
-          updatedBy: context.caller.keyId, updatedAtMs: context.nowMs,
+          updatedBy: context.actorId, updatedAtMs: context.nowMs,
         };
         if (row.isDefault && !before.isDefault) await clearDefault(context, row.workspaceId, row.id);
         const textBefore = configTextOf(context, before);

@@ -112,7 +112,7 @@ export const guardrailsResource = defineResource({
         if (body.checks !== undefined) await refuseLostSide(context, row, before, definition);
         const isSame = isDeepStrictEqual(definition, before) && (body.name ?? row.name) === row.name;
         const after: GuardrailRow = {
-          ...row, name: body.name ?? row.name, updatedBy: context.caller.keyId, updatedAtMs: context.nowMs,
+          ...row, name: body.name ?? row.name, updatedBy: context.actorId, updatedAtMs: context.nowMs,
           ...(isSame ? {} : { versionId: context.newId(), version: row.version + 1, sealedDefinition: sealed(context, row.id, definition) }),
         };
         context.change.update(stored, after);

@@ -59,7 +59,7 @@ export const labelsResource = defineResource({
         if (await context.repository.count(promptLabels, 'workspace', [workspace.id]) >= labelsMax) throw fail('FIELD_INVALID', { param: 'name', reason: `is one too many: a workspace has at most ${labelsMax} labels` });
         const row: PromptLabelRow = {
           id: context.newId(), organisationId: workspace.organisationId, workspaceId: workspace.id, slug: body.name, description: body.description ?? '', colorCode: body.color_code ?? '',
-          createdBy: context.caller.keyId, createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
+          createdBy: context.actorId, createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
         };
         context.change.insert(promptLabels, row);
         return { id: row.id, object: 'label' };

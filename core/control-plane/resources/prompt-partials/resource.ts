@@ -41,7 +41,7 @@ const partialAt = (context: ControlContext, idOrSlug: string): Promise<Stored<Pr
 
 function insertVersion(context: ControlContext, row: Pick<PromptPartialRow, 'id' | 'workspaceId'>, id: string, number: number, string: string, template: Template, description: string | null | undefined): void {
   context.change.insert(partialVersions, {
-    id, partialId: row.id, workspaceId: row.workspaceId, number, description: description ?? '', string, template: JSON.stringify(template), createdBy: context.caller.keyId, createdAtMs: context.nowMs,
+    id, partialId: row.id, workspaceId: row.workspaceId, number, description: description ?? '', string, template: JSON.stringify(template), createdBy: context.actorId, createdAtMs: context.nowMs,
   });
 }
 
@@ -62,7 +62,7 @@ export const promptPartialsResource = defineResource({
         const [id, versionId] = [context.newId(), context.newId()];
         const row: PromptPartialRow = {
           id, organisationId: workspace.organisationId, workspaceId: workspace.id, slug, name: body.name, collectionId: collection.id, status: 'active', published: 1, publishedId: versionId, latest: 1, latestId: versionId,
-          uses: usesWith({ published: 1, latest: 1, uses: [] }, 1, template.partials), createdBy: context.caller.keyId, createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
+          uses: usesWith({ published: 1, latest: 1, uses: [] }, 1, template.partials), createdBy: context.actorId, createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
         };
         context.change.insert(promptPartials, row);
         insertVersion(context, row, versionId, 1, body.string, template, body.version_description);

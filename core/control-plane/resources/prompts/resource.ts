@@ -50,7 +50,7 @@ async function versionNamed(context: ControlContext, row: PromptRow, version: st
 }
 
 function insertVersion(context: ControlContext, row: Pick<PromptRow, 'id' | 'workspaceId'>, id: string, number: number, content: Awaited<ReturnType<typeof versionContent>>['content']): void {
-  context.change.insert(promptVersions, { id, promptId: row.id, workspaceId: row.workspaceId, number, ...content, createdBy: context.caller.keyId, createdAtMs: context.nowMs });
+  context.change.insert(promptVersions, { id, promptId: row.id, workspaceId: row.workspaceId, number, ...content, createdBy: context.actorId, createdAtMs: context.nowMs });
 }
 
 const partialsOf = (row: PromptVersionRow): PromptTemplate['partials'] => (JSON.parse(row.template) as PromptTemplate).partials;
@@ -71,7 +71,7 @@ export const promptsResource = defineResource({
         const [id, versionId] = [context.newId(), context.newId()];
         const row: PromptRow = {
           id, organisationId: workspace.organisationId, workspaceId: workspace.id, slug, name: body.name, collectionId: collection.id, status: 'active', published: 1, publishedId: versionId, latest: 1, latestId: versionId,
-          uses: usesWith({ published: 1, latest: 1, uses: [] }, 1, template.partials), createdBy: context.caller.keyId, createdAtMs: context.nowMs, updatedAtMs: context.nowMs, model: content.model, labels: [],
+          uses: usesWith({ published: 1, latest: 1, uses: [] }, 1, template.partials), createdBy: context.actorId, createdAtMs: context.nowMs, updatedAtMs: context.nowMs, model: content.model, labels: [],
         };
         context.change.insert(prompts, row);
         insertVersion(context, row, versionId, 1, content);
