@@ -46,7 +46,7 @@ export class OidcClient {
   #asked: Promise<ServerMetadata> | null = null;
   readonly #kept = new Map<string, { readonly atMs: number; readonly person: Promise<SignedIn> }>();
 
-  constructor(readonly settings: OidcSettings, readonly upstream: UpstreamClient, readonly now: () => number = Date.now, readonly callMsMax = callMsMaxDefault) {}
+  constructor(readonly settings: OidcSettings, readonly upstream: UpstreamClient, readonly now: () => number = Date.now, readonly limits = { callMsMax: callMsMaxDefault }) {}
 
   /** Where the browser goes. Throws ISSUER_UNAVAILABLE. */
   async begin(redirectUri: string): Promise<SignInSecrets & { readonly url: string }> {
@@ -109,7 +109,7 @@ export class OidcClient {
     const server = await this.#server(library);
     const config = new library.Configuration(server, clientId, clientSecret, authenticationOf(library, server, clientSecret));
     config[library.customFetch] = ask;
-    config.timeout = this.callMsMax / 1000;
+    config.timeout = this.limits.callMsMax / 1000;
     // The signature of an ID token counts, also of one that came straight from the issuer.
     library.enableNonRepudiationChecks(config);
     if (issuer.startsWith('http:')) library.allowInsecureRequests(config);
@@ -128,7 +128,7 @@ export class OidcClient {
     const ask = (url: string, options: CustomFetchOptions): Promise<Response> => this.#ask(url, options);
     try {
       const config = await library.discovery(new URL(issuer), clientId, undefined, undefined, {
-        [library.customFetch]: ask, timeout: this.callMsMax / 1000, ...(issuer.startsWith('http:') ? { execute: [library.allowInsecureRequests] } : {}),
+        [library.customFetch]: ask, timeout: this.limits.callMsMax / 1000, ...(issuer.startsWith('http:') ? { execute: [library.allowInsecureRequests] } : {}),
       });
       const server = config.serverMetadata();
       this.#metadata = { server, atMs: this.now() };
@@ -142,7 +142,7 @@ export class OidcClient {
   async #ask(url: string, { method, headers, body, signal }: CustomFetchOptions): Promise<Response> {
     const isIssuer = new URL(url).origin === new URL(this.settings.issuer).origin;
     const answer = await fetchBytes(this.upstream, {
-      url, method, headers, timeoutMs: this.callMsMax, bytesMax: answerBytesMax, ...(body === undefined || body === null ? {} : { body: body instanceof Uint8Array ? body : String(body) }), ...(signal === undefined ? {} : { signal }),
+      url, method, headers, timeoutMs: this.limits.callMsMax, bytesMax: answerBytesMax, ...(body === undefined || body === null ? {} : { body: body instanceof Uint8Array ? body : String(body) }), ...(signal === undefined ? {} : { signal }),
     }, answerBytesMax, 'sign-in', isIssuer ? 'operator' : 'request');
     if (answer.status >= 500) throw new Error(`it answered with status ${answer.status}`);
     const shown: Record<string, string> = {};
