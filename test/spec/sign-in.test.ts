@@ -202,6 +202,16 @@ describe('people who sign in', () => {
     // A manager makes no admin, nor keys of one, nor what is of the organisation.
     assert.equal((await browser.go(`${url}/v1/workspaces/first-workspace/users/${id}`, { method: 'PUT', headers: { 'x-gateway-csrf': '1', 'content-type': 'application/json' }, body: '{"role":"admin"}' })).status, 403);
     assert.equal((await browser.go(`${url}/v1/users`)).status, 403);
+    const send = (method: string, path: string, body?: unknown): Promise<Answer> =>
+      browser.go(url + path, { method, headers: { 'x-gateway-csrf': '1', 'content-type': 'application/json' }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    // Nor by a key of a service, which has no role: one that decides about members makes an admin of its maker.
+    const ofPeople = await admin('POST', '/v1/api-keys/workspace/service', { name: 'of people', workspace_id: 'first-workspace', scopes: ['workspace_users.list', 'workspace_users.update'] });
+    assert.equal((await send('POST', '/v1/api-keys/workspace/service', { name: 'k', scopes: ['workspace_users.update'] })).status, 403);
+    assert.equal((await send('POST', '/v1/api-keys/workspace/service', { name: 'k', scopes: ['workspace_users.create'] })).status, 403);
+    assert.equal((await send('PUT', `/v1/api-keys/${String(others.id)}`, { scopes: ['workspace_users.delete'] })).status, 403);
+    assert.equal((await send('POST', `/v1/api-keys/${String(ofPeople.id)}/rotate`)).status, 403);
+    assert.equal((await send('POST', '/v1/api-keys/workspace/service', { name: 'k', scopes: ['workspace_users.list', 'configs.create'] })).status, 200);
+    assert.equal((await send('PUT', `/v1/workspaces/first-workspace/users/${String(grace)}`, { role: 'manager' })).status, 200);
     const other = await admin('POST', '/v1/workspaces', { name: 'Of others' });
     assert.equal((await browser.go(`${url}/v1/configs?workspace_id=${other.id}`)).status, 403);
     assert.equal((await browser.go(`${url}/v1/workspaces/${other.id}`)).status, 403);

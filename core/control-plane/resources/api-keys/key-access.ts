@@ -13,6 +13,7 @@ import { fail } from '../../../errors/gateway-error.js';
 import type { Stored } from '../../../storage/change.js';
 import { apiKeys, keyTypes, type ApiKeyRow, type KeyType } from '../../../storage/tables/api-keys.js';
 import { scopeFault, type ControlContext } from '../../context.js';
+import { checkServiceRank } from './key-rank.js';
 
 export type KeyVerb = 'create' | 'read' | 'update' | 'delete' | 'list' | 'rotate';
 
@@ -49,12 +50,15 @@ export const keyById = async ({ repository }: ControlContext, id: string): Promi
 export function checkScopes(context: ControlContext, type: KeyType, wanted: readonly string[], had: readonly string[] = []): void {
   const place = wanted.findIndex((scope) => !scopesOfType[type].includes(scope));
   if (place !== -1) throw fail('FIELD_INVALID', { param: `scopes.${place}`, reason: `is not a scope that a key of type ${type} can have: ${(wanted[place] ?? '').slice(0, 64)}` });
+  checkServiceRank(context, type, wanted.filter((scope) => !had.includes(scope)));
   for (const scope of wanted) if (!had.includes(scope) && !mayHandOut(context, scope)) throw scopeFault(context.caller, scope);
 }
 
 /** Throws SCOPE_MISSING for a key that may more than the caller. */
 export function checkTakeOver(context: ControlContext, row: ApiKeyRow): void {
-  if (!isOwn(context, row)) checkHandOut(context, row.scopes);
+  if (isOwn(context, row)) return;
+  checkServiceRank(context, row.type, row.scopes);
+  checkHandOut(context, row.scopes);
 }
 
 /** Throws SCOPE_MISSING for the first scope that the caller may not hand out. */

@@ -2,7 +2,7 @@
 
 import { isAbove } from '../../../auth/roles.js';
 import { fail } from '../../../errors/gateway-error.js';
-import type { ApiKeyRow } from '../../../storage/tables/api-keys.js';
+import type { ApiKeyRow, KeyType } from '../../../storage/tables/api-keys.js';
 import type { WorkspaceRole } from '../../../storage/tables/workspace-members.js';
 import type { ControlContext, Person } from '../../context.js';
 import { membershipOf, roleOf, userById } from '../people/find-person.js';
@@ -25,4 +25,14 @@ export async function checkKeyRank(context: ControlContext, { userId, workspaceI
   if (userId === null || workspaceId === null || userId === context.caller.person?.userId) return;
   const user = await userById(context, userId);
   if (user !== undefined) checkRank(context, roleOf(user.row, (await membershipOf(context, workspaceId, userId))?.row));
+}
+
+const peopleScopes: readonly string[] = ['workspace_users.create', 'workspace_users.update', 'workspace_users.delete'];
+
+/** A service has no rank: with such a key, whoever made it could make an admin of himself. Throws ACTION_FORBIDDEN. */
+export function checkServiceRank({ caller }: ControlContext, type: KeyType, scopes: readonly string[]): void {
+  const own = rankOf(caller.person);
+  if (type !== 'workspace-service' || own === null || !isAbove('admin', own)) return;
+  const scope = scopes.find((each) => peopleScopes.includes(each));
+  if (scope !== undefined) throw fail('ACTION_FORBIDDEN', { reason: `a ${own} of the workspace gives no key of a service the scope ${scope}, which decides about admins` });
 }
