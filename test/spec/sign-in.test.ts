@@ -210,6 +210,10 @@ describe('people who sign in', () => {
     assert.equal((await send('POST', '/v1/api-keys/workspace/service', { name: 'k', scopes: ['workspace_users.create'] })).status, 403);
     assert.equal((await send('PUT', `/v1/api-keys/${String(others.id)}`, { scopes: ['workspace_users.delete'] })).status, 403);
     assert.equal((await send('POST', `/v1/api-keys/${String(ofPeople.id)}/rotate`)).status, 403);
+    const owner = (await admin('GET', '/v1/users?email=ada@example.com')).data[0].id;
+    const ofOwner = await admin('POST', '/v1/api-keys/workspace/user', { name: 'of the owner', workspace_id: 'first-workspace', user_id: owner, scopes: ['completions.write'] });
+    assert.equal((await send('POST', `/v1/api-keys/${String(ofOwner.id)}/rotate`)).status, 403);
+    assert.equal((await send('POST', '/v1/api-keys/workspace/user', { name: 'k', user_id: owner, scopes: ['completions.write'] })).status, 403);
     assert.equal((await send('POST', '/v1/api-keys/workspace/service', { name: 'k', scopes: ['workspace_users.list', 'configs.create'] })).status, 200);
     assert.equal((await send('PUT', `/v1/workspaces/first-workspace/users/${String(grace)}`, { role: 'manager' })).status, 200);
     const other = await admin('POST', '/v1/workspaces', { name: 'Of others' });

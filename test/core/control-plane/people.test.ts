@@ -4,9 +4,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { scopesOfType } from '../../../core/auth/scopes.js';
 import { unknownEmail } from '../../../core/auth/bootstrap.js';
+import { Change } from '../../../core/storage/change.js';
 import { apiKeys } from '../../../core/storage/tables/api-keys.js';
 import { invites } from '../../../core/storage/tables/invites.js';
-import type { Caller } from '../../../core/control-plane/context.js';
+import { hashKey } from '../../../core/auth/key.js';
+import { ControlContext, nobody, type Caller } from '../../../core/control-plane/context.js';
+import { addSession, sessionsOfUserMax } from '../../../core/control-plane/resources/sign-in/add-session.js';
 import { sessionJob } from '../../../core/control-plane/resources/sign-in/session-job.js';
 import { RevisionSignal, Snapshot } from '../../../core/snapshot/snapshot.js';
 import { sessions } from '../../../core/storage/tables/sessions.js';
@@ -308,6 +311,24 @@ describe('sessions', () => {
     assert.equal(await control.repository.count(sessions), 0);
     assert.equal(await sessionJob.isDue(context), false);
     assert.deepEqual(await seen(), [401, undefined]);
+  });
+
+  it('of one person are so many, and then the oldest ends', async () => {
+    const control = await startControl();
+    const stored = await control.repository.get(users, firstPerson);
+    assert.ok(stored);
+    const change = new Change();
+    for (let index = 0; index < sessionsOfUserMax; index += 1) {
+      const hash = hashKey(String(index));
+      change.insert(sessions, { id: `s-${String(index).padStart(3, '0')}`, organisationId: 'o', userId: firstPerson, tokenHash: hash, stateHash: hash, createdAtMs: 1, expiresAtMs: dayMs, endedAtMs: null });
+    }
+    await control.repository.commit(change);
+    const context = new ControlContext(nobody, undefined, control.repository, control.plane.services, control.clock.nowMs);
+    const { token } = await addSession(context, stored.row, hashKey('state'), dayMs);
+    await control.repository.commit(context.change);
+    const left = await control.repository.list(sessions, { index: 'user', parts: [firstPerson], limit: 99 });
+    assert.deepEqual([left.length, left.some(({ row }) => row.id === 's-000'), left.some(({ row }) => row.tokenHash === hashKey(token))], [sessionsOfUserMax, false, true]);
+    assert.equal((await everyByte(control.repository)).includes(token), false);
   });
 
   it('of owners remove other owners, and never the last', async () => {

@@ -1,6 +1,5 @@
 // Sign-in of people: to the identity provider, back from it, who is signed in, and out again.
 
-import { randomBytes } from 'node:crypto';
 import { hashKey } from '../../../auth/key.js';
 import type { OidcClient } from '../../../auth/oidc.js';
 import { actsEverywhere } from '../../../auth/roles.js';
@@ -21,11 +20,11 @@ import { ownAuditRecord } from '../../jobs.js';
 import { headerOf, isLoopbackHost } from '../../request-facts.js';
 import { settingsOf } from '../people/find-person.js';
 import { membershipsOf } from '../people/membership.js';
+import { addSession } from './add-session.js';
 import { admit } from './admit.js';
 
 /** From the button to the way back. */
 const signInSeconds = 600;
-const tokenBytes = 32;
 const workspacesShown = 1_000;
 const sealedPlace = 'sign-in/cookie/state';
 const returnCharsMax = 2_048;
@@ -111,10 +110,8 @@ async function callback(context: ControlContext, query: Static<typeof callbackQu
   const { organisationId } = first.row;
   context.actor = { ...nobody, organisationId };
   const user = await admit(context, oidc.settings, organisationId, person);
-  const token = randomBytes(tokenBytes).toString('base64url');
   const lifeMs = sessionMsMax(await settingsOf(context, organisationId));
-  const id = context.newId();
-  change.insert(sessions, { id, organisationId, userId: user.id, tokenHash: hashKey(token), stateHash, createdAtMs: nowMs, expiresAtMs: nowMs + lifeMs, endedAtMs: null });
+  const { id, token } = await addSession(context, user, stateHash, lifeMs);
   change.audit.push({ ...ownAuditRecord(nowMs, { organisationId, workspaceId: null, resourceType: 'session', uri: '/auth/callback' }, 'signed-in', { session_id: id, email: user.email }), method: 'GET', user_id: user.id, user_type: 'user' });
   sendTo(context, returnTo, setCookie(sessionCookie(isSecure), token, Math.floor(lifeMs / 1000), isSecure), setCookie(signInCookie(isSecure), '', 0, isSecure));
   return {};
