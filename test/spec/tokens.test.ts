@@ -3,8 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { describe, it } from 'node:test';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
 import { makeSigner } from '../support/signer.js';
 import { adminKey, routed, startTestGateway } from '../support/gateway.js';
 import { sendJson, startUpstream, type Received } from '../support/upstream.js';
@@ -12,7 +15,9 @@ import { sendJson, startUpstream, type Received } from '../support/upstream.js';
 const [first, stranger, small] = await Promise.all([makeSigner('first'), makeSigner('first'), makeSigner('elliptic', 'ES256')]);
 const upstream = await startUpstream();
 const issuer = await startUpstream((_, response) => sendJson(response, 200, { keys: [first.publicJwk, small.publicJwk, { ...first.publicJwk, kty: 'oct', k: 'c2VjcmV0', kid: 'shared' }] }));
-const gateway = await startTestGateway({ GATEWAY_JWT_JWKS_URL: `${issuer.url}/keys`, GATEWAY_JWT_ISSUER: 'https://login.example', GATEWAY_JWT_AUDIENCE: 'gateway', GATEWAY_CORS_ORIGINS: '' });
+const folder = mkdtempSync(join(tmpdir(), 'gateway-tokens-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const gateway = await startTestGateway({ GATEWAY_DATA_DIR: folder, GATEWAY_JWT_JWKS_URL: `${issuer.url}/keys`, GATEWAY_JWT_ISSUER: 'https://login.example', GATEWAY_JWT_AUDIENCE: 'gateway', GATEWAY_CORS_ORIGINS: '' });
 
 const { 'x-gateway-config': config = '' } = routed(upstream.url);
 const byProvider = { 'x-gateway-provider': 'openai', 'x-gateway-custom-host': `${upstream.url}/v1` };
@@ -143,6 +148,48 @@ describe('a token in the place of a key', () => {
     const before = issuer.received.length;
     for (let index = 0; index < 20; index += 1) assert.match((await refused(await first.token(good, { kid: `made-up-${index}` }))).message, /its kid names no key/);
     assert.ok(issuer.received.length - before <= 1, `${issuer.received.length - before} fetches`);
+  });
+});
+
+describe('a token that was sent', () => {
+  it('is in no file', async () => {
+    await gateway.stop(1_000);
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));
+    assert.ok(files.some((file) => readFileSync(file).includes('/v1/chat/completions')), 'the log has the calls');
+    assert.deepEqual(files.filter((file) => /eyJ[\w-]+\.eyJ[\w-]{8,}|alice@example\.com\./.test(readFileSync(file, 'latin1'))), []);
+  });
+});
+
+describe('keys that come late', () => {
+  it('hold the call and its body, and let go of those that have left', async () => {
+    const open: ServerResponse[] = [];
+    const late = await startUpstream((_, response) => { open.push(response); });
+    const waits = await startTestGateway({ GATEWAY_JWT_JWKS_URL: `${late.url}/keys` });
+    const token = await first.token(good);
+    const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x'.repeat(3_000_000) }] });
+    const send = (path: string, more: RequestInit = {}): Promise<Response> =>
+      fetch(waits.url + path, { method: 'POST', headers: { 'x-gateway-api-key': token, 'x-gateway-config': config, 'content-type': 'application/json' }, body, ...more });
+    const leaves = new AbortController();
+    const left = send('/v1/chat/completions', { signal: leaves.signal });
+    const waiting = [send('/v1/chat/completions'), send('/v1/configs', { body: '{}' })];
+    while (open.length === 0) await new Promise((resolve) => { setImmediate(resolve); });
+    leaves.abort();
+    await assert.rejects(left);
+    // Others are served meanwhile.
+    assert.equal((await fetch(`${waits.url}/v1/models`, { headers: routed(upstream.url) })).status, 200);
+    // The organisation of the other gateway: that it is told shows that the signature was looked at.
+    for (const response of open) sendJson(response, 200, { keys: [first.publicJwk] });
+    for (const answer of await Promise.all(waiting)) {
+      assert.equal(answer.status, 401);
+      assert.match(await answer.text(), /its organisation is not one of this gateway/);
+    }
+    assert.equal(late.received.length, 1);
+    const [own] = ((await (await fetch(`${waits.url}/v1/api-keys`, { headers: { 'x-gateway-api-key': adminKey } })).json()) as { data: { organisation_id: string }[] }).data;
+    const fitting = await first.token({ ...good, oid: own?.organisation_id });
+    const before = upstream.received.length;
+    const whole = await fetch(`${waits.url}/v1/chat/completions`, { method: 'POST', headers: { 'x-gateway-api-key': fitting, 'x-gateway-config': config, 'content-type': 'application/json' }, body });
+    assert.equal(whole.status, 200, await whole.text());
+    assert.equal(upstream.received[before]?.body.length, body.length, 'all of the body goes on');
   });
 });
 
