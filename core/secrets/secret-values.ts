@@ -22,6 +22,8 @@ const waitMsMax = 10_000;
 const readingMax = 16;
 const referencesMax = 10_000;
 const documentCharsMax = 65_536;
+/** Of all documents that a thread holds. */
+const heldCharsMax = 32 * 1024 * 1024;
 const reasonCharsMax = 300;
 /** Parts of credentials that are shorter say nothing, and would blot out words. */
 const blottedCharsMin = 6;
@@ -54,6 +56,7 @@ export class SecretValues {
   /** By the ids of references. */
   readonly #entries = new Map<string, Entry>();
   #reading = 0;
+  #heldChars = 0;
   readonly #waiting: (() => void)[] = [];
   #isClosed = false;
 
@@ -85,6 +88,7 @@ export class SecretValues {
 
   #drop(entry: Entry): void {
     if (this.#entries.get(entry.reference.id) === entry) this.#entries.delete(entry.reference.id);
+    this.#hold(entry, '');
     entry.cancel?.();
     entry.cancel = null;
     const { source } = entry;
@@ -153,6 +157,7 @@ export class SecretValues {
 
   #take(entry: Entry, document: SecretDocument): void {
     const text = JSON.stringify(document);
+    if (this.#heldChars - entry.text.length + text.length > heldCharsMax) throw new Error(`the secrets that are held are larger than ${heldCharsMax} characters together`);
     entry.failures = 0;
     this.#options.count('secrets.read');
     if (entry.value === null || entry.value.reason !== '' || text !== entry.text) this.#show(entry, new SecretValue(document, ''), text);
@@ -169,8 +174,13 @@ export class SecretValues {
 
   #show(entry: Entry, value: SecretValue, text: string): void {
     entry.value = value;
-    entry.text = text;
+    this.#hold(entry, text);
     this.#options.view().putSecretValue(entry.reference.id, value);
+  }
+
+  #hold(entry: Entry, text: string): void {
+    this.#heldChars += text.length - entry.text.length;
+    entry.text = text;
   }
 
   #again(entry: Entry, delayMs: number): void {

@@ -165,6 +165,18 @@ describe('the value of a reference', () => {
     assert.ok(outcomes.every((each) => each === 'its manager could not be asked' || each === 'its manager gave no answer in time'), String(outcomes));
   });
 
+  test('of many references is held up to 32 MiB, and there is room again when some are gone', async () => {
+    const ids = Array.from({ length: 530 }, (_, index) => `r${index}`);
+    const { value, view, timers } = stage(() => ({ key: 'x'.repeat(65_000) }), ids);
+    const outcomes = await Promise.all(ids.map((id) => value(id)));
+    const refused = outcomes.filter((each) => each === 'its manager could not be asked').length;
+    assert.equal(refused, 530 - Math.floor(32 * 1024 * 1024 / JSON.stringify({ key: 'x'.repeat(65_000) }).length));
+    const late = ids[outcomes.indexOf('its manager could not be asked')] ?? '';
+    view.put(integrations.name, mapping(late));
+    await timers.pass(331_000);
+    assert.notEqual(view.secretValue(late)?.reveal(), null);
+  });
+
   test('of another path or with other credentials is another value, and nothing is read for what nobody maps', async () => {
     const { value, view, timers, reads } = stage((path) => ({ at: path }));
     assert.deepEqual(await value(), { at: 'secret/r' });
