@@ -578,6 +578,48 @@ export interface paths {
     /** Delete scim mapping group */
     delete: operations["deleteScimMappingGroup"];
   };
+  "/v1/secret-references": {
+    parameters: {
+    };
+    /** List secret references */
+    get: operations["listSecretReferences"];
+    /** Create a secret reference */
+    post: operations["createSecretReference"];
+  };
+  "/v1/secret-references/{secretReferenceId}": {
+    parameters: {
+    };
+    /** Get a secret reference */
+    get: operations["getSecretReference"];
+    /** Update a secret reference */
+    put: operations["updateSecretReference"];
+    /** Delete a secret reference */
+    delete: operations["deleteSecretReference"];
+  };
+  "/v1/auth/login": {
+    parameters: {
+    };
+    /** List session login */
+    get: operations["listSessionLogin"];
+  };
+  "/v1/auth/callback": {
+    parameters: {
+    };
+    /** List session callback */
+    get: operations["listSessionCallback"];
+  };
+  "/v1/auth/session": {
+    parameters: {
+    };
+    /** List session session */
+    get: operations["listSessionSession"];
+  };
+  "/v1/auth/logout": {
+    parameters: {
+    };
+    /** Logout a session */
+    post: operations["logoutSession"];
+  };
   "/v1/admin/users": {
     parameters: {
     };
@@ -1914,8 +1956,11 @@ export interface components {
       data: components["schemas"]["IntegrationSummary"][];
     };
     SecretMapping: {
+      /** @description key, or configurations. and a parameter of the provider */
       target_field: string;
+      /** @description id or slug */
       secret_reference_id: string;
+      /** @description member of what stands there, in place of that of the reference */
       secret_key?: string | null;
       /** @enum {string|null} */
       value_format?: "json" | "string" | null;
@@ -3055,6 +3100,126 @@ export interface components {
       }[];
     };
     DeleteScimMappingGroupReply: Record<string, unknown>;
+    SecretReferenceSummary: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      slug: string;
+      manager_type: string;
+      /** @enum {string} */
+      status: "ACTIVE";
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @constant */
+      object: "secret-reference";
+    };
+    ListSecretReferencesReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["SecretReferenceSummary"][];
+    };
+    CreateSecretReferenceBody: {
+      description?: string | null;
+      secret_key?: string | null;
+      /** @description true unless allowed_workspaces is given */
+      allow_all_workspaces?: boolean;
+      /** @description ids or slugs */
+      allowed_workspaces?: string[];
+      tags?: {
+        [key: string]: string;
+      } | null;
+      name: string;
+      slug?: string;
+      /** @description id of a plugin for secrets, or what it calls itself besides */
+      manager_type: string;
+      auth_config?: Record<string, unknown>;
+      /** @description where the secret lies, as its manager has it */
+      secret_path: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateSecretReferenceReply: {
+      /** Format: uuid */
+      id: string;
+      slug: string;
+      /** @constant */
+      object: "secret-reference";
+    };
+    SecretReference: {
+      /** Format: uuid */
+      id: string;
+      name: string;
+      slug: string;
+      manager_type: string;
+      /** @enum {string} */
+      status: "ACTIVE";
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @constant */
+      object: "secret-reference";
+      /** Format: uuid */
+      organisation_id: string;
+      description: string | null;
+      secret_path: string;
+      secret_key: string | null;
+      allow_all_workspaces: boolean;
+      allowed_workspaces: string[];
+      tags: {
+        [key: string]: string;
+      } | null;
+      created_by: string;
+      auth_config: Record<string, unknown>;
+    };
+    UpdateSecretReferenceBody: {
+      description?: string | null;
+      secret_key?: string | null;
+      /** @description true unless allowed_workspaces is given */
+      allow_all_workspaces?: boolean;
+      /** @description ids or slugs */
+      allowed_workspaces?: string[];
+      tags?: {
+        [key: string]: string;
+      } | null;
+      name?: string;
+      auth_config?: Record<string, unknown>;
+      /** @description where the secret lies, as its manager has it */
+      secret_path?: string;
+      manager_type?: string;
+      slug?: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    ListSessionSessionReply: {
+      /** @constant */
+      object: "session";
+      /** @enum {string} */
+      type: "user" | "api_key";
+      user: {
+        id: string;
+        email: string;
+        first_name: string;
+        last_name: string;
+        /** @enum {string} */
+        role: "owner" | "admin" | "member";
+      } | null;
+      workspaces: {
+        id: string;
+        slug: string;
+        name: string;
+        /** @enum {string} */
+        role: "admin" | "manager" | "member";
+      }[];
+      /** Format: date-time */
+      created_at: string | null;
+      /** Format: date-time */
+      expires_at: string | null;
+    };
     User: {
       /** @enum {string} */
       object: "user";
@@ -6591,6 +6756,215 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["DeleteScimMappingGroupReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listSecretReferences: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        manager_type?: string;
+        /** @description name, or name=value; several with commas */
+        tags?: string;
+        /** @description part of the name or the slug */
+        search?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListSecretReferencesReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createSecretReference: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateSecretReferenceBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateSecretReferenceReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getSecretReference: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        secretReferenceId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["SecretReference"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateSecretReference: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        secretReferenceId: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateSecretReferenceBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteSecretReference: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        secretReferenceId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listSessionLogin: {
+    parameters: {
+      query?: {
+        /** @description a path of this gateway that the browser goes to when the person is signed in */
+        return_to?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listSessionCallback: {
+    parameters: {
+      query?: {
+        code?: string;
+        state?: string;
+        error?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listSessionSession: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListSessionSessionReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  logoutSession: {
+    parameters: {
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
         };
       };
       default: components["responses"]["BadRequest"];
