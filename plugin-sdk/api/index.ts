@@ -2721,6 +2721,8 @@ export interface components {
       version_description?: string | null;
       /** @enum {string} */
       status?: "active" | "archived";
+      /** @description the new version is published at once; takes the scope prompts.publish as well */
+      publish?: boolean;
       /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
       workspace_id?: string;
     };
@@ -2878,6 +2880,8 @@ export interface components {
       collection_id?: string;
       string?: string;
       parameters?: Record<string, unknown>;
+      /** @description the new version is published at once; takes the scope prompts.publish as well */
+      publish?: boolean;
       /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
       workspace_id?: string;
     };
