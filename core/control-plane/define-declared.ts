@@ -81,8 +81,8 @@ export interface Declared<R extends Row = Row> {
   nameOf(row: R): string;
   /** The stored one, with all members that an entry may have, by the names of others instead of their ids, and every secret as a DeclaredSecret. */
   view(context: ControlContext, stored: Stored<R>): Promise<Members> | Members;
-  /** Members that an export has besides. */
-  exported(context: ControlContext, stored: Stored<R>): Promise<Members> | Members;
+  /** Members that an export has besides, or in the place of others; `only`: of this workspace alone. */
+  exported(context: ControlContext, stored: Stored<R>, only: WorkspaceRow | undefined): Promise<Members> | Members;
   /** Makes it; a reply with a `key` is a key that was made for it. */
   create(place: DeclaredPlace, entry: Members): Promise<Reply> | Reply;
   /** `changed`: of the members of the entry, those that are not as they are stored. */

@@ -163,7 +163,24 @@ describe('declared files', () => {
     await applied(second, settled(exported.documents));
     assert.deepEqual((await second.call('GET', '/v1/declarations/export')).body, exported);
     assert.deepEqual(changesOf(await applied(second, settled(exported.documents))), []);
+    // One workspace, with what it stands on of the organisation's own.
+    const [shared, own] = Object((await control.call('GET', '/v1/declarations/export?workspace_id=team')).body.documents);
+    assert.deepEqual([shared.workspace_id, shared.workspaces.map(({ slug }: any) => slug), shared.integrations, own.workspace_id], [null, ['team'], [{
+      slug: 'shared', ai_provider_id: 'mock', allow_all_models: false, models: [{ slug: 'mock-1', enabled: true }], workspaces: [{ id: 'team', enabled: true }],
+    }], 'team']);
+    assert.deepEqual(Object((await control.call('GET', '/v1/declarations/export?workspace_id=first-workspace')).body.documents).length, 1);
     assert.deepEqual(changesOf(await applied(control, {}, { prune: true })).filter((each) => each.startsWith('remove')).length, 6);
+  });
+
+  it('leave limits of a provider that came with an integration, and refuse one that is another\'s', async () => {
+    const control = await startControl();
+    await applied(control, file);
+    assert.equal((await control.call('PUT', '/v1/providers/east', { note: 'ours' })).status, 200);
+    assert.deepEqual(changesOf(await applied(control, file)), []);
+    assert.equal((await control.call('GET', '/v1/providers/east')).body.note, 'ours');
+    assert.equal((await control.call('POST', '/v1/providers', { name: 'north', slug: 'north', integration_id: 'west', workspace_id: 'first-workspace' })).status, 200);
+    const refused = await apply(control, { integrations: [{ slug: 'north', ai_provider_id: 'mock' }] });
+    assert.deepEqual(refusal(refused), [400, 'documents.0.integrations.0', 'provider north would be made with it, and is there already with another integration_id; choose another slug, or make it in providers yourself']);
   });
 
   it('give a key that the file has none for, once', async () => {

@@ -142,8 +142,8 @@ class Application {
 
   /** A context of its own for each operation, as calls have it, on the draft. */
   #contextFor(draft: Draft, workspace: WorkspaceRow | null): ControlContext {
-    const { caller, services, nowMs } = this.context;
-    return new ControlContext(caller, workspace?.id, draft.repository, { ...services, repository: draft.repository }, nowMs);
+    const { caller, services, nowMs, request } = this.context;
+    return new ControlContext(caller, workspace?.id, draft.repository, { ...services, repository: draft.repository }, nowMs, request);
   }
 
   async #placeOf(draft: Draft, { workspace }: Placed): Promise<DeclaredPlace> {
@@ -160,7 +160,7 @@ class Application {
     const stored = await declared.find(place, name);
     if (stored !== undefined) {
       this.#done.set(each.entry, { id: stored.row.id, before: await declared.view(place.context, stored) });
-      if (each.entry.isImplied) return;
+      if (each.entry.isImplied) return requireSame(each.entry, await this.#viewNow(this.#draft, each));
       const defaults = Object.fromEntries(Object.entries(declared.defaults).filter(([member]) => !declared.late.includes(member)));
       await this.#bring(each, { ...defaults, ...early });
       return;
@@ -341,6 +341,12 @@ class Application {
     if (declaration === undefined) change.insert(declarations, row);
     else change.update(declaration, row);
   }
+}
+
+/** What an entry stands for may be there under another name, and with limits of its own; it has to be for the same. Throws DECLARATION_INVALID. */
+function requireSame({ declared, name, members, place }: Entry, view: Members): void {
+  const other = Object.keys(members).find((member) => member !== 'name' && !isStored(members[member], view[member]));
+  if (other !== undefined) throw invalid(place, `${titleOf(declared, name)} would be made with it, and is there already with another ${other}; choose another slug, or make it in ${declared.section} yourself`);
 }
 
 const objectKey = ({ section, id }: Pick<DeclaredObject, 'section' | 'id'>): string => JSON.stringify([section, id]);

@@ -17,6 +17,16 @@ export interface Exported {
   readonly variables: readonly { readonly name: string; readonly of: string }[];
 }
 
+interface Found {
+  readonly declared: Declared;
+  readonly stored: Stored;
+  readonly name: string;
+  readonly workspaceId: string | null;
+  /** Of what is exported; false: for what refers to it. */
+  readonly isOwn: boolean;
+  readonly view: Members;
+}
+
 interface Shown {
   readonly declared: Declared;
   readonly name: string;
@@ -28,21 +38,25 @@ interface Shown {
 export async function exportDocuments(context: ControlContext, known: readonly Declared[], only: WorkspaceRow | undefined): Promise<Exported> {
   const variables = new Variables();
   const slugs = await workspaceSlugs(context);
-  const shown: Shown[] = [];
+  const found: Found[] = [];
   for (const declared of known) {
     if (declared.readScopes.length > 0 && !declared.readScopes.some((scope) => context.has(scope))) throw fail('SCOPE_MISSING', { scope: declared.readScopes.join(' or ') });
-    const rows: Stored[] = [];
+    const rows: Found[] = [];
     for await (const stored of declared.all(context)) {
-      if (rows.length + shown.length >= entriesMax) throw fail('FIELD_INVALID', { param: 'workspace_id', reason: `is needed: there are more than ${entriesMax} objects, and each workspace is exported for itself` });
-      if (isWanted(declared, stored, only, slugs)) rows.push(stored);
+      const workspaceId = declared.workspaceIdOf(stored.row);
+      const isOwn = only === undefined ? workspaceId === null || slugs.has(workspaceId) : workspaceId === only.id || stored.row.id === only.id;
+      // The organisation's own may be what the workspace stands on.
+      if (!isOwn && (only === undefined || workspaceId !== null || declared.level !== 'either')) continue;
+      if (rows.length + found.length >= entriesMax) throw fail('FIELD_INVALID', { param: 'workspace_id', reason: `is needed: there are more than ${entriesMax} objects, and each workspace is exported for itself` });
+      rows.push({ declared, stored, name: declared.nameOf(stored.row), workspaceId, isOwn, view: await declared.view(context, stored) });
     }
-    rows.sort((left, right) => (declared.nameOf(left.row) < declared.nameOf(right.row) ? -1 : 1));
-    for (const stored of rows) {
-      const [name, workspaceId] = [declared.nameOf(stored.row), declared.workspaceIdOf(stored.row)];
-      const view = { ...await declared.view(context, stored), ...await declared.exported(context, stored) };
-      const ofWorkspace = slugs.get(workspaceId ?? '') ?? '';
-      shown.push({ declared, name, workspaceId, entry: entryOf(declared, view, name, (secret) => variables.of(secret, declared, name, ofWorkspace)) });
-    }
+    found.push(...rows.sort((left, right) => (left.name < right.name ? -1 : 1)));
+  }
+  const shown: Shown[] = [];
+  for (const { declared, stored, name, workspaceId, view } of withReferred(found)) {
+    const whole = { ...view, ...await declared.exported(context, stored, only) };
+    const ofWorkspace = slugs.get(workspaceId ?? '') ?? '';
+    shown.push({ declared, name, workspaceId, entry: entryOf(declared, whole, name, (secret) => variables.of(secret, declared, name, ofWorkspace)) });
   }
   const stated = withoutImplied(shown, slugs);
   const documents = [null, ...slugs.keys()].map((workspaceId) => documentOf(stated.filter((each) => each.workspaceId === workspaceId), workspaceId === null ? null : slugs.get(workspaceId) ?? ''));
@@ -56,10 +70,18 @@ async function workspaceSlugs({ repository, caller }: ControlContext): Promise<R
   return new Map(slugs.sort(([, left], [, right]) => (left < right ? -1 : 1)));
 }
 
-function isWanted(declared: Declared, { row }: Stored, only: WorkspaceRow | undefined, slugs: ReadonlyMap<string, string>): boolean {
-  const workspaceId = declared.workspaceIdOf(row);
-  if (only === undefined) return workspaceId === null || slugs.has(workspaceId);
-  return workspaceId === only.id || row.id === only.id;
+/** Its own, and what they refer to of the others, and these again. */
+function withReferred(found: readonly Found[]): readonly Found[] {
+  const wanted = new Set<Found>(found.filter(({ isOwn }) => isOwn));
+  const others = new Map(found.filter(({ isOwn }) => !isOwn).map((each) => [JSON.stringify([each.declared.section, each.name]), each]));
+  // A set goes on to what is added meanwhile.
+  for (const { declared, view } of wanted) {
+    for (const { section, name } of declared.references(view)) {
+      const other = others.get(JSON.stringify([section, name]));
+      if (other !== undefined) wanted.add(other);
+    }
+  }
+  return found.filter((each) => wanted.has(each));
 }
 
 function entryOf(declared: Declared, view: Members, name: string, variableOf: (secret: DeclaredSecret) => string): Members {

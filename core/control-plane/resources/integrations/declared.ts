@@ -97,12 +97,14 @@ export const integrationsDeclared = declareSlugged<IntegrationRow>({
   implied,
   view: (context, { row }) => view(context, row),
   // Providers stand for themselves; what goes without saying is taken out afterwards.
-  exported: async ({ repository }, { row }) => {
+  exported: async (context, { row }, only) => {
+    const { repository } = context;
     const hasOwn = async (workspaceId: string): Promise<boolean> => (await repository.find(providers, 'slug', [workspaceId, row.slug]))?.row.integrationId === row.id;
-    if (row.workspaceId !== null) return await hasOwn(row.workspaceId) ? {} : { create_default_provider: false };
-    const isAny = Object.values(row.workspaces).some(({ enabled }) => enabled);
-    for (const [workspaceId, { enabled }] of Object.entries(row.workspaces)) if (enabled && !await hasOwn(workspaceId)) return { create_default_provider: false };
-    return isAny ? {} : { create_default_provider: undefined };
+    const mine = only === undefined ? row : { ...row, workspaces: Object.fromEntries(Object.entries(row.workspaces).filter(([id]) => id === only.id)) };
+    const members = only === undefined || row.workspaceId !== null ? {} : { workspaces: (await view(context, mine)).workspaces };
+    const getting = row.workspaceId === null ? Object.entries(mine.workspaces).flatMap(([id, { enabled }]) => (enabled ? [id] : [])) : [row.workspaceId];
+    for (const workspaceId of getting) if (!await hasOwn(workspaceId)) return { ...members, create_default_provider: false };
+    return members;
   },
   create: async ({ context }, entry) => {
     if (create === undefined) throw new TypeError('integrations are not made');
