@@ -1,7 +1,7 @@
 // Opens what catalogue rows hold sealed. `<table>/<id>/<member>` is the place that a value is sealed for.
 
 import { inspect } from 'node:util';
-import { Secret, type Sealer } from './sealer.js';
+import { absentSecret, Secret, type Sealer } from './sealer.js';
 import { configVersions, type ConfigVersionRow } from './tables/config-versions.js';
 import { configs, type ConfigRow } from './tables/configs.js';
 import { guardrails, type GuardrailRow } from './tables/guardrails.js';
@@ -15,6 +15,12 @@ export const openConfigVersion = (row: ConfigVersionRow, sealer: Sealer): string
 
 /** The checks and actions of a stored guardrail, JSON of a GuardrailDefinition. */
 export const openGuardrail = (row: GuardrailRow, sealer: Sealer): string => sealer.open(row.sealedDefinition, placeOf(guardrails, row.id, 'sealedDefinition'));
+
+/** What is left to open where secrets were left out of a backup, or given up. */
+export function withoutAbsent(row: IntegrationRow): IntegrationRow {
+  const there = (sealed: string | null): string | null => (sealed === absentSecret ? null : sealed);
+  return { ...row, sealedKey: there(row.sealedKey), sealedConfigurations: there(row.sealedConfigurations), sealedHeaders: there(row.sealedHeaders), sealedModelHeaders: there(row.sealedModelHeaders) };
+}
 
 /** The credentials of an integration. Printed, logged or serialised it says nothing. */
 export class OpenIntegration {

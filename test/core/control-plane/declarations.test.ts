@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { absentSecret } from '../../../core/storage/sealer.js';
+import { configs } from '../../../core/storage/tables/configs.js';
+import { integrations } from '../../../core/storage/tables/integrations.js';
 import { firstApiKey, startControl, type TestControl, type TestReply } from '../../support/control.js';
 import { everyByte } from '../../support/every-byte.js';
+import { putRows } from '../../support/rows.js';
 
 const file = {
   integrations: [
@@ -181,6 +185,28 @@ describe('declared files', () => {
     assert.equal((await control.call('POST', '/v1/providers', { name: 'north', slug: 'north', integration_id: 'west', workspace_id: 'first-workspace' })).status, 200);
     const refused = await apply(control, { integrations: [{ slug: 'north', ai_provider_id: 'mock' }] });
     assert.deepEqual(refusal(refused), [400, 'documents.0.integrations.0', 'provider north would be made with it, and is there already with another integration_id; choose another slug, or make it in providers yourself']);
+  });
+
+  it('say a workspace by its slug, by its id or not at all, and mean the same', async () => {
+    const control = await startControl();
+    const [first] = Object((await control.call('GET', '/v1/workspaces')).body.data);
+    const providers = [{ slug: 'east', integration_id: 'east', note: 'ours', workspace_id: first.slug }];
+    assert.equal(changesOf(await applied(control, { ...file, providers })).length, 6);
+    assert.deepEqual(changesOf(await applied(control, { ...file, workspace_id: first.id, providers })), []);
+    const refused = await apply(control, [file, { workspace_id: first.id, configs: file.configs }]);
+    assert.deepEqual(refusal(refused), [400, 'documents.1.configs.0', 'config main is given more than once in the workspace first-workspace']);
+  });
+
+  it('bring back secrets that a backup left out', async () => {
+    const control = await startControl();
+    await applied(control, file);
+    for (const { row } of await control.repository.list(integrations, { limit: 10 })) {
+      await putRows(control.repository, integrations, { ...row, sealedKey: absentSecret, sealedHeaders: row.sealedHeaders === null ? null : absentSecret });
+    }
+    for (const { row } of await control.repository.list(configs, { limit: 10 })) await putRows(control.repository, configs, { ...row, sealedConfig: absentSecret });
+    assert.deepEqual(changesOf(await applied(control, file)).sort(), ['update configs main (drift)', 'update integrations east (drift)', 'update integrations west (drift)']);
+    assert.deepEqual(changesOf(await applied(control, file)), []);
+    assert.equal((await control.call('GET', '/v1/integrations/east')).body.masked_key, 'eas****rked');
   });
 
   it('give a key that the file has none for, once', async () => {

@@ -8,6 +8,7 @@ import { declarations, type DeclarationRow, type DeclaredObject } from '../../..
 import { workspaces, type WorkspaceRow } from '../../../storage/tables/workspaces.js';
 import { ControlContext } from '../../context.js';
 import type { Declared, DeclaredPlace, Members } from '../../define-declared.js';
+import { nextTurn } from '../../next-turn.js';
 import type { Row } from '../../../storage/define-table.js';
 import { differing, isStored, memberChanges, type MemberChange } from './differences.js';
 import { Draft } from './draft.js';
@@ -98,7 +99,7 @@ class Application {
     const others = new Map(all.filter((each) => each !== declaration).flatMap((each) => each.row.objects.map((object) => [objectKey(object), object] as const)));
     const named: Placed[] = [];
     for (const entry of entries) named.push({ entry, workspace: await this.#workspaceOf(entry, entries) });
-    const order = ordered(named);
+    const order = ordered(withoutStated(named));
     for (const each of order) await this.#guarded(each.entry, () => this.#make(each));
     for (const each of order) await this.#guarded(each.entry, () => this.#finish(each));
 
@@ -107,6 +108,7 @@ class Application {
     const kept = new Set<string>();
     let unchanged = 0;
     for (const each of order) {
+      await nextTurn();
       const { object, isChanged } = await this.#result(each, earlier);
       kept.add(objectKey(object));
       objects.push(object);
@@ -133,6 +135,7 @@ class Application {
   }
 
   async #guarded(entry: Entry, work: () => Promise<void>): Promise<void> {
+    await nextTurn();
     try {
       await work();
     } catch (thrown) {
@@ -248,6 +251,7 @@ class Application {
       const held: DeclaredObject[] = [];
       let fault: unknown = undefined;
       for (const each of rest) {
+        await nextTurn();
         try {
           await this.#remove(each);
         } catch (thrown) {
@@ -341,6 +345,13 @@ class Application {
     if (declaration === undefined) change.insert(declarations, row);
     else change.update(declaration, row);
   }
+}
+
+/** What stands in the files itself is not stood for by others, whether the workspace is said the same way or not. */
+function withoutStated(named: readonly Placed[]): Placed[] {
+  const keyOf = ({ entry, workspace }: Placed): string => JSON.stringify([entry.declared.section, workspace, entry.name]);
+  const stated = new Set(named.filter(({ entry }) => !entry.isImplied).map(keyOf));
+  return named.filter((each) => !each.entry.isImplied || !stated.has(keyOf(each)));
 }
 
 /** What an entry stands for may be there under another name, and with limits of its own; it has to be for the same. Throws DECLARATION_INVALID. */

@@ -8,6 +8,7 @@ import type { Stored } from '../../../storage/change.js';
 import { workspaces, type WorkspaceRow } from '../../../storage/tables/workspaces.js';
 import type { ControlContext } from '../../context.js';
 import { DeclaredSecret, type Declared, type Members } from '../../define-declared.js';
+import { nextTurn } from '../../next-turn.js';
 import { isStored } from './differences.js';
 import { entriesMax } from './entries.js';
 
@@ -48,6 +49,7 @@ export async function exportDocuments(context: ControlContext, known: readonly D
       // The organisation's own may be what the workspace stands on.
       if (!isOwn && (only === undefined || workspaceId !== null || declared.level !== 'either')) continue;
       if (rows.length + found.length >= entriesMax) throw fail('FIELD_INVALID', { param: 'workspace_id', reason: `is needed: there are more than ${entriesMax} objects, and each workspace is exported for itself` });
+      await nextTurn();
       rows.push({ declared, stored, name: declared.nameOf(stored.row), workspaceId, isOwn, view: await declared.view(context, stored) });
     }
     found.push(...rows.sort((left, right) => (left.name < right.name ? -1 : 1)));

@@ -1,4 +1,4 @@
-import { OpenIntegration } from '../../../storage/open-rows.js';
+import { OpenIntegration, withoutAbsent } from '../../../storage/open-rows.js';
 import { object } from '../../../storage/schema-parts.js';
 import { integrations, type IntegrationModel, type IntegrationRow } from '../../../storage/tables/integrations.js';
 import { providers } from '../../../storage/tables/providers.js';
@@ -67,7 +67,7 @@ const limitsView = ({ usage_limits, rate_limits }: { readonly usage_limits: unkn
 
 async function view(context: ControlContext, row: IntegrationRow): Promise<Members> {
   const { sealer, repository } = context;
-  const open = new OpenIntegration(row, sealer);
+  const open = new OpenIntegration(withoutAbsent(row), sealer);
   const configurations = {
     ...row.configurations, ...Object.fromEntries(Object.entries(open.secretMembers).map(([name, value]) => [name, secretsIn(value, name)])),
     ...(row.customHost === null ? {} : { custom_host: row.customHost }), ...(row.headerNames.length === 0 ? {} : { custom_headers: secretsIn(open.headers, 'header') }),

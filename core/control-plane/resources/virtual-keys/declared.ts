@@ -1,4 +1,4 @@
-import { OpenIntegration } from '../../../storage/open-rows.js';
+import { OpenIntegration, withoutAbsent } from '../../../storage/open-rows.js';
 import { integrations } from '../../../storage/tables/integrations.js';
 import { providers, type ProviderRow } from '../../../storage/tables/providers.js';
 import { timeOrNull } from '../../envelope.js';
@@ -24,7 +24,7 @@ export const virtualKeysDeclared = declareSlugged<ProviderRow>({
   view: async (context, { row }) => {
     const { repository, sealer } = context;
     const integration = (await repository.get(integrations, row.integrationId))?.row;
-    const open = integration === undefined ? undefined : new OpenIntegration(integration, sealer);
+    const open = integration === undefined ? undefined : new OpenIntegration(withoutAbsent(integration), sealer);
     const configurations = integration === undefined || open === undefined ? {} : {
       ...integration.configurations, ...Object.fromEntries(Object.entries(open.secretMembers).map(([name, value]) => [name, secretsIn(value, name)])),
       ...(integration.customHost === null ? {} : { custom_host: integration.customHost }), ...(integration.headerNames.length === 0 ? {} : { custom_headers: secretsIn(open.headers, 'header') }),
