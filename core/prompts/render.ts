@@ -160,6 +160,8 @@ export class Rendering {
     }
     const isText = typeof value === 'string' && !isExactNumber(value);
     const text = textOf(value);
+    // Made anew each time, which takes far longer than a text.
+    if (typeof value === 'object') this.#take(4 + (text.length >> 4));
     if (!this.isJson) {
       this.#put(text);
       return;

@@ -16,7 +16,11 @@ import { chatChunks, chatCompletion, sendJson, startUpstream, type Received } fr
 
 const upstream = await startUpstream((received, response) => {
   const body = received.json();
-  if (received.url.startsWith('/broken')) sendJson(response, 500, { error: { message: 'broken', type: 'server_error' } });
+  if (received.url.startsWith('/cut')) {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+    response.write('{"id": "half an');
+    setImmediate(() => response.destroy());
+  } else if (received.url.startsWith('/broken')) sendJson(response, 500, { error: { message: 'broken', type: 'server_error' } });
   else if (body.stream === true) {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(`${chatChunks(['Hi', '!']).join('\n\n')}\n\n`);
@@ -32,6 +36,8 @@ await rows.integration('second', { key: 'sk-stored-second' }, { customHost: `${u
 await rows.provider('second', 'second');
 await rows.integration('broken', { key: 'sk' }, { customHost: `${upstream.url}/broken` });
 await rows.provider('broken', 'broken');
+await rows.integration('cut', { key: 'sk' }, { customHost: `${upstream.url}/cut` });
+await rows.provider('cut', 'cut');
 await rows.integration('listed', { key: 'sk' }, { customHost: `${upstream.url}/v1`, allowAllModels: false, models: [model('allowed')] as never });
 await rows.provider('listed', 'listed');
 await rows.config('pc-retry', { retry: { attempts: 1 }, override_params: { top_p: 0.25 } });
@@ -169,6 +175,11 @@ describe('a call of a stored prompt', () => {
     assert.deepEqual([checked.status, checked.body.body.hook_results !== undefined, checked.body.hook_results !== undefined], [200, true, true], checked.text);
     const broken = await call('pp-plain/completions', question(), { 'x-gateway-provider': '@broken' });
     assert.deepEqual([broken.status, broken.body.error.message.includes('broken'), broken.body.headers], [500, true, undefined]);
+  });
+
+  it('never gives half an answer as a whole one', async () => {
+    await assert.rejects(call('pp-plain/completions', question(), { 'x-gateway-provider': '@cut' }), /fetch failed|terminated/);
+    assert.equal((await call('pp-plain/completions', question())).status, 200);
   });
 
   it('obeys the models that its provider allows', async () => {

@@ -98,6 +98,10 @@ describe('a prompt template', () => {
     assert.throws(() => contentOf(messages('{{#a}}{{#a}}{{#a}}{{/a}}{{/a}}{{/a}}'), { a: list }), isFault('variables', new RegExp(`in ${stepsMax} steps`)));
     assert.throws(() => contentOf(messages(`{{#a}}${'{{none}}'.repeat(1000)}{{/a}}`), { a: list }), isFault('variables', /steps/));
     assert.throws(() => contentOf(messages('{{#a}}{{big}}{{/a}}'), { a: list, big: 'x'.repeat(10_000) }), isFault('variables', /longer than it may be/));
+    // As texts they are in bounds, as JSON that is made of an object each time they are not.
+    const pairs = list.slice(0, 300);
+    assert.equal(contentOf(messages('{{#a}}{{#a}}{{t}}{{/a}}{{/a}}'), { a: pairs, t: 'x' }).length, 300 * 300);
+    assert.throws(() => contentOf(messages('{{#a}}{{#a}}{{o}}{{/a}}{{/a}}'), { a: pairs, o: { x: 1 } }), isFault('variables', /steps/));
     assert.throws(() => contentOf(messages('{{>a}}'), {}, { partials: { a: 'x{{>b}}', b: 'y{{>a}}' } }), isFault('prompt', new RegExp(`deeper than ${partialLevelsMax} levels, or in a circle`)));
     // Two calls of itself each would be 2^10 of them at the deepest level.
     assert.throws(() => contentOf(messages('{{>a}}'), { l: list }, { partials: { a: '{{#l}}{{>a}}{{>a}}{{/l}}' } }), RenderFault);
