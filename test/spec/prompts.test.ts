@@ -228,6 +228,8 @@ describe('versions of a prompt', () => {
     await control('PUT', '/v1/prompts/pp-with-partial', { patch: true, string: 'none', ...workspace });
     await control('PUT', '/v1/prompts/pp-with-partial/makeDefault', { version: 2, ...workspace });
     await control('DELETE', `/v1/prompts/partials/${id}`);
+    // One of this name in another workspace is another one.
+    await control('POST', '/v1/prompts/partials', { name: 'Tone', slug, string: 'of the others', workspace_id: 'ws-other' });
     assert.deepEqual((({ status, body }) => [status, body.error.code, body.error.message])(await call('pp-with-partial@1/render', { variables: {} })), [
       400, 'prompt_not_rendered', 'prompt pp-with-partial cannot be rendered: its template names the partial pp-tone, which is not there, is archived or has no such version',
     ]);
