@@ -34,6 +34,8 @@ export interface Operation {
   isAlone(input: Input): boolean;
   /** In the audit log: `created`, `updated`, `deleted`, `rotated`; null: it changes nothing. */
   readonly action: string | null;
+  /** Of its answer; 204 and 302 have no body that is read. */
+  readonly status: 200 | 204 | 302;
   /** The shape of its answer, for the docs: every member is named, and no other is there. Tests hold each answer against it. */
   readonly reply: TSchema;
   handle(context: ControlContext, input: Input): Promise<Reply> | Reply;
@@ -50,6 +52,8 @@ export interface OperationDefinition<Q extends TSchema, B extends TSchema> {
   readonly body?: B;
   readonly isAlone?: (input: Input<Static<Q>, Static<B>>) => boolean;
   readonly action?: string;
+  /** What its handler puts into `context.answer`, when that is not 200. */
+  readonly status?: Operation['status'];
   readonly reply: TSchema;
   readonly handle: (context: ControlContext, input: Input<Static<Q>, Static<B>>) => Promise<Reply> | Reply;
 }
@@ -64,9 +68,9 @@ export interface Resource {
 
 /** One operation; the types of `query` and `body` reach its handler. */
 export function operation<Q extends TSchema = TSchema, B extends TSchema = TSchema>(definition: OperationDefinition<Q, B>): Operation {
-  const { method, path, aliases = [], params = {}, scope, isPublic = false, query = null, body = null, action = null, reply } = definition;
+  const { method, path, aliases = [], params = {}, scope, isPublic = false, query = null, body = null, action = null, status = 200, reply } = definition;
   return Object.freeze({
-    method, path, aliases, params, scope: typeof scope === 'string' ? [scope] : scope, isPublic, query, body, action, reply,
+    method, path, aliases, params, scope: typeof scope === 'string' ? [scope] : scope, isPublic, query, body, action, status, reply,
     // Dispatch has checked both against the schemas that the types were made of.
     isAlone: (input: Input) => method === 'DELETE' || definition.isAlone?.(input as Input<Static<Q>, Static<B>>) === true,
     handle: (context: ControlContext, input: Input) => definition.handle(context, input as Input<Static<Q>, Static<B>>),
@@ -77,7 +81,7 @@ export function operation<Q extends TSchema = TSchema, B extends TSchema = TSche
 export const takesIdempotencyKey = ({ method, action }: Pick<Operation, 'method' | 'action'>): boolean => method === 'POST' && action !== null;
 
 /** It changes a row that there is, and can be told which version of it. */
-export const takesIfMatch = ({ method, path, action }: Pick<Operation, 'method' | 'path' | 'action'>): boolean =>
-  action !== null && action !== 'created' && (method === 'PUT' || method === 'DELETE' || path.includes('{'));
+export const takesIfMatch = ({ method, path, action, isPublic }: Pick<Operation, 'method' | 'path' | 'action' | 'isPublic'>): boolean =>
+  action !== null && !isPublic && action !== 'created' && (method === 'PUT' || method === 'DELETE' || path.includes('{'));
 
 export const defineResource = (resource: Resource): Resource => Object.freeze(resource);

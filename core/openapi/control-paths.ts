@@ -14,8 +14,7 @@ const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.
 export const pascal = (text: string): string => words(text).map(capital).join('');
 
 /** What operations are called in definitions, and in the description. */
-const verbs: Readonly<Record<string, string>> = { create: 'create', list: 'list', read: 'get', get: 'get', update: 'update', delete: 'delete', remove: 'delete' };
-const byMethod = { GET: 'list', POST: 'create', PUT: 'update', DELETE: 'delete' } as const;
+const verbs: Readonly<Record<string, string>> = { create: 'create', list: 'list', read: 'get', get: 'get', update: 'update', delete: 'delete', remove: 'delete', export: 'export' };
 
 interface Names {
   /** In camel case, such as `createConfig`. */
@@ -28,12 +27,14 @@ export function namesOf({ name, kind }: Pick<Resource, 'name' | 'kind'>, operati
   const [first = '', ...rest] = words(operationName);
   const isKnown = Object.hasOwn(verbs, first);
   const isAction = !isKnown && method !== 'GET';
-  const verb = isKnown ? verbs[first] ?? first : isAction ? first : byMethod[method];
-  const about = isKnown || isAction ? rest : [first, ...rest];
+  const nouns = [first, ...rest];
+  const verb = isKnown ? verbs[first] ?? first : isAction ? first : nouns.at(-1)?.endsWith('s') === true ? 'list' : 'get';
+  const about = isKnown || isAction ? rest : nouns.join(' ') === words(kind).join(' ') ? [] : nouns;
   const isPlural = verb === 'list' && about.length === 0;
   const singular = name.replace(/s$/, '');
   // Of what a workspace has, the name says more than the kind.
-  const subject = words(isPlural ? name : singular.endsWith(kind) ? singular : kind);
+  const plural = name.endsWith('s') ? name : `${kind}s`;
+  const subject = words(isPlural ? plural : singular.endsWith(kind) ? singular : kind);
   return { id: verb + pascal([...subject, ...about].join(' ')), summary: capital([verb, ...(isPlural || about.length > 0 ? [] : [article(subject)]), ...subject, ...about].join(' ')).replaceAll('api ', 'API ') };
 }
 
@@ -77,7 +78,9 @@ function requestBody(operation: Operation, id: string, components: Components): 
 }
 
 function answerOf(operation: Operation, id: string, components: Components): Readonly<Record<string, unknown>> {
-  const { reply, method, action } = operation;
+  const { reply, method, action, status } = operation;
+  if (status === 204) return { description: 'It is done.' };
+  if (status === 302) return { description: 'The way to go on.', headers: { location: { schema: { type: 'string' } }, 'set-cookie': { schema: { type: 'string' } } } };
   const schema = typeof reply.title === 'string' ? components.refer(reply) : components.add(`${capital(id)}Reply`, reply);
   const headers = {
     'x-gateway-request-id': { schema: { type: 'string' } },
@@ -110,7 +113,7 @@ function describeOperation(resource: Resource, name: string, operation: Operatio
     operationId: id, summary, tags: [resource.name], description: isPublic ? 'Needs no key.' : rights,
     ...(isPublic ? { security: [] } : { 'x-scopes': scope ?? [] }), ...(aliases.length === 0 ? {} : { 'x-aliases': aliases.map((path) => `/v1${path}`) }),
     ...(parameters.length === 0 ? {} : { parameters }), ...requestBody(operation, id, components),
-    responses: { 200: answerOf(operation, id, components), ...refusalsOf(operation) },
+    responses: { [operation.status]: answerOf(operation, id, components), ...refusalsOf(operation) },
   };
 }
 

@@ -1,6 +1,7 @@
 // The description of the whole API (OpenAPI 3.1), made when somebody asks for it: a fold over the routes and the operations, with the schemas that validate.
 // What it costs (tens of milliseconds, a few megabytes) no thread that serves calls ever pays.
 
+import { sessionCookie } from '../control-plane/cookies.js';
 import type { Resource } from '../control-plane/define-resource.js';
 import { Components } from './components.js';
 import { controlPaths, sharedParameters, type PathItem } from './control-paths.js';
@@ -31,13 +32,14 @@ export function describeApi(resources: readonly Resource[], version: string): Ap
     openapi: '3.1.0',
     info: { title: 'AI gateway', version, description: about, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: '/' }],
-    security: [{ gatewayKey: [] }, { bearer: [] }],
+    security: [{ gatewayKey: [] }, { bearer: [] }, { session: [] }],
     tags: [...tags].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {
         gatewayKey: { type: 'apiKey', in: 'header', name: 'x-gateway-api-key', description: 'a key of the gateway' },
         bearer: { type: 'http', scheme: 'bearer', description: 'the same key, where x-gateway-api-key is not sent' },
+        session: { type: 'apiKey', in: 'cookie', name: sessionCookie(true), description: `a person who has signed in; control operations alone. Without TLS it is called ${sessionCookie(false)}` },
       },
       parameters: { ...sharedParameters, ...callHeaders },
       responses,

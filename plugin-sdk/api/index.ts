@@ -307,8 +307,8 @@ export interface paths {
   "/v1/declarations/export": {
     parameters: {
     };
-    /** List declaration export */
-    get: operations["listDeclarationExport"];
+    /** Export a declaration */
+    get: operations["exportDeclaration"];
   };
   "/v1/guardrails": {
     parameters: {
@@ -419,14 +419,14 @@ export interface paths {
   "/v1/model-configs/pricing/{provider}/{model}": {
     parameters: {
     };
-    /** List model pricing */
-    get: operations["listModelPricing"];
+    /** Get model pricing */
+    get: operations["getModelPricing"];
   };
   "/v1/model-configs/general/{provider}/{model}": {
     parameters: {
     };
-    /** List model general */
-    get: operations["listModelGeneral"];
+    /** Get model general */
+    get: operations["getModelGeneral"];
   };
   "/v1/openapi.json": {
     parameters: {
@@ -523,8 +523,8 @@ export interface paths {
   "/v1/prompts/{promptId}/versions/{versionId}": {
     parameters: {
     };
-    /** List prompt version */
-    get: operations["listPromptVersion"];
+    /** Get prompt version */
+    get: operations["getPromptVersion"];
     /** Update prompt version */
     put: operations["updatePromptVersion"];
   };
@@ -555,8 +555,8 @@ export interface paths {
   "/v1/scim/workspaces": {
     parameters: {
     };
-    /** List scim */
-    get: operations["listScim"];
+    /** List scim mappings */
+    get: operations["listScimMappings"];
     /** Create a scim mapping */
     post: operations["createScimMapping"];
   };
@@ -599,20 +599,20 @@ export interface paths {
   "/v1/auth/login": {
     parameters: {
     };
-    /** List session login */
-    get: operations["listSessionLogin"];
+    /** Get session login */
+    get: operations["getSessionLogin"];
   };
   "/v1/auth/callback": {
     parameters: {
     };
-    /** List session callback */
-    get: operations["listSessionCallback"];
+    /** Get session callback */
+    get: operations["getSessionCallback"];
   };
   "/v1/auth/session": {
     parameters: {
     };
-    /** List session session */
-    get: operations["listSessionSession"];
+    /** Get a session */
+    get: operations["getSession"];
   };
   "/v1/auth/logout": {
     parameters: {
@@ -1668,7 +1668,7 @@ export interface components {
         workspace: string | null;
       }[];
     };
-    ListDeclarationExportReply: {
+    ExportDeclarationReply: {
       /** @enum {string} */
       object: "declaration";
       documents: Record<string, unknown>[];
@@ -2305,7 +2305,7 @@ export interface components {
       /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
       workspace_id?: string;
     };
-    ListModelPricingReply: {
+    GetModelPricingReply: {
       provider: string;
       model: string;
       pay_as_you_go: {
@@ -2447,7 +2447,7 @@ export interface components {
       /** @enum {string} */
       currency: "USD";
     };
-    ListModelGeneralReply: {
+    GetModelGeneralReply: {
       provider: string;
       model: string;
       canonical_slug: string;
@@ -3064,7 +3064,7 @@ export interface components {
       /** @enum {string} */
       role: "admin" | "manager" | "member";
     };
-    ListScimReply: {
+    ListScimMappingsReply: {
       mappings: components["schemas"]["ScimWorkspaceMapping"][];
       total_count: number;
     };
@@ -3103,7 +3103,6 @@ export interface components {
         };
       }[];
     };
-    DeleteScimMappingGroupReply: Record<string, unknown>;
     SecretReferenceSummary: {
       /** Format: uuid */
       id: string;
@@ -3199,7 +3198,7 @@ export interface components {
       /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
       workspace_id?: string;
     };
-    ListSessionSessionReply: {
+    GetSessionReply: {
       /** @constant */
       object: "session";
       /** @enum {string} */
@@ -5073,7 +5072,7 @@ export interface operations {
       default: components["responses"]["BadRequest"];
     };
   };
-  listDeclarationExport: {
+  exportDeclaration: {
     parameters: {
       query?: {
         /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
@@ -5086,7 +5085,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          "application/json": components["schemas"]["ListDeclarationExportReply"];
+          "application/json": components["schemas"]["ExportDeclarationReply"];
         };
       };
       default: components["responses"]["BadRequest"];
@@ -5658,8 +5657,6 @@ export interface operations {
   acceptInvite: {
     parameters: {
       header?: {
-        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
-        "if-match"?: components["parameters"]["ifMatch"];
         /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
         "idempotency-key"?: components["parameters"]["idempotencyKey"];
       };
@@ -5817,7 +5814,7 @@ export interface operations {
       default: components["responses"]["BadRequest"];
     };
   };
-  listModelPricing: {
+  getModelPricing: {
     parameters: {
       path: {
         /** @description id or slug */
@@ -5832,13 +5829,13 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          "application/json": components["schemas"]["ListModelPricingReply"];
+          "application/json": components["schemas"]["GetModelPricingReply"];
         };
       };
       default: components["responses"]["BadRequest"];
     };
   };
-  listModelGeneral: {
+  getModelGeneral: {
     parameters: {
       path: {
         /** @description id or slug */
@@ -5853,7 +5850,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          "application/json": components["schemas"]["ListModelGeneralReply"];
+          "application/json": components["schemas"]["GetModelGeneralReply"];
         };
       };
       default: components["responses"]["BadRequest"];
@@ -6416,7 +6413,7 @@ export interface operations {
       default: components["responses"]["BadRequest"];
     };
   };
-  listPromptVersion: {
+  getPromptVersion: {
     parameters: {
       query?: {
         /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
@@ -6638,7 +6635,7 @@ export interface operations {
       default: components["responses"]["BadRequest"];
     };
   };
-  listScim: {
+  listScimMappings: {
     parameters: {
       query?: {
         /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
@@ -6656,7 +6653,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          "application/json": components["schemas"]["ListScimReply"];
+          "application/json": components["schemas"]["ListScimMappingsReply"];
         };
       };
       default: components["responses"]["BadRequest"];
@@ -6754,12 +6751,9 @@ export interface operations {
       };
     };
     responses: {
-      200: {
+      204: {
         headers: {
           [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["DeleteScimMappingGroupReply"];
         };
       };
       default: components["responses"]["BadRequest"];
@@ -6901,7 +6895,7 @@ export interface operations {
       default: components["responses"]["BadRequest"];
     };
   };
-  listSessionLogin: {
+  getSessionLogin: {
     parameters: {
       query?: {
         /** @description a path of this gateway that the browser goes to when the person is signed in */
@@ -6909,18 +6903,15 @@ export interface operations {
       };
     };
     responses: {
-      200: {
+      302: {
         headers: {
           [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Empty"];
         };
       };
       default: components["responses"]["BadRequest"];
     };
   };
-  listSessionCallback: {
+  getSessionCallback: {
     parameters: {
       query?: {
         code?: string;
@@ -6929,18 +6920,15 @@ export interface operations {
       };
     };
     responses: {
-      200: {
+      302: {
         headers: {
           [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Empty"];
         };
       };
       default: components["responses"]["BadRequest"];
     };
   };
-  listSessionSession: {
+  getSession: {
     parameters: {
     };
     responses: {
@@ -6949,7 +6937,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          "application/json": components["schemas"]["ListSessionSessionReply"];
+          "application/json": components["schemas"]["GetSessionReply"];
         };
       };
       default: components["responses"]["BadRequest"];

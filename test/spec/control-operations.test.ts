@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
-import type { Operation } from '../../core/control-plane/define-resource.js';
+import { takesIfMatch, type Operation } from '../../core/control-plane/define-resource.js';
 import { resources } from '../../core/control-plane/resources/index.js';
 import { isPublicControl } from '../../core/router/routes.js';
 import { checkReply, openPlaces } from '../support/reply-schema.js';
@@ -200,6 +200,7 @@ describe('the operations of the control plane', () => {
       if (!isNone(entry.conflict)) isRefused(name, 'conflict', await send(await entry.conflict(stage, target)), 409, 'AB07');
 
       const isConditional = entry.isConditional ?? names.length > 0;
+      if (takesIfMatch(operation)) assert.ok(isConditional, `${name} takes if-match, says its description`);
       const stale = await send(target, { headers: { 'if-match': '"0"' } });
       if (isConditional) isRefused(name, 'stale', stale, 412, 'AB07');
       else isRefused(name, 'if-match', stale, 400, 'AB01', 'if-match');

@@ -24,6 +24,7 @@ export function faultsOf(schema: TSchema, value: unknown): readonly string[] {
 /** `operation` undefined: there is none at this path. */
 export function checkReply(operation: Operation | undefined, status: number, body: unknown, name: string): void {
   const schema = status >= 400 ? errorSchema : operation?.reply ?? assert.fail(`${name} is answered with ${status}, and is no operation`);
+  if (status < 400) assert.equal(status, operation?.status, `${name} is answered with another status than its definition says`);
   const faults = faultsOf(schema, body);
   assert.deepEqual(faults, [], `${name} (${status}) answers otherwise than its schema says:\n  ${faults.join('\n  ')}`);
 }

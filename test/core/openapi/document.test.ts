@@ -114,7 +114,7 @@ describe('the description of the API', () => {
     const offering = operations.filter((each) => parameters(each).includes('ifMatch')).map(({ operation }) => operation.operationId);
     for (const id of ['updateConfig', 'deleteApiKey', 'rotateApiKey', 'updateOrganisation']) assert.ok(offering.includes(id), id);
     for (const id of ['createConfig', 'createApiKey', 'listConfigs']) assert.ok(!offering.includes(id), id);
-    assert.equal(takesIfMatch({ method: 'GET', path: '/x/{id}', action: null }), false);
+    assert.equal(takesIfMatch({ method: 'GET', path: '/x/{id}', action: null, isPublic: false }), false);
   });
 });
 
@@ -128,6 +128,10 @@ describe('names of operations', () => {
     ['integrations', 'integration', 'updateModels', 'PUT', 'updateIntegrationModels', 'Update integration models'],
     ['integrations', 'integration', 'models', 'GET', 'listIntegrationModels', 'List integration models'],
     ['organisation', 'organisation', 'readDefaults', 'GET', 'getOrganisationDefaults', 'Get organisation defaults'],
+    ['prompts', 'prompt', 'version', 'GET', 'getPromptVersion', 'Get prompt version'],
+    ['declarations', 'declaration', 'export', 'GET', 'exportDeclaration', 'Export a declaration'],
+    ['scim', 'scim-mapping', 'list', 'GET', 'listScimMappings', 'List scim mappings'],
+    ['sessions', 'session', 'session', 'GET', 'getSession', 'Get a session'],
     ['invites', 'invite', 'cancel', 'DELETE', 'cancelInvite', 'Cancel an invite'],
     ['workspace-members', 'member', 'read', 'GET', 'getWorkspaceMember', 'Get a workspace member'],
     ['prompts', 'prompt', 'makeDefault', 'PUT', 'makePromptDefault', 'Make prompt default'],

@@ -162,7 +162,7 @@ export const scimResource = defineResource({
       handle: (context, { query }) => listGroups(context, query),
     }),
     removeGroup: operation({
-      method: 'DELETE', path: '/scim/Groups/{id}', scope: 'organisation_users.delete', action: 'deleted', reply: object({}),
+      method: 'DELETE', path: '/scim/Groups/{id}', scope: 'organisation_users.delete', action: 'deleted', status: 204, reply: object({}),
       handle: (context, { params }) => removeGroup(context, params.id ?? ''),
     }),
   },

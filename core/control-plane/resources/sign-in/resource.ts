@@ -161,8 +161,8 @@ export const signInResource = defineResource({
   name: 'sign-in',
   kind: 'session',
   operations: {
-    login: operation({ method: 'GET', path: '/auth/login', scope: null, isPublic: true, query: loginQuery, reply: nothing, handle: (context, { query }) => login(context, query) }),
-    callback: operation({ method: 'GET', path: '/auth/callback', scope: null, isPublic: true, query: callbackQuery, reply: nothing, handle: (context, { query }) => callback(context, query) }),
+    login: operation({ method: 'GET', path: '/auth/login', scope: null, isPublic: true, status: 302, query: loginQuery, reply: nothing, handle: (context, { query }) => login(context, query) }),
+    callback: operation({ method: 'GET', path: '/auth/callback', scope: null, isPublic: true, status: 302, query: callbackQuery, reply: nothing, handle: (context, { query }) => callback(context, query) }),
     session: operation({ method: 'GET', path: '/auth/session', scope: null, isPublic: true, reply: sessionReply, handle: (context) => whoAmI(context) }),
     logout: operation({ method: 'POST', path: '/auth/logout', scope: null, isPublic: true, action: 'deleted', reply: nothing, handle: (context) => logout(context) }),
   },
