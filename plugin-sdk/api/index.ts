@@ -1679,6 +1679,7 @@ export interface components {
     };
     CreateGuardrailBody: {
       name: string;
+      slug?: string;
       checks: {
         /** @description of a check, such as default.regexMatch */
         id: string;
