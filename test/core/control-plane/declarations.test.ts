@@ -105,6 +105,14 @@ describe('declared files', () => {
     assert.deepEqual(changesOf(await applied(control, {}, { prune: true, source: 'others' })), []);
   });
 
+  it('take over what files of another name made', async () => {
+    const control = await startControl();
+    await applied(control, file, { source: 'old' });
+    assert.deepEqual(changesOf(await applied(control, file, { source: 'new' })), []);
+    assert.deepEqual(changesOf(await applied(control, {}, { source: 'old', prune: true })), []);
+    assert.equal(changesOf(await applied(control, {}, { source: 'new', prune: true })).length, 6);
+  });
+
   it('are applied once when several apply them at the same time', async () => {
     const control = await startControl();
     const replies = await Promise.all(Array.from({ length: 4 }, () => apply(control, file)));
