@@ -55,6 +55,17 @@ describe('prompts', () => {
     assert.deepEqual((await refused(control, 'PUT', `${path}/makeDefault`, { version: 1 })).slice(0, 2), [404, 'string']);
   });
 
+  it('hold the provider of their published version', async () => {
+    const control = await withProvider();
+    const { id } = await done(control, 'POST', '/v1/prompts', { name: 'P', slug: 'pp-p', string: 'x', ...fields });
+    const held = [409, null, 'virtual key main is in use by the prompt pp-p; change them first'];
+    assert.deepEqual(await refused(control, 'DELETE', '/v1/virtual-keys/main'), held);
+    await done(control, 'PUT', `/v1/prompts/${id}`, { patch: true, virtual_key: null, model: '@main/m', publish: true });
+    assert.deepEqual(await refused(control, 'DELETE', '/v1/virtual-keys/main'), held);
+    await done(control, 'DELETE', `/v1/prompts/${id}`);
+    await done(control, 'DELETE', '/v1/virtual-keys/main');
+  });
+
   it('have partials that stand in no circle', async () => {
     const control = await withProvider();
     await partial(control, 'pp-a', 'x');

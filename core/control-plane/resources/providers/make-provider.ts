@@ -1,10 +1,12 @@
 // A workspace's provider: how it is made, by itself or with the integration that it uses, and how it goes.
 
 import { fail } from '../../../errors/gateway-error.js';
+import { slugOfModel } from '../../../plan/compile.js';
 import type { Stored } from '../../../storage/change.js';
 import { apiKeys } from '../../../storage/tables/api-keys.js';
 import { configs } from '../../../storage/tables/configs.js';
 import { integrations, type IntegrationRow } from '../../../storage/tables/integrations.js';
+import { prompts, promptVersions } from '../../../storage/tables/prompts.js';
 import { providers, type ProviderRow } from '../../../storage/tables/providers.js';
 import type { ControlContext } from '../../context.js';
 import { slugFrom } from '../../slugs.js';
@@ -59,6 +61,11 @@ export async function refuseUsed(context: ControlContext, { row }: Stored<Provid
   for await (const { row: config } of repository.each(configs, { index: 'workspace', parts: [row.workspaceId] })) {
     if (users.length === usersShown) break;
     if (config.providers.includes(row.id)) users.push(`the config ${config.slug}`);
+  }
+  for await (const { row: prompt } of repository.each(prompts, { index: 'workspace', parts: [row.workspaceId] })) {
+    if (users.length === usersShown) break;
+    const version = (await repository.get(promptVersions, prompt.publishedId))?.row;
+    if ((version?.provider ?? slugOfModel(version?.model)) === row.slug) users.push(`the prompt ${prompt.slug}`);
   }
   if (users.length > 0) throw fail('ROW_IN_USE', { kind, id: row.slug, users: users.join(', '), advice: 'change them first' });
 }
