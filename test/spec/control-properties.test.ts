@@ -124,6 +124,6 @@ describe('calls that are made up', () => {
     process.stdout.write(`# control-properties: ${sum('done')} calls done, ${sum('wrong')} refused that the schemas refuse, ${sum('refused')} for other reasons\n`);
     if (process.env.GATEWAY_TEST_RUNS !== undefined) for (const [name, told] of Object.entries(found)) process.stdout.write(`# ${name} ${JSON.stringify(told)}\n`);
     // Else they would look at nothing but refusals.
-    assert.ok(sum('done') > sum('wrong') / 2 && sum('wrong') > 20);
+    assert.ok(sum('done') > 100 && sum('wrong') > 5);
   });
 });
