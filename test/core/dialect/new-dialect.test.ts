@@ -165,7 +165,7 @@ async function call(body: object, answer: (listener: UpstreamListener) => void, 
       plans: { find: () => plan, acquire() {}, release() {} },
       breakers: services.breakers, logger: { error: (message: string) => assert.fail(message) }, metrics: { add() {} }, cacheFaults: { add: (_: string, fault: string) => assert.fail(fault) },
       record: (given: LogRecord) => { resolve(given); return true; },
-      hostOf: () => assert.fail('no host here'), inFlight: new InFlight(), refreshed: new Refreshed(), responses: { keeps: false },
+      headerMetadata: null, hostOf: () => assert.fail('no host here'), inFlight: new InFlight(), refreshed: new Refreshed(), responses: { keeps: false },
     };
     new Pipeline(used as unknown as PipelineServices).handle(exchange);
   });

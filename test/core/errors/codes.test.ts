@@ -65,7 +65,8 @@ describe('the table of errors', () => {
   });
 
   it('has no two codes with one message', () => {
-    const messages = entries.map(([, { message }]) => message);
+    // What is wrong with somebody's file says it all itself.
+    const messages = entries.map(([, { message }]) => message).filter((message) => message !== '{reason}');
     assert.equal(new Set(messages).size, messages.length);
   });
 });

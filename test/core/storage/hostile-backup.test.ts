@@ -52,7 +52,7 @@ const lastAudit = (all: Line[]): Line => all.findLast((line) => 'audit' in line)
 const integration = (configurations: string): Line => ({
   raw: `{"table":"integration","id":"i","row":${JSON.stringify({
     id: 'i', organisationId: 'o', workspaceId: null, slug: 'i', name: 'i', description: null, aiProviderId: 'openai', status: 'active', isPrivate: false, sealedKey: null, maskedKey: null, configurations: 'HERE',
-    sealedConfigurations: null, maskedConfigurations: {}, customHost: null, sealedHeaders: null, headerNames: [], allowAllModels: true, models: [], sealedModelHeaders: null,
+    sealedConfigurations: null, maskedConfigurations: {}, customHost: null, sealedHeaders: null, headerNames: [], allowAllModels: true, models: [], sealedModelHeaders: null, secretMappings: [],
     globalAccess: { enabled: true, usage_limits: null, rate_limits: [] }, workspaces: {}, pricingAdjustments: null, createdAtMs: 1, updatedAtMs: 1,
   }).replace('"HERE"', configurations)}}`,
 });
