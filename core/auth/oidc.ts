@@ -8,6 +8,7 @@ import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import type { OidcSettings } from '../settings/read.js';
 import type { UpstreamClient } from '../upstream/client.js';
 import { fetchBytes } from '../upstream/fetch-bytes.js';
+import { plainEmail } from './email.js';
 
 type Library = typeof import('openid-client');
 
@@ -83,14 +84,14 @@ export class OidcClient {
       if (claims === undefined) throw new Error('the issuer gave no ID token');
       const named: Readonly<Record<string, unknown>> = { ...claims };
       const isComplete = typeof named.email === 'string' && named[this.settings.groupsClaim] !== undefined;
-      const more = isComplete || config.serverMetadata().userinfo_endpoint === undefined ? {} : await library.fetchUserInfo(config, tokens.access_token, claims.sub);
-      return this.#personOf({ ...more, ...named });
+      const more: Readonly<Record<string, unknown>> = isComplete || config.serverMetadata().userinfo_endpoint === undefined ? {} : { ...await library.fetchUserInfo(config, tokens.access_token, claims.sub) };
+      return this.#personOf({ ...more, ...named, ...provedEmail(named, more) });
     });
   }
 
   #personOf(claims: Readonly<Record<string, unknown>>): SignedIn {
     const text = (name: string): string => (typeof claims[name] === 'string' ? claims[name].slice(0, textCharsMax) : '');
-    const email = text('email').trim().toLowerCase();
+    const email = plainEmail(text('email').trim());
     const subject = text('sub');
     const [first = '', ...last] = text('name').split(' ');
     return {
@@ -166,6 +167,12 @@ export class OidcClient {
       throw fail('SIGN_IN_FAILED', { reason: plainReason(thrown) }, thrown);
     }
   }
+}
+
+/** An address, and whether it is verified, by the same document: what one says of its address proves nothing of that in the other. */
+function provedEmail(named: Readonly<Record<string, unknown>>, more: Readonly<Record<string, unknown>>): { readonly email: unknown; readonly email_verified: unknown } {
+  const { email, email_verified: isVerified } = typeof named.email === 'string' ? named : more;
+  return { email, email_verified: named.email === more.email ? named.email_verified ?? more.email_verified : isVerified };
 }
 
 function groupsOf(claims: Readonly<Record<string, unknown>>, name: string): readonly string[] | null {

@@ -1,6 +1,7 @@
 // Who a call is made for, as the rows say it now: the person behind a key of type workspace-user or behind a session, and what the role of that person
 // leaves of what the key may do. Looked at for each call, so that nobody keeps what was taken away. A service has no person, and stays as it is.
 
+import { plainEmail } from '../auth/email.js';
 import { actsEverywhere, ownKeyScopes, scopesOfRole } from '../auth/roles.js';
 import { scopesOfType } from '../auth/scopes.js';
 import { parseJsonObject } from '../body/parse.js';
@@ -67,7 +68,7 @@ async function keyHolder(caller: Caller, repository: Repository): Promise<Caller
 
 /** A token may name its person by the address. */
 async function personNamed(repository: Repository, organisationId: string, name: string): Promise<Stored<UserRow> | undefined> {
-  const stored = await repository.get(users, name) ?? await repository.find(users, 'email', [organisationId, name.toLowerCase()]);
+  const stored = await repository.get(users, name) ?? await repository.find(users, 'email', [organisationId, plainEmail(name)]);
   return stored?.row.organisationId === organisationId ? stored : undefined;
 }
 

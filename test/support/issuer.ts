@@ -24,6 +24,8 @@ export interface Behaviour {
   readonly failing: Map<string, number>;
   /** Paths that are not answered. */
   readonly silent: Set<string>;
+  /** What it says of the person at /userinfo; undefined: there is no such place. */
+  userinfo: Record<string, unknown> | undefined;
   /** The same code counts again. */
   isForgetful: boolean;
 }
@@ -60,7 +62,7 @@ export async function startIssuer(): Promise<TestIssuer> {
   const other = await makeKey();
   const codes = new Map<string, URLSearchParams>();
   const asked: string[] = [];
-  const behaviour: Behaviour = { claims: {}, issuer: undefined, isForged: false, isUnsigned: false, failing: new Map(), silent: new Set(), isForgetful: false };
+  const behaviour: Behaviour = { claims: {}, issuer: undefined, isForged: false, isUnsigned: false, failing: new Map(), silent: new Set(), userinfo: undefined, isForgetful: false };
   let url = '';
 
   const tokenOf = async (query: URLSearchParams): Promise<string> => {
@@ -84,8 +86,9 @@ export async function startIssuer(): Promise<TestIssuer> {
       case '/.well-known/openid-configuration':
         return send(200, {
           issuer: behaviour.issuer ?? url, authorization_endpoint: `${url}/authorize`, token_endpoint: `${url}/token`, jwks_uri: `${url}/jwks`, response_types_supported: ['code'],
-          subject_types_supported: ['public'], id_token_signing_alg_values_supported: ['RS256'], code_challenge_methods_supported: ['S256'],
+          ...(behaviour.userinfo === undefined ? {} : { userinfo_endpoint: `${url}/userinfo` }), subject_types_supported: ['public'], id_token_signing_alg_values_supported: ['RS256'], code_challenge_methods_supported: ['S256'],
         });
+      case '/userinfo': return send(200, { sub: 'person-1', ...behaviour.userinfo });
       case '/jwks': return send(200, { keys: [key.shown] });
       case '/token': {
         const form = await bodyOf(request);

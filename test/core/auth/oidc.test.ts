@@ -85,6 +85,25 @@ describe('the client of the issuer', () => {
     await assert.rejects(oidc.finish(back, { ...secrets, state: 'another' }), /the sign-in failed/);
   });
 
+  it('takes an address for verified when the document that names it says so, and no other', async () => {
+    const cases: readonly (readonly [claims: Record<string, unknown>, userinfo: Record<string, unknown>, email: string | undefined, isVerified: boolean])[] = [
+      [{ email: 'victim@example.com', email_verified: undefined, groups: undefined }, { email: 'attacker@example.com', email_verified: true }, 'victim@example.com', false],
+      [{ email: undefined, email_verified: true, groups: undefined }, { email: 'victim@example.com' }, 'victim@example.com', false],
+      [{ email: 'victim@example.com', email_verified: false, groups: undefined }, { email: 'victim@example.com', email_verified: true }, 'victim@example.com', false],
+      [{ email: 'ada@example.com', email_verified: undefined, groups: undefined }, { email: 'ada@example.com', email_verified: true }, 'ada@example.com', true],
+      [{ email: undefined, email_verified: undefined }, { email: 'ada@example.com', email_verified: true }, 'ada@example.com', true],
+      [{ email: 'mi\u212ae@Example.com' }, {}, 'mi\u212ae@example.com', true],
+    ];
+    for (const [claims, userinfo, email, isVerified] of cases) {
+      Object.assign(issuer.behaviour, { claims, userinfo });
+      const { oidc } = client();
+      const { url, ...secrets } = await oidc.begin(callback);
+      const person = await oidc.finish(new URL(await issuer.authorize(url)), secrets);
+      assert.deepEqual([person.email, person.isVerified], [email, isVerified], JSON.stringify([claims, userinfo]));
+    }
+    Object.assign(issuer.behaviour, { claims: {}, userinfo: undefined });
+  });
+
   it('is sent to no private address by what the issuer says', async () => {
     const { oidc } = client({ issuer: issuer.url.replace('127.0.0.1', 'localhost') });
     issuer.behaviour.issuer = issuer.url.replace('127.0.0.1', 'localhost');
