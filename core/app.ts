@@ -15,6 +15,7 @@ import { LogWorker } from './log-worker.js';
 import { RingMemory } from './logs/ring.js';
 import { catalogueOf, type Catalogue } from './registry/catalogue.js';
 import { Registry } from './registry/registry.js';
+import { descriptorLimit } from './server/descriptors.js';
 import { reservePort } from './server/listener.js';
 import { loadUws } from './server/uws.js';
 import { checkMasterKey, loadMasterKey } from './settings/master-key.js';
@@ -30,6 +31,9 @@ import { DataThread, type SharedMemory } from './thread.js';
 import { gatewayVersion } from './version.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 import type { ThreadData, ThreadMessage } from './thread-entry.js';
+
+/** Descriptors that a thread has open at once while it loads its files, about twice over. */
+const descriptorsOfStart = 256;
 
 /** A thread that needs longer to close its app, at an exit without a stop, is stuck. */
 const closeTimeoutMs = 500;
@@ -132,9 +136,13 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
     if (current !== undefined && current !== control) worker.attachControl(current);
   };
   try {
-    // All at once: each reads the stored rows for itself.
-    const started = await Promise.allSettled(Array.from({ length: settings.threads - 1 }, (_, index) => startWorker(index + 1)));
-    for (const each of started) if (each.status === 'rejected') throw each.reason;
+    // Side by side, since each reads the stored rows for itself; as far as there are descriptors for the files that a thread loads.
+    const atOnce = Math.max(1, Math.floor((descriptorLimit() ?? Infinity) / descriptorsOfStart));
+    for (let from = 1; from < settings.threads; from += atOnce) {
+      const indexes = Array.from({ length: Math.min(atOnce, settings.threads - from) }, (_, index) => from + index);
+      const started = await Promise.allSettled(indexes.map(startWorker));
+      for (const each of started) if (each.status === 'rejected') throw each.reason;
+    }
   } catch (thrown) {
     await stop(0);
     throw thrown;

@@ -13,7 +13,7 @@ import { openWire, type Wire } from '../support/wire.js';
 const upstream = await startUpstream();
 const gateway = await startTestGateway({ GATEWAY_REQUESTS_MAX: '5', GATEWAY_BODY_DEADLINE_MS: '600', GATEWAY_BODY_RATE_MIN: '100000' });
 const limited = await startTestGateway({ GATEWAY_CLIENT_CONNECTIONS_MAX: '40', GATEWAY_CLIENT_CONNECTIONS_PER_ADDRESS_MAX: '10', GATEWAY_TRUSTED_PROXIES: '127.0.0.2' });
-const descriptors = 160;
+const descriptors = 256;
 const small = await startChildGateway({ GATEWAY_LOG_LEVEL: 'error' }, { descriptors });
 
 const chat = JSON.stringify({ model: 'gpt-test', messages: [{ role: 'user', content: 'x' }] });
