@@ -51,6 +51,21 @@ describe('declared files', () => {
     assert.deepEqual([config.status, config.body.version], [200, 1]);
   });
 
+  it('show what is stored to nobody who may not read it', async () => {
+    const control = await startControl();
+    await applied(control, file);
+    const { body } = await control.call('POST', '/v1/api-keys/organisation/service', { name: 'writer', scopes: ['organisation_settings.update', 'configs.create', 'configs.update', 'configs.delete'] });
+    const as = String(body.key);
+    const probe = (documents: readonly Document[], more: object): Promise<TestReply> => control.call('POST', '/v1/declarations/apply', { documents, ...more }, { as });
+    for (const [documents, more] of [
+      [[{ configs: [{ slug: 'main', config: { retry: { attempts: 1 } } }] }], { dry_run: true }], [[{ configs: file.configs }], { dry_run: true }], [[], { dry_run: true, prune: true }],
+    ] as const) {
+      const reply = await probe(documents, more);
+      assert.deepEqual([reply.status, Object(reply.body.error).code, JSON.stringify(reply.body).includes('fallback')], [403, 'AB03', false], JSON.stringify(reply.body));
+    }
+    assert.equal((await probe([{ configs: [{ slug: 'own', config: { retry: { attempts: 1 } } }] }], { source: 'own' })).status, 200, 'what is made anew shows nothing');
+  });
+
   it('are told as they would be by a dry run, which writes nothing', async () => {
     const control = await startControl();
     const before = await everyStored(control);

@@ -6,7 +6,7 @@ import { fail, isGatewayError } from '../../../errors/gateway-error.js';
 import { CommitConflict, type Stored } from '../../../storage/change.js';
 import { declarations, type DeclarationRow, type DeclaredObject } from '../../../storage/tables/declarations.js';
 import { workspaces, type WorkspaceRow } from '../../../storage/tables/workspaces.js';
-import { ControlContext } from '../../context.js';
+import { ControlContext, scopeFault } from '../../context.js';
 import type { Declared, DeclaredPlace, Members } from '../../define-declared.js';
 import { nextTurn } from '../../next-turn.js';
 import type { Row } from '../../../storage/define-table.js';
@@ -66,6 +66,11 @@ export async function applyDocuments(context: ControlContext, known: readonly De
       if (!isMoved || tries === triesMax) throw thrown;
     }
   }
+}
+
+/** The answer shows what was there before. Throws SCOPE_MISSING, ROLE_MISSING. */
+export function requireRead({ caller }: ControlContext, { readScopes }: Declared): void {
+  if (readScopes.length > 0 && !readScopes.some((scope) => caller.scopes.includes(scope))) throw scopeFault(caller, ...readScopes);
 }
 
 interface Placed {
@@ -162,6 +167,7 @@ class Application {
     const early = Object.fromEntries(Object.entries(members).filter(([member]) => !declared.late.includes(member)));
     const stored = await declared.find(place, name);
     if (stored !== undefined) {
+      requireRead(place.context, declared);
       this.#done.set(each.entry, { id: stored.row.id, before: await declared.view(place.context, stored) });
       if (each.entry.isImplied) return requireSame(each.entry, await this.#viewNow(this.#draft, each));
       const defaults = Object.fromEntries(Object.entries(declared.defaults).filter(([member]) => !declared.late.includes(member)));
@@ -293,6 +299,7 @@ class Application {
     const found = await this.#found(object);
     if (found?.declared.remove === undefined) return;
     const { declared, place, stored } = found;
+    requireRead(place.context, declared);
     const before = await declared.view(place.context, stored);
     const versionBefore = this.#draft.row(declared.table, object.id)?.before?.version ?? stored.version;
     await found.declared.remove(place, stored);

@@ -10,6 +10,7 @@ import type { ControlContext } from '../../context.js';
 import { DeclaredSecret, type Declared, type Members } from '../../define-declared.js';
 import { nextTurn } from '../../next-turn.js';
 import { isStored } from './differences.js';
+import { requireRead } from './apply.js';
 import { entriesMax } from './entries.js';
 
 export interface Exported {
@@ -41,7 +42,7 @@ export async function exportDocuments(context: ControlContext, known: readonly D
   const slugs = await workspaceSlugs(context);
   const found: Found[] = [];
   for (const declared of known) {
-    if (declared.readScopes.length > 0 && !declared.readScopes.some((scope) => context.has(scope))) throw fail('SCOPE_MISSING', { scope: declared.readScopes.join(' or ') });
+    requireRead(context, declared);
     const rows: Found[] = [];
     for await (const stored of declared.all(context)) {
       const workspaceId = declared.workspaceIdOf(stored.row);
