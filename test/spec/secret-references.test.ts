@@ -136,6 +136,12 @@ describe('a secret reference', () => {
     assert.equal((await control('PUT', '/v1/integrations/mine', { configurations: { custom_host: 'https://evil.example/v1' } }, workspaceKey)).status, 403);
     assert.equal((await control('PUT', '/v1/integrations/mine/models', { models: [{ slug: 'm', enabled: true, configurations: { custom_host: 'https://evil.example/v1' } }] }, workspaceKey)).status, 403);
     assert.equal((await control('PUT', '/v1/integrations/mine', { secret_mappings: [] })).body.error.param, 'key');
+    // Providers repeat the name of an organization that they do not know, or a version.
+    const open = [{ target_field: 'key', secret_reference_id: 'acme-env' }, { target_field: 'configurations.openai_organization', secret_reference_id: 'acme-env' }];
+    const shown = await control('PUT', '/v1/integrations/mine', { secret_mappings: open }, workspaceKey);
+    assert.deepEqual([shown.status, shown.body.error.param], [403, 'secret_mappings.1.target_field']);
+    assert.equal((await control('PUT', '/v1/integrations/mine', { secret_mappings: open })).status, 200);
+    assert.equal((await control('PUT', '/v1/integrations/mine', { secret_mappings: open }, workspaceKey)).status, 200, 'as it was');
     for (const [mapping, param] of [
       [{ target_field: 'custom_host', secret_reference_id: 'acme-env' }, 'secret_mappings.0.target_field'], [{ target_field: 'configurations.custom_host', secret_reference_id: 'acme-env' }, 'secret_mappings.0.target_field'],
       [{ target_field: 'configurations.nothing', secret_reference_id: 'acme-env' }, 'secret_mappings.0.target_field'],

@@ -9,7 +9,7 @@ import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import type { DeclaredReference, Members } from '../../define-declared.js';
 import { named } from '../../envelope.js';
-import { parameterName } from '../integrations/credentials.js';
+import { isSecretMember, parameterName } from '../integrations/credentials.js';
 import { idCharsShown } from './find-row.js';
 
 const mapping = named('SecretMapping', object({
@@ -43,7 +43,7 @@ export interface GivenMappings {
 
 type Given = Static<typeof secretMappingsField> | undefined;
 
-/** As the row keeps them; what is not said stays. Throws FIELD_INVALID, REFERENCE_UNKNOWN, WORKSPACE_FOREIGN. */
+/** As the row keeps them; what is not said stays. Throws FIELD_INVALID, REFERENCE_UNKNOWN, WORKSPACE_FOREIGN, ACTION_FORBIDDEN. */
 export async function checkedMappings(
   context: ControlContext, plugin: ProviderPlugin, given: Given, integration: { readonly workspaceId: string | null }, before: IntegrationRow['secretMappings'],
 ): Promise<IntegrationRow['secretMappings']> {
@@ -58,6 +58,9 @@ export async function checkedMappings(
     const stored = await context.byIdOrSlug(secretReferences, each.secret_reference_id, [context.caller.organisationId]);
     if (stored === undefined || stored.row.organisationId !== context.caller.organisationId) throw fail('REFERENCE_UNKNOWN', { param: `${place}.secret_reference_id`, kind: 'secret reference', id });
     if (integration.workspaceId !== null && !isOpenTo(stored.row, integration.workspaceId)) throw fail('WORKSPACE_FOREIGN', { param: `${place}.secret_reference_id`, kind: 'secret reference', id });
+    const isBefore = before.some((other) => other.target_field === field && other.secret_reference_id === stored.row.id);
+    // What is no secret to a provider it repeats: in answers, in the errors about it, on its pages.
+    if (!context.isOrganisationKey && !isBefore && !isHidden(field, plugin)) throw fail('ACTION_FORBIDDEN', { reason: `${field} is no secret to the provider, which may repeat it; have a secret reference mapped to it with a key of the organisation`, param: `${place}.target_field` });
     mappings.push({ target_field: field, secret_reference_id: stored.row.id, secret_key: each.secret_key || null, value_format: each.value_format ?? null });
     // Written with the mapping, so that it is not removed at the same time.
     if (!touched.has(stored.row.id) && !before.some((other) => other.secret_reference_id === stored.row.id)) context.change.update(stored, stored.row);
@@ -73,6 +76,8 @@ function fieldOf(written: string, plugin: ProviderPlugin, param: string): string
   if (known === undefined) throw fail('FIELD_INVALID', { param, reason: 'must be key, or configurations. and a parameter of the provider' });
   return `configurations.${known}`;
 }
+
+const isHidden = (field: string, plugin: ProviderPlugin): boolean => field === 'key' || isSecretMember(plugin, field.slice('configurations.'.length));
 
 type Addressed = Pick<IntegrationRow, 'customHost' | 'configurations' | 'sealedConfigurations' | 'secretMappings' | 'models'>;
 

@@ -57,7 +57,7 @@ export const parameterName = (written: string, plugin: ProviderPlugin): string |
   return name === undefined || Object.hasOwn(ways, name) || name === 'custom_host' || name === 'custom_headers' ? undefined : name;
 };
 
-const isSecretMember = (plugin: ProviderPlugin, name: string): boolean => {
+export const isSecretMember = (plugin: ProviderPlugin, name: string): boolean => {
   const schema: Members = { ...plugin.params.properties[name] };
   // An object whose members nobody names may hold anything.
   return schema.secret === true || isSecretName(name) || (schema.type === 'object' && schema.additionalProperties === true);
