@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { readDocuments } from '../../../core/declare/read-documents.js';
 import { absentSecret } from '../../../core/storage/sealer.js';
 import { configs } from '../../../core/storage/tables/configs.js';
 import { integrations } from '../../../core/storage/tables/integrations.js';
@@ -197,6 +198,23 @@ describe('declared files', () => {
     }], 'team']);
     assert.deepEqual(Object((await control.call('GET', '/v1/declarations/export?workspace_id=first-workspace')).body.documents).length, 1);
     assert.deepEqual(changesOf(await applied(control, {}, { prune: true })).filter((each) => each.startsWith('remove')).length, 6);
+  });
+
+  it('are exported so that texts which look like variables stay texts, and keys that are rotated get a secret of their own', async () => {
+    const control = await startControl();
+    const string = 'Not a variable: ${env:ADMIN_KEY}, $${env:TWICE}, {{>tone}}';
+    const document = {
+      prompt_partials: [{ slug: 'tone', string: '${env:TONE}' }], prompts: [{ slug: 'asked', string, model: 'm', virtual_key: 'east' }], integrations: [{ slug: 'east', ai_provider_id: 'mock' }],
+      api_keys: [{ name: 'turning', rotation_policy: { rotation_period: 'weekly' } }],
+    };
+    await applied(control, document);
+    const exported = (await control.call('GET', '/v1/declarations/export')).body;
+    const { documents } = readDocuments([{ name: 'exported.yaml', text: JSON.stringify(Object(exported.documents).at(-1)) }], {});
+    assert.equal(Object(documents[0]).prompts[0].string, string);
+    const second = await startControl();
+    assert.deepEqual(changesOf(await applied(second, documents as readonly Document[])).sort(), ['create api_keys turning', 'create integrations east', 'create prompt_partials tone', 'create prompts asked', 'create providers east']);
+    assert.deepEqual(changesOf(await applied(control, documents as readonly Document[])), []);
+    assert.deepEqual(exported.variables, []);
   });
 
   it('leave limits of a provider that came with an integration, and refuse one that is another\'s', async () => {

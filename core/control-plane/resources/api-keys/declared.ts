@@ -80,6 +80,8 @@ export const apiKeysDeclared = declareResource<ApiKeyRow>({
       },
     };
   },
+  // One that is rotated has another secret soon: where the file is applied, it gets one of its own.
+  exported: (_context, { row }) => (row.rotationPolicy === null ? {} : { key: undefined }),
   create: async (place, entry) => {
     const { context } = place;
     refuseRotation(entry);

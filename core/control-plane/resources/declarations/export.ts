@@ -101,8 +101,8 @@ function entryOf(declared: Declared, view: Members, name: string, variableOf: (s
 
 function plain(value: unknown, variableOf: (secret: DeclaredSecret) => string): unknown {
   if (value instanceof DeclaredSecret) return `\${env:${variableOf(value)}}`;
-  // What looks like a variable was none.
-  if (typeof value === 'string') return value.replaceAll('${env:', '$${env:');
+  // What looks like a variable was none. A function: in a text, `$$` would stand for one `$`.
+  if (typeof value === 'string') return value.replaceAll('${env:', () => '$${env:');
   if (Array.isArray(value)) return value.map((each) => plain(each, variableOf));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined).map(([name, each]) => [name, plain(each, variableOf)]));
