@@ -77,7 +77,7 @@ describe('prompts', () => {
     await done(control, 'PUT', '/v1/prompts/partials/pp-c', { string: '{{>pp-a}} {{>pp-b}}' });
   });
 
-  it('keep their last 100 versions, and those that are published or labelled', async () => {
+  it('keep 100 versions, and among them those that are published or labelled', async () => {
     const control = await withProvider();
     const { id } = await done(control, 'POST', '/v1/prompts', { name: 'P', string: '1', ...fields });
     await done(control, 'PUT', `/v1/prompts/${id}`, { patch: true, string: '2' });
@@ -88,6 +88,19 @@ describe('prompts', () => {
     assert.equal((await done(control, 'GET', `/v1/prompts/${id}@staging`)).string, '2');
     assert.equal((await control.call('GET', `/v1/prompts/${id}@5`)).status, 404);
     await done(control, 'DELETE', `/v1/prompts/${id}`);
+  });
+
+  it('keep the version of a partial that a template in use names by its number', async () => {
+    const control = await withProvider();
+    await partial(control, 'pp-a', '1');
+    const path = '/v1/prompts/partials/pp-a';
+    for (const string of ['2', '3']) await done(control, 'PUT', path, { string });
+    await done(control, 'POST', '/v1/prompts', { name: 'P', slug: 'pp-p', string: '{{>pp-a@2}}', ...fields });
+    for (let number = 4; number <= 103; number += 1) await done(control, 'PUT', path, { string: String(number) });
+    assert.deepEqual(await Promise.all([1, 2, 3, 5].map(async (version) => (await control.call('GET', `${path}?version=${version}`)).status)), [200, 200, 404, 404]);
+    await done(control, 'PUT', '/v1/prompts/pp-p', { string: 'without', parameters: {}, model: 'm', virtual_key: 'main', publish: true });
+    await done(control, 'PUT', path, { string: '104' });
+    assert.equal((await control.call('GET', `${path}?version=2`)).status, 404);
   });
 
   it('are published with their new version where the caller says so', async () => {

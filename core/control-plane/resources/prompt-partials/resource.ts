@@ -12,7 +12,7 @@ import { slugField, slugFrom } from '../../slugs.js';
 import { collectionNamed } from '../collections/find-collection.js';
 import { findRow, freeSlug } from '../common/find-row.js';
 import { descriptionField, nameField, stringField } from '../prompts/prompt-fields.js';
-import { checkPartials, dropOldest, parsedTemplate, refuseUsedPartial, usesWith, versionAt, versionsMax, versionsPage } from '../prompts/versions.js';
+import { checkPartials, dropOldest, parsedTemplate, pinnedNumbers, refuseUsedPartial, usesWith, versionAt, versionsMax, versionsPage } from '../prompts/versions.js';
 
 const partialsPage = 100;
 const slugNameChars = 20;
@@ -120,7 +120,7 @@ export const promptPartialsResource = defineResource({
         const after = { ...row, latest: number, latestId: id, ...(body.publish === true ? { published: number, publishedId: id } : {}) };
         context.change.update(stored, { ...after, uses: usesWith(after, number, template.partials) });
         insertVersion(context, row, id, number, string, template, body.version_description ?? body.description);
-        await dropOldest(context, partialVersions, 'partial', row.id, after);
+        await dropOldest(context, partialVersions, 'partial', row.id, after, () => pinnedNumbers(context, after));
         return { prompt_partial_version_id: id };
       },
     }),

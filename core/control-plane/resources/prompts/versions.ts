@@ -1,13 +1,14 @@
 // What prompts and partials have in common: versions that are numbered from 1, of which one is published, and what their templates name of one another.
 
 import { fail } from '../../../errors/gateway-error.js';
+import { isVersionNumber } from '../../../prompts/prompt-name.js';
 import { TemplateFault, type PartialName } from '../../../prompts/template.js';
 import type { Stored } from '../../../storage/change.js';
 import type { Row, Table } from '../../../storage/define-table.js';
-import { partialVersions, promptPartials, prompts, type PromptPartialRow, type PromptRow } from '../../../storage/tables/prompts.js';
+import { partialVersions, promptPartials, promptVersions, prompts, type PromptPartialRow, type PromptRow } from '../../../storage/tables/prompts.js';
 import type { ControlContext } from '../../context.js';
 
-/** Versions of one prompt or partial that are kept; then the oldest goes that is not published and has no label. */
+/** Versions of one prompt or partial that are kept; then the oldest goes that is not published, has no label and is named by no template in use. */
 export const versionsMax = 100;
 export const versionsPage = 20;
 /** Users of a partial that a refusal names. */
@@ -82,15 +83,35 @@ export async function refuseUsedPartial(context: ControlContext, row: PromptPart
   if (users.length > 0) throw fail('ROW_IN_USE', { kind: 'partial', id: row.slug, users: users.join(', '), advice: 'publish versions without it first' });
 }
 
-/** Takes the oldest version away that nobody reaches without its number, when there are too many with the one that is made now. */
-export async function dropOldest<V extends Row & { readonly number: number }>(context: ControlContext, table: Table<V>, index: string, id: string, row: Versioned): Promise<void> {
+/** Takes the oldest version away that nobody reaches without its number, when there are too many with the one that is made now. `pinned`: numbers that stay as well. Throws FIELD_INVALID. */
+export async function dropOldest<V extends Row & { readonly number: number }>(context: ControlContext, table: Table<V>, index: string, id: string, row: Versioned, pinned?: () => Promise<ReadonlySet<number>>): Promise<void> {
   if (await context.repository.count(table, index, [id]) < versionsMax) return;
   const live = liveNumbers(row);
+  const named = await pinned?.();
   for await (const version of context.repository.each(table, { index, parts: [id] })) {
-    if (live.has(version.row.number)) continue;
+    if (live.has(version.row.number) || named?.has(version.row.number) === true) continue;
     context.change.remove(version);
     return;
   }
+  throw fail('FIELD_INVALID', { param: 'string', reason: `would be one more than the ${versionsMax} versions that are kept, and templates in use name all of them by their numbers; take some out first` });
+}
+
+/** Numbers of the versions of a partial that templates in use name: `{{>tone@2}}`. */
+export async function pinnedNumbers({ repository }: ControlContext, { workspaceId, slug }: PromptPartialRow): Promise<ReadonlySet<number>> {
+  const numbers = new Set<number>();
+  const look = async <R extends Row & Versioned, V extends Row & { readonly template: string }>(table: Table<R>, versions: Table<V>): Promise<void> => {
+    for await (const { row: user } of repository.each(table, { index: 'workspace', parts: [workspaceId] })) {
+      for (const { number, partials } of user.uses) {
+        if (!partials.includes(slug)) continue;
+        const version = await repository.find(versions, 'number', [user.id, String(number)]);
+        const named: { readonly partials: readonly PartialName[] } = JSON.parse(version?.row.template ?? '{"partials":[]}');
+        for (const each of named.partials) if (each.slug === slug && isVersionNumber(each.version)) numbers.add(Number(each.version));
+      }
+    }
+  };
+  await look(prompts, promptVersions);
+  await look(promptPartials, partialVersions);
+  return numbers;
 }
 
 /** One of the versions, by its number. Throws ROW_UNKNOWN. */
