@@ -43,10 +43,10 @@ export class Authenticator {
     return principal;
   }
 
-  /** Looks at the token for which `authenticate` said null. Rejects with what is wrong with it, or why nobody can say. */
-  verify(head: RequestHead): Promise<void> {
+  /** Looks at the token for which `authenticate` said null. Rejects with what is wrong with it, or why nobody can say. `address` of the client, as text. */
+  verify(head: RequestHead, address: string): Promise<void> {
     const token = head.apiKey === undefined || head.apiKey === '' ? carriedToken(head) : head.apiKey.trim();
-    return this.#tokens === null || token === undefined ? Promise.reject(fail('KEY_INVALID')) : this.#tokens.verify(token);
+    return this.#tokens === null || token === undefined ? Promise.reject(fail('KEY_INVALID')) : this.#tokens.verify(token, address);
   }
 
   /** A key stood in the path, which the log would tell. */

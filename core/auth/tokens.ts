@@ -21,8 +21,9 @@ const entryBytes = 1_024;
 const refusedMax = 4_096;
 /** Different tokens, verified or waiting for the keys that sign them, in one thread. */
 const verifyingMax = 128;
-/** Signatures that did not hold, in one thread, after which no new token is looked at in the same second. */
-const failuresPerSecondMax = 500;
+/** Signatures that did not hold, in one thread, after which no new token is looked at in the same second: of one client, so that it keeps nobody else out, and of all. */
+const failuresOfClientMax = 500;
+const failuresPerSecondMax = 2_000;
 
 export interface TokensOptions extends Pick<TokenKeysOptions, 'fetch' | 'onFault'> {
   readonly settings: TokenSettings;
@@ -50,6 +51,8 @@ export class Tokens {
   #generation = 0;
   #second = 0;
   #failures = 0;
+  /** Of this second, by client. */
+  readonly #failuresOf = new Map<string, number>();
 
   constructor(options: TokensOptions) {
     this.#options = options;
@@ -80,18 +83,18 @@ export class Tokens {
     return this.#known.has(hash);
   }
 
-  /** Resolves when `find` knows what to say of it. Rejects with TOKEN_INVALID, TOKEN_WORKSPACE_UNKNOWN, TOKENS_UNVERIFIABLE. */
-  verify(token: string): Promise<void> {
+  /** Resolves when `find` knows what to say of it. Rejects with TOKEN_INVALID, TOKEN_WORKSPACE_UNKNOWN, TOKENS_UNVERIFIABLE. `address` of the client, as text; empty: nobody knows. */
+  verify(token: string, address = ''): Promise<void> {
     const hash = hashKey(token);
     const running = this.#running.get(hash);
     if (running !== undefined) return running;
     if (this.#running.size >= verifyingMax) return Promise.reject(busy());
-    const verifying = this.#verify(token, hash).finally(() => this.#running.delete(hash));
+    const verifying = this.#verify(token, hash, clientOf(address)).finally(() => this.#running.delete(hash));
     this.#running.set(hash, verifying);
     return verifying;
   }
 
-  async #verify(token: string, hash: string): Promise<void> {
+  async #verify(token: string, hash: string, client: string): Promise<void> {
     const { settings } = this.#options;
     const { jose, keys } = await this.#load();
     try {
@@ -101,7 +104,7 @@ export class Tokens {
       this.#checkTimes(payloadOf(token, jose));
       const key = await keys.find(headerOf(token, jose));
       const generation = this.#generation;
-      const claims = claimsOf(await this.#signed(token, hash, key, jose), settings, hash);
+      const claims = claimsOf(await this.#signed(token, hash, key, jose, client), settings, hash);
       // May find that the workspace is not there; then the token stays unknown.
       const principal = this.#principalOf(claims);
       if (generation !== this.#generation) throw fail('TOKENS_UNVERIFIABLE', { reason: 'the keys that sign them were just changed' });
@@ -121,18 +124,19 @@ export class Tokens {
     if (typeof nbf === 'number' && nbf - clockSkewSeconds > nowSeconds) throw fail('TOKEN_INVALID', { reason: 'it is not valid yet' });
   }
 
-  async #signed(token: string, hash: string, key: Awaited<ReturnType<TokenKeys['find']>>, jose: Jose): Promise<Readonly<Record<string, unknown>>> {
+  async #signed(token: string, hash: string, key: Awaited<ReturnType<TokenKeys['find']>>, jose: Jose, client: string): Promise<Readonly<Record<string, unknown>>> {
     const { settings, now } = this.#options;
     this.#beginSecond();
-    if (this.#failures >= failuresPerSecondMax) throw busy();
+    if (this.#failures >= failuresPerSecondMax || (this.#failuresOf.get(client) ?? 0) >= failuresOfClientMax) throw busy();
     // Counted before it is known, so that many at once stay within the bound.
-    this.#failures += 1;
+    this.#count(client, 1);
+    const second = this.#second;
     try {
       const { payload } = await jose.jwtVerify(token, key, {
         algorithms: [...settings.algorithms], clockTolerance: settings.clockSkewSeconds, currentDate: new Date(now()), requiredClaims: ['exp'],
         ...(settings.issuer === undefined ? {} : { issuer: settings.issuer }), ...(settings.audience.length === 0 ? {} : { audience: [...settings.audience] }),
       });
-      this.#failures -= 1;
+      if (second === this.#second) this.#count(client, -1);
       return payload;
     } catch (thrown) {
       const reason = reasonOfFault(thrown, jose);
@@ -146,6 +150,12 @@ export class Tokens {
     if (second === this.#second) return;
     this.#second = second;
     this.#failures = 0;
+    this.#failuresOf.clear();
+  }
+
+  #count(client: string, more: number): void {
+    this.#failures += more;
+    this.#failuresOf.set(client, (this.#failuresOf.get(client) ?? 0) + more);
   }
 
   #principalOf({ keyId, organisationId, workspace: named, scopes, type, expiresAtMs, defaults, facts }: Claims): Principal {
@@ -171,6 +181,9 @@ export class Tokens {
     }));
   }
 }
+
+/** Of the sixth version of IP the network: whoever has one address there has all of it. */
+const clientOf = (address: string): string => (address.includes(':') ? address.split(':', 4).join(':') : address);
 
 const expired = (): Error => fail('TOKEN_INVALID', { reason: 'it has expired; get a new one' });
 const busy = (): Error => fail('TOKENS_UNVERIFIABLE', { reason: 'too many new ones have come' });

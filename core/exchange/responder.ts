@@ -16,6 +16,8 @@ export interface Responder {
   readonly bytesSent: number;
   /** Told when a write said false and there is room again. */
   drainListener: DrainListener | null;
+  /** As text; empty when the client has left. Absent: nobody knows. */
+  clientAddress?(): string;
   /** A whole answer at once. */
   send(status: number, headers: HeaderList, body: Uint8Array | string): void;
   /** Begins a relayed answer. `bodyBytes` is its announced length, -1 when unknown. */

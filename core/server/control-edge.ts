@@ -71,7 +71,7 @@ export class ControlEdge {
     try {
       // From here on no key of ours is left in the head.
       const caller = this.#identify(head);
-      if (caller === null) this.#verified(head).then((known) => { if (responder.isOpen) proceed(known); }).catch(refuse);
+      if (caller === null) this.#verified(head, address).then((known) => { if (responder.isOpen) proceed(known); }).catch(refuse);
       else proceed(caller);
     } catch (thrown) {
       refuse(thrown);
@@ -118,8 +118,8 @@ export class ControlEdge {
     }
   }
 
-  async #verified(head: RequestHead): Promise<Caller> {
-    await this.services.authenticator.verify(head);
+  async #verified(head: RequestHead, address: string): Promise<Caller> {
+    await this.services.authenticator.verify(head, address);
     const caller = this.#identify(head);
     if (caller === null) throw fail('TOKENS_UNVERIFIABLE', { reason: 'too many new ones have come' });
     return caller;

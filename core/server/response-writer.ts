@@ -2,6 +2,7 @@
 // The answer on its way to the client. Chunks that arrive in one read of the upstream socket leave in one write: they are gathered until the
 // end of that read. A write that finds no room says so, and the relay pauses the upstream; what is held here stays below two reads.
 
+import { addressText } from './client-connections.js';
 import type { DrainListener, HeaderList, Responder } from '../exchange/responder.js';
 import { atTurnEnd, type TurnWork } from '../upstream/turn.js';
 import { isCorsHeader } from './cors.js';
@@ -53,6 +54,10 @@ export class ResponseWriter implements Responder, TurnWork {
   readonly #flushCorked = (): void => this.#flush();
 
   constructor(readonly response: UwsResponse, readonly owner: WriterOwner) {}
+
+  clientAddress(): string {
+    return this.isOpen ? addressText(new Uint8Array(this.response.getRemoteAddress())) : '';
+  }
 
   send(status: number, headers: HeaderList, body: Uint8Array | string): void {
     if (!this.isOpen) return;

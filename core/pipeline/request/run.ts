@@ -66,7 +66,7 @@ export class Pipeline implements CallEnd {
   /** A token that this thread sees for the first time. */
   #verify(exchange: Exchange, prompt: NamedPrompt | null): void {
     const { authenticator } = this.services;
-    authenticator.verify(exchange.head).then(
+    authenticator.verify(exchange.head, exchange.responder.clientAddress?.() ?? '').then(
       () => {
         if (exchange.isFinished || exchange.isRefused) return;
         const principal = authenticator.authenticate(exchange.head);

@@ -37,9 +37,9 @@ function stage(environment: Record<string, string> = {}) {
     settings, view: () => view, now: () => clock.nowMs, count: (metric) => counts.set(metric, (counts.get(metric) ?? 0) + 1), onFault: (reason) => faults.push(reason),
     fetch: () => fetchKeySet(services.upstream, settings.jwksUrl ?? ''),
   });
-  const outcome = async (token: string): Promise<string> => {
+  const outcome = async (token: string, address?: string): Promise<string> => {
     try {
-      if (tokens.find(token) === null) await tokens.verify(token);
+      if (tokens.find(token) === null) await tokens.verify(token, address);
       return tokens.find(token)?.workspaceId ?? 'unknown';
     } catch (thrown) {
       assert.ok(isGatewayError(thrown), String(thrown));
@@ -204,6 +204,29 @@ describe('a flood', () => {
     clock.nowMs += 1_000;
     assert.equal(await outcome(await tokenOf(first, { jti: 'after' })), 'w1');
     assert.equal(counts.get('tokens.refused'), 600);
+  });
+
+  test('of forged tokens keeps nobody out but the client that sends it, until there are very many', async () => {
+    serve(first);
+    const { clock, outcome } = stage();
+    clock.nowMs = Math.floor(clock.nowMs / 1000) * 1000;
+    const [head = '', body = ''] = (await tokenOf(first)).split('.');
+    let forged = 0;
+    const flood = async (count: number, address: string): Promise<number> => {
+      let looked = 0;
+      for (let index = 0; index < count; index += 1) if (/does not hold/.test(await outcome(`${head}.${body}.${Buffer.alloc(256, `forged ${forged += 1}`).toString('base64url')}`, address))) looked += 1;
+      return looked;
+    };
+    const fresh = async (address: string): Promise<string> => outcome(await tokenOf(first, { jti: address + String(forged) }), address);
+    assert.equal(await flood(510, '192.0.2.1'), 500);
+    assert.match(await fresh('192.0.2.1'), /too many new ones/);
+    assert.equal(await fresh('192.0.2.2'), 'w1');
+    assert.equal(await flood(250, '2001:0db8:0000:0001:0000:0000:0000:0001') + await flood(260, '2001:0db8:0000:0001:ffff:0000:0000:0002'), 500, 'one network');
+    assert.equal(await fresh('2001:0db8:0000:0002:0000:0000:0000:0001'), 'w1');
+    assert.equal(await flood(500, '192.0.2.3') + await flood(510, '192.0.2.4'), 1_000);
+    assert.match(await fresh('192.0.2.2'), /too many new ones/);
+    clock.nowMs += 1_000;
+    assert.equal(await fresh('192.0.2.1'), 'w1');
   });
 
   test('of tokens that wait for the keys is bounded, and all get an answer', async () => {
