@@ -18,6 +18,7 @@ import { Child, stopAll } from './load/children.js';
 import { median, parseFigures, type Figures } from './load/figures.js';
 import type { GeneratorTask } from './load/generator-task.js';
 import { describeMachine } from './load/machine.js';
+import { probed } from './load/probe.js';
 import { adminKey, gatewayKey, startGateway, startUpstream, subjectCpuUs, type StartOptions, type Subject } from './load/subjects.js';
 
 const { values: options } = parseArgs({
@@ -192,24 +193,54 @@ async function measureObedience(subject: Subject, stored: Stored): Promise<void>
   console.log(`\nrevoked keys: ${after.filter((ms) => ms > 0).length} of ${after.length} were taken once more, at the latest ${Math.max(...after).toFixed(1)} ms after the reply`);
 }
 
+const turnCalls = 1_500;
+const listCalls = 100;
+const rowsOfList = 800;
+
+/** How long control calls hold the loop of a serving thread, one at a time. */
+async function measureTurns(subject: Subject): Promise<void> {
+  const create = async (): Promise<void> => { await control(subject, 'POST', '/api-keys/workspace/service', { name: 'made by the bench', workspace_id: 'first-workspace', scopes: ['completions.write'] }); };
+  for (let done = 0; done < rowsOfList; done += 1) await create();
+  const works: readonly (readonly [string, () => Promise<void>])[] = [
+    ['nothing runs', () => new Promise((resolve) => { setTimeout(resolve, seconds * 1000); })],
+    [`${turnCalls} keys created`, async () => { for (let done = 0; done < turnCalls; done += 1) await create(); }],
+    [`${listCalls} lists of ${rowsOfList} keys`, async () => { for (let done = 0; done < listCalls; done += 1) await control(subject, 'GET', `/api-keys?workspace_id=first-workspace&page_size=${rowsOfList}`); }],
+  ];
+  for (const [name, work] of works) {
+    const { probe } = await probed(subject, async () => { await work(); return {}; });
+    console.log(`\n${name}: ${probe['longTurns']} turns of the loop computed for more than 2 ms, the longest ${(probe['longestTurnMs'] ?? NaN).toFixed(1)} ms; ${probe['youngCollections']} young collections, ${((probe['youngCollectionsMs'] ?? NaN) / (probe['youngCollections'] ?? NaN)).toFixed(1)} ms each, the longest collection ${(probe['longestCollectionMs'] ?? NaN).toFixed(1)} ms`);
+  }
+}
+
+async function measureAll(): Promise<void> {
+  const upstream = await startUpstream();
+  const around = { upstreamPort: upstream.port, temporaryDirectory };
+  const isAsked = (name: string): boolean => options.only === undefined || options.only === name;
+  if (isAsked('starts')) await measureStarts(around);
+  if (isAsked('rate')) {
+    const { subject } = await timedStart('rate', around);
+    await measureRate(subject, await store(subject, around.upstreamPort));
+    await subject.child?.stop();
+  }
+  if (isAsked('turns')) {
+    const { subject } = await timedStart('turns', around, { isUnpinned: true, hasProbe: true, environment: { GATEWAY_THREADS: '1', BENCH_PROBE_TURNS: '1' } });
+    await measureTurns(subject);
+    await subject.child?.stop(20_000);
+  }
+  if (!isAsked('writes')) return;
+  const { subject: wide } = await timedStart('full', around, { isUnpinned: true, environment: { GATEWAY_THREADS: '2' } });
+  const storedThere = await store(wide, around.upstreamPort);
+  await measureObedience(wide, storedThere);
+  const { subject: other } = await timedStart('other', around, { isUnpinned: true, environment: { GATEWAY_THREADS: '2' } });
+  await measureWrites(wide, other, storedThere);
+}
+
 if (options.help) {
-  console.log('node dist/bench/stored.js [--keys 100000] [--seconds 4] [--rounds 5] [--rate 2000] [--writes 1000] [--only writes]');
+  console.log('node dist/bench/stored.js [--keys 100000] [--seconds 4] [--rounds 5] [--rate 2000] [--writes 1000] [--only starts|rate|turns|writes]');
 } else {
   console.log(describeMachine());
-  const upstream = await startUpstream();
   try {
-    const around = { upstreamPort: upstream.port, temporaryDirectory };
-    if (options.only !== 'writes') {
-      await measureStarts(around);
-      const { subject } = await timedStart('rate', around);
-      await measureRate(subject, await store(subject, around.upstreamPort));
-      await subject.child?.stop();
-    }
-    const { subject: wide } = await timedStart('full', around, { isUnpinned: true, environment: { GATEWAY_THREADS: '2' } });
-    const storedThere = await store(wide, around.upstreamPort);
-    await measureObedience(wide, storedThere);
-    const { subject: other } = await timedStart('other', around, { isUnpinned: true, environment: { GATEWAY_THREADS: '2' } });
-    await measureWrites(wide, other, storedThere);
+    await measureAll();
   } finally {
     await stopAll();
     rmSync(temporaryDirectory, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 // Loaded into a gateway under test with `--import`: says how long its loop stood still, how often and how long garbage was collected, and how
 // much was allocated. Asleep until SIGUSR2 begins a measurement; the next SIGUSR2 ends it, and the figures go to the file of BENCH_PROBE_FILE.
-import { renameSync, writeFileSync } from 'node:fs';
+import { openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 import { getHeapStatistics, GCProfiler } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
@@ -10,6 +10,8 @@ import { allocationOf, countAbove, type Collection } from './probe-figures.js';
 const resolutionMs = 1;
 const longStallMs = 2;
 const file = process.env['BENCH_PROBE_FILE'];
+/** Tell turns of the loop by what the thread computed in them, whoever else had the core: a timer of JavaScript, so not beside counts of allocations. */
+const tellsTurns = process.env['BENCH_PROBE_TURNS'] === '1';
 
 interface Measurement {
   readonly delay: IntervalHistogram;
@@ -17,6 +19,41 @@ interface Measurement {
   readonly usedBytes: number;
   readonly externalBytes: number;
   readonly startedAtMs: number;
+  readonly turns: Turns | null;
+}
+
+/** Turns of the loop in which this thread alone computed longer than is good for the calls that wait. */
+class Turns {
+  long = 0;
+  longestMs = 0;
+  readonly #schedule = openSync('/proc/thread-self/schedstat', 'r');
+  readonly #bytes = Buffer.alloc(128);
+  readonly #timer: NodeJS.Timeout;
+  #at = performance.now();
+  #ran = this.#ranMs();
+
+  constructor() {
+    this.#timer = setInterval(() => this.#look(), resolutionMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Time on a core since the thread began: the first number, in nanoseconds. */
+  #ranMs(): number {
+    const length = readSync(this.#schedule, this.#bytes, 0, this.#bytes.length, 0);
+    return parseInt(this.#bytes.toString('latin1', 0, length), 10) / 1e6;
+  }
+
+  #look(): void {
+    // A turn that began late held nobody up for longer than it computed.
+    const heldMs = Math.min(performance.now() - this.#at - resolutionMs, this.#ranMs() - this.#ran);
+    if (heldMs > longStallMs) this.long += 1;
+    if (heldMs > this.longestMs) this.longestMs = heldMs;
+    this.#at = performance.now();
+    this.#ran = this.#ranMs();
+  }
 }
 
 let running: Measurement | null = null;
@@ -32,11 +69,12 @@ function begin(): Measurement {
   const profiler = new GCProfiler();
   profiler.start();
   const { used_heap_size: usedBytes, external_memory: externalBytes } = getHeapStatistics();
-  return { delay, profiler, usedBytes, externalBytes, startedAtMs: performance.now() };
+  return { delay, profiler, usedBytes, externalBytes, startedAtMs: performance.now(), turns: tellsTurns ? new Turns() : null };
 }
 
-function end({ delay, profiler, usedBytes, externalBytes, startedAtMs }: Measurement): object {
+function end({ delay, profiler, usedBytes, externalBytes, startedAtMs, turns }: Measurement): object {
   delay.disable();
+  turns?.stop();
   const { statistics } = profiler.stop();
   const { used_heap_size: lastUsedBytes, external_memory: lastExternalBytes } = getHeapStatistics();
   const collections: Collection[] = statistics.map(({ gcType, cost, beforeGC, afterGC }) => ({
@@ -61,6 +99,7 @@ function end({ delay, profiler, usedBytes, externalBytes, startedAtMs }: Measure
     allocatedBytes: allocationOf(collections, usedBytes, lastUsedBytes, 'used'),
     externalBytes: allocationOf(collections, externalBytes, lastExternalBytes, 'external'),
     seconds: (performance.now() - startedAtMs) / 1000,
+    ...(turns === null ? {} : { longTurns: turns.long, longestTurnMs: turns.longestMs }),
   };
 }
 
