@@ -27,6 +27,8 @@ export interface Claims {
   readonly defaults: KeyDefaults | null;
   readonly facts: TokenFacts;
   readonly expiresAtMs: number;
+  /** Infinity: it does not say. */
+  readonly issuedAtMs: number;
 }
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -36,6 +38,8 @@ const refuse = (reason: string): Error => fail('TOKEN_INVALID', { reason });
 /** Throws TOKEN_INVALID. */
 export function claimsOf(payload: Payload, { claims: names, clockSkewSeconds }: TokenSettings, hash: string): Claims {
   const claim = (name: string): unknown => (Object.hasOwn(payload, name) ? payload[name] ?? undefined : undefined);
+  // Less would mean more: an attribute that somebody lacks, or has emptied, makes no key of the organisation, nor one of a service.
+  for (const name of [names.workspace, names.user]) if (Object.hasOwn(payload, name) && (payload[name] === null || payload[name] === '')) throw refuse(`its claim ${name} is empty; it is left out or says something`);
   const organisationId = textOf(claim(names.organisation), names.organisation);
   if (organisationId === undefined) throw refuse(`it names no organisation; the claim ${names.organisation} has to hold its id`);
   const workspace = textOf(claim(names.workspace), names.workspace);
@@ -50,7 +54,7 @@ export function claimsOf(payload: Payload, { claims: names, clockSkewSeconds }: 
     scopes: scopesOf(scopes, type, names.scopes),
     defaults: defaultsOf(claim(names.defaults), names.defaults),
     facts: Object.freeze({ userId, usageLimits: limitsOf(claim(names.usage_limits), names.usage_limits, isUsageLimits), rateLimits: limitsOf(claim(names.rate_limits), names.rate_limits, isRateLimit) }),
-    expiresAtMs: (exp + clockSkewSeconds) * 1000,
+    expiresAtMs: (exp + clockSkewSeconds) * 1000, issuedAtMs: typeof payload.iat === 'number' ? (payload.iat + 1 + clockSkewSeconds) * 1000 : Infinity,
   });
 }
 

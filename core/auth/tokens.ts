@@ -158,10 +158,10 @@ export class Tokens {
     this.#failuresOf.set(client, (this.#failuresOf.get(client) ?? 0) + more);
   }
 
-  #principalOf({ keyId, organisationId, workspace: named, scopes, type, expiresAtMs, defaults, facts }: Claims): Principal {
+  #principalOf({ keyId, organisationId, workspace: named, scopes, type, expiresAtMs, issuedAtMs, defaults, facts }: Claims): Principal {
     const view = this.#options.view();
     if (!view.hasOrganisation(organisationId)) throw fail('TOKEN_INVALID', { reason: 'its organisation is not one of this gateway' });
-    const workspace = named === undefined ? null : view.workspaceIn(organisationId, named);
+    const workspace = named === undefined ? null : view.workspaceIn(organisationId, named, issuedAtMs);
     if (workspace === undefined) throw fail('TOKEN_WORKSPACE_UNKNOWN', { id: (named ?? '').slice(0, 64) });
     return Object.freeze({ keyId, organisationId, workspaceId: workspace === null ? '' : workspace.id, scopes, type, expiresAtMs, defaults, workspace, token: facts });
   }

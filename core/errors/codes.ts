@@ -37,7 +37,7 @@ export const errorCodes = {
   KEY_MISSING: client(401, 'authentication_error', 'no gateway API key; send it as x-gateway-api-key'),
   KEY_INVALID: client(401, 'authentication_error', 'the gateway API key is not valid; check x-gateway-api-key'),
   TOKEN_INVALID: client(401, 'authentication_error', 'the token is not valid: {reason}'),
-  TOKEN_WORKSPACE_UNKNOWN: client(403, 'permission_error', 'the token is for the workspace {id}, which is not there in its organisation'),
+  TOKEN_WORKSPACE_UNKNOWN: client(403, 'permission_error', 'the token is for the workspace {id}, which is not there in its organisation, or was made after the token'),
   TOKENS_UNVERIFIABLE: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'tokens cannot be verified now: {reason}; try again' },
   SCOPE_MISSING: client(403, 'permission_error', 'this API key lacks the scope {scope}'),
   ROLE_MISSING: client(403, 'permission_error', 'the person behind this call is {role} here, and that role does not include the scope {scope}'),

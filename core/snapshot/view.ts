@@ -105,10 +105,11 @@ export class View {
     return this.#organisations.has(id);
   }
 
-  /** By id or slug; an archived one is found as well. */
-  workspaceIn(organisationId: string, idOrSlug: string): WorkspaceState | undefined {
+  /** By id or slug; an archived one is found as well. By its slug not one that was made after `namedAtMs`: then another one was meant, which had the slug before. */
+  workspaceIn(organisationId: string, idOrSlug: string, namedAtMs: number): WorkspaceState | undefined {
     const row = this.#workspaces.get(idOrSlug) ?? this.#workspaces.get(this.#workspaceSlugs.get(`${organisationId}/${idOrSlug}`) ?? '');
-    return row?.organisationId === organisationId ? this.#stateOf(row.id) : undefined;
+    if (row === undefined || row.organisationId !== organisationId || (row.id !== idOrSlug && row.createdAtMs > namedAtMs)) return undefined;
+    return this.#stateOf(row.id);
   }
 
   /** One that is archived is found as long as no other has its slug. */

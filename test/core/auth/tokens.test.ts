@@ -20,8 +20,8 @@ const services = new ThreadServices(readSettings({ GATEWAY_TRUSTED_HOSTS: '127.0
 after(() => services.close());
 
 const defaults = { metadata: {}, input_guardrails: [], output_guardrails: [] };
-const workspaceRow = (id: string, slug: string, status = 'active') => ({
-  id, organisationId: 'o', slug, name: slug, description: null, icon: null, status, isDefault: false, createdAtMs: 1, updatedAtMs: 1, defaults: { ...defaults, user_api_key_config: null }, usageLimits: [], rateLimits: [],
+const workspaceRow = (id: string, slug: string, status = 'active', createdAtMs = 1) => ({
+  id, organisationId: 'o', slug, name: slug, description: null, icon: null, status, isDefault: false, createdAtMs, updatedAtMs: 1, defaults: { ...defaults, user_api_key_config: null }, usageLimits: [], rateLimits: [],
 });
 
 function stage(environment: Record<string, string> = {}) {
@@ -106,6 +106,33 @@ describe('a token that was verified', () => {
     assert.equal(tokens.find(token)?.workspace?.rules?.isActive, false);
     view.remove(workspaces.name, 'w2');
     assert.match(await outcome(token), /is not there/);
+  });
+
+  test('is not for a workspace that was made after it, and has the slug of one before', async () => {
+    serve(first);
+    const { view, clock, outcome } = stage();
+    const iat = Math.floor(clock.nowMs / 1000);
+    const [bySlug, byId] = [await tokenOf(first, { iat }), await tokenOf(first, { iat, workspace: 'w2' })];
+    assert.equal(await outcome(bySlug), 'w1');
+    view.remove(workspaces.name, 'w1');
+    clock.nowMs += 60_000;
+    view.put(workspaces.name, workspaceRow('w2', 'one', 'active', clock.nowMs) as never);
+    assert.match(await outcome(bySlug), /is not there in its organisation, or was made after the token/);
+    assert.equal(await outcome(byId), 'w2');
+    assert.equal(await outcome(await tokenOf(first, { iat: iat + 60 })), 'w2');
+    assert.equal(await outcome(await tokenOf(first, { jti: 'no iat' })), 'w2');
+  });
+
+  test('says nothing less by an empty claim than by its absence', async () => {
+    serve(first);
+    const { tokens, outcome } = stage();
+    for (const more of [{ workspace: '' }, { workspace: null }, { sub: '' }, { sub: null }] as Record<string, unknown>[]) {
+      const [name = ''] = Object.keys(more);
+      assert.match(await outcome(await tokenOf(first, more)), new RegExp(`its claim ${name} is empty`));
+    }
+    const token = await tokenOf(first, { workspace: undefined });
+    assert.equal(await outcome(token), '');
+    assert.equal(tokens.find(token)?.type, 'organisation-service');
   });
 
   test('says what its claims say, limits too', async () => {
