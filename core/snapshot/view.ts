@@ -163,7 +163,10 @@ export class View {
   guardrailsOf(workspaceId: string): WorkspaceGuardrails | null {
     const workspace = this.#workspaces.get(workspaceId);
     if (workspace === undefined) return null;
-    return defaultGuardrails(workspace, this.#organisations.get(workspace.organisationId), (name) => this.guardrail(workspaceId, name));
+    const { organisationId } = workspace;
+    return defaultGuardrails(workspace, this.#organisations.get(organisationId), {
+      ofOrganisation: (name) => this.#guardrails.bySlug(organisationId, name), ofWorkspace: (name) => this.guardrail(workspaceId, name),
+    });
   }
 
   /** Another number after each change that `guardrailsOf` may notice. */

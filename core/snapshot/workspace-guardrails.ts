@@ -22,12 +22,12 @@ export interface WorkspaceGuardrails {
 type Find = (name: string) => StoredGuardrail | undefined;
 type Side = keyof OrganisationRow['exclusions'];
 
-/** Null: none. */
-export function defaultGuardrails(workspace: WorkspaceRow, organisation: OrganisationRow | undefined, find: Find): WorkspaceGuardrails | null {
+/** Null: none. What the organisation demands is its own: one of the workspace with the same slug does not stand for it. */
+export function defaultGuardrails(workspace: WorkspaceRow, organisation: OrganisationRow | undefined, find: { readonly ofOrganisation: Find; readonly ofWorkspace: Find }): WorkspaceGuardrails | null {
   const listOf = (side: Side): readonly DefaultGuardrail[] => {
     const isExcluded = organisation === undefined || organisation.exclusions[side].includes(workspace.id);
-    const named = (from: string, names: readonly string[]): DefaultGuardrail[] => names.map((name, index) => ({ place: `${from}.defaults.${side}[${index}]`, name, found: find(name) }));
-    return [...named('organisation', isExcluded ? [] : organisation.defaults[side]), ...named('workspace', workspace.defaults[side])];
+    const named = (from: string, names: readonly string[], found: Find): DefaultGuardrail[] => names.map((name, index) => ({ place: `${from}.defaults.${side}[${index}]`, name, found: found(name) }));
+    return [...named('organisation', isExcluded ? [] : organisation.defaults[side], find.ofOrganisation), ...named('workspace', workspace.defaults[side], find.ofWorkspace)];
   };
   const [input, output] = [listOf('input_guardrails'), listOf('output_guardrails')];
   return input.length + output.length === 0 ? null : Object.freeze({ input, output });

@@ -253,6 +253,19 @@ describe('guardrails of the organisation', () => {
     assert.match(inUse.message, /in use by the defaults of the organisation, the defaults of the workspace /);
   });
 
+  it('are not put aside by one of a workspace with the same slug', async () => {
+    const slug = await made('demanded', { on_fail: 'deny' }, null);
+    await organisationDefaults({ input_guardrails: [slug] });
+    assert.equal((await call(undefined, 'a demanded word')).status, 446);
+    const own = await control('POST', '/guardrails', { name: 'own', slug, checks: forbids('another'), actions: { on_fail: 'deny' }, workspace_id: rows.workspaceId });
+    assert.equal(own.status, 200, JSON.stringify(own));
+    assert.equal((await call(undefined, 'a demanded word')).status, 446);
+    // The workspace's own is the one that its configs name.
+    assert.equal((await call({ ...target, input_guardrails: [slug] }, 'another word')).status, 446);
+    assert.equal((await call({ ...target, input_guardrails: [slug] }, 'a demanded word')).status, 446);
+    assert.equal((await call(undefined, 'another word')).status, 200);
+  });
+
   it('are not for keys of workspaces to see or to change', async () => {
     const shared = await made('ours', {}, null);
     const response = await fetch(`${gateway.url}/v1/guardrails/${shared}`, { headers: { 'x-gateway-api-key': mine } });
