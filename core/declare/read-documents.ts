@@ -86,8 +86,10 @@ function valueOf({ file, document }: Parsed): unknown {
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: aliasesMax });
+    // An alias within what it stands for has no end.
+    JSON.stringify(value);
   } catch (thrown) {
-    throw invalid(`${file.name}: ${reasonOf(thrown)}`, thrown);
+    throw invalid(`${file.name}: ${thrown instanceof TypeError ? 'an alias stands within what it is an alias of' : reasonOf(thrown)}`, thrown);
   }
   for (const step of file.at ?? []) value = Object(value)[step];
   return value;
@@ -106,7 +108,8 @@ function fillIn(parsed: Parsed, root: Node, environment: NodeJS.ProcessEnv, miss
       node.value = node.value.replace(reference, (text: string, name: string, end: string) => {
         if (text.startsWith('$$')) return text.slice(1);
         if (end === '' || !variableName.test(name)) throw invalid(`${place()}: a variable of the environment is written \${env:NAME}; write $\${env: for the text itself`);
-        const value = environment[name];
+        // What every object inherits is no variable.
+        const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
         // One that is empty was forgotten, most likely.
         if (value !== undefined && value !== '') return value;
         if (!missing.has(name)) missing.set(name, place());

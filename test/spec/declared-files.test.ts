@@ -152,6 +152,8 @@ describe('files of the command line', () => {
     await refused('configs:\n  - slug: one\n    config: { api_key: ${env:APP_KEY} }\n', /^gateway: bad\.yaml:3:\d+: .*has to stand in quotes/);
     await refused('api_keys:\n  - name: a\n    key: ${env:NOT_THERE}\n    description: ${env:NOR_THIS} and ${env:APP_KEY}\n', 'gateway: 2 variables of the environment are not set: NOT_THERE (bad.yaml:3:10), NOR_THIS (bad.yaml:4:18)');
     await refused('api_keys:\n  - name: a\n    key: ${env:not a name}\n', /^gateway: bad\.yaml:3:10: a variable of the environment is written \$\{env:NAME\}/);
+    await refused('configs:\n  - slug: one\n    name: ${env:toString}\n', 'gateway: a variable of the environment is not set: toString (bad.yaml:3:11)');
+    await refused('configs: &all [*all]\n', 'gateway: bad.yaml: an alias stands within what it is an alias of');
     await refused('- 5\n', /^gateway: bad\.yaml:1:1: documents\.0 must be an object$/);
     assert.deepEqual(await gateway(second.url, ['apply', 'not-there.yaml']), { code: 1, out: '', error: "gateway: not-there.yaml cannot be read (ENOENT: no such file or directory, open '" + join(folder, 'not-there.yaml') + "')" });
     assert.equal((await gateway(second.url, ['apply'])).code, 1);
