@@ -8,6 +8,7 @@ import type { TokenSettings } from '../settings/read.js';
 import type { Principal } from '../snapshot/principal.js';
 import type { View } from '../snapshot/view.js';
 import { hashKey } from './key.js';
+import { clientOf } from './client-of.js';
 import { claimsOf, type Claims } from './token-claims.js';
 import { TokenKeys, type TokenKeysOptions } from './token-keys.js';
 import { tokenCharsMax } from './token-shape.js';
@@ -181,9 +182,6 @@ export class Tokens {
     }));
   }
 }
-
-/** Of the sixth version of IP the network: whoever has one address there has all of it. */
-const clientOf = (address: string): string => (address.includes(':') ? address.split(':', 4).join(':') : address);
 
 const expired = (): Error => fail('TOKEN_INVALID', { reason: 'it has expired; get a new one' });
 const busy = (): Error => fail('TOKENS_UNVERIFIABLE', { reason: 'too many new ones have come' });

@@ -1,6 +1,7 @@
 // The life of a control call: route, scope, input, handler, commit, reply, in this order. The caller was identified by the thread that took the call.
 
 import { isDeepStrictEqual } from 'node:util';
+import { clientOf } from '../auth/client-of.js';
 import { parseJsonObject } from '../body/parse.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import { Change, CommitConflict } from '../storage/change.js';
@@ -59,7 +60,7 @@ export class ControlPlane {
   /** Never rejects. */
   async handle(call: ControlCall): Promise<ControlReply> {
     const progress: Progress = { route: undefined, body: undefined, workspaceId: undefined };
-    const gateKey = call.caller.keyId === '' ? call.address : call.caller.keyId;
+    const gateKey = call.caller.keyId === '' ? clientOf(call.address) : call.caller.keyId;
     try {
       this.gate.enter(gateKey);
     } catch (thrown) {

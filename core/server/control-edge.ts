@@ -20,6 +20,8 @@ import type { SessionCookies } from './session-cookie.js';
 export const controlBodyBytesMax = 1024 * 1024;
 /** Of one thread, under way at once. */
 const callsMax = 256;
+/** Of these, of nobody: those who have no key leave room for those who have one, whatever they wait for. */
+const publicCallsMax = 64;
 const busySeconds = 1;
 
 export interface ControlEdgeServices {
@@ -32,6 +34,7 @@ export interface ControlEdgeServices {
 
 export class ControlEdge {
   #open = 0;
+  #openPublic = 0;
   /** Most keys have the scopes of their type: one list serves them all. */
   readonly #scopeLists = new WeakMap<ReadonlySet<string>, readonly string[]>();
 
@@ -80,7 +83,10 @@ export class ControlEdge {
 
   async #send({ id, head, caller, address, bytes }: { readonly id: string; readonly head: RequestHead; readonly caller: Caller; readonly address: string; readonly bytes: Uint8Array }): Promise<LinkedReply> {
     if (this.#open >= callsMax) throw fail('CONTROL_BUSY', { maximum: callsMax, unit: 'at once', seconds: busySeconds });
+    const isPublic = caller.keyType === 'none';
+    if (isPublic && this.#openPublic >= publicCallsMax) throw fail('CONTROL_BUSY', { maximum: publicCallsMax, unit: 'at once without a key', seconds: busySeconds });
     this.#open += 1;
+    if (isPublic) this.#openPublic += 1;
     try {
       return await this.services.link.send({
         id, method: head.method, path: head.path, query: head.query,
@@ -90,6 +96,7 @@ export class ControlEdge {
       });
     } finally {
       this.#open -= 1;
+      if (isPublic) this.#openPublic -= 1;
     }
   }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { nobody } from '../../../core/control-plane/context.js';
 import { ControlGate } from '../../../core/control-plane/control-gate.js';
 import { ControlPlane } from '../../../core/control-plane/dispatch.js';
 import { resources } from '../../../core/control-plane/resources/index.js';
@@ -27,5 +28,14 @@ describe('the gate of control calls', () => {
     const [first, second] = await Promise.all([plane.handle(call), plane.handle(call)]);
     assert.deepEqual([first.status, second.status, second.headers, JSON.parse(second.body).data.errorCode], [200, 429, ['retry-after', '1'], 'AB06']);
     assert.equal((await plane.handle(call)).status, 200);
+  });
+
+  it('counts who has no key by address, and addresses of one network as one', async () => {
+    const control = await startControl();
+    const plane = new ControlPlane(control.plane.services, resources, new ControlGate({ atOnceMax: 1, perSecondMax: 100 }));
+    const call = { id: 'x', method: 'GET', path: '/openapi.json', query: '', body: new Uint8Array(0), ifMatch: undefined, idempotencyKey: undefined, headers: [], caller: nobody };
+    const from = async (...addresses: readonly string[]): Promise<number[]> => (await Promise.all(addresses.map((address) => plane.handle({ ...call, address })))).map(({ status }) => status);
+    assert.deepEqual(await from('192.0.2.1', '192.0.2.2'), [200, 200]);
+    assert.deepEqual(await from('2001:0db8:0000:0001:0000:0000:0000:0001', '2001:0db8:0000:0001:ffff:0000:0000:0002', '2001:0db8:0000:0002:0000:0000:0000:0001'), [200, 429, 200]);
   });
 });
