@@ -2,9 +2,9 @@
 // rejected and that nobody held is less than that: it is told and counted while the gateway runs, and ends the process before.
 
 import { runCommandLine } from './cli/command-line.js';
-import { readVersion } from './cli/version.js';
 import { reasonOf } from './errors/gateway-error.js';
 import { endProcess, endWithin, leave, tellLostPromise } from './process-end.js';
+import { gatewayVersion } from './version.js';
 
 /** One line, so that it stays whole among other log lines. */
 function lastWords(thrown: unknown): string {
@@ -27,7 +27,7 @@ process.on('unhandledRejection', (thrown) => { if (!tellLostPromise(thrown)) end
 const code = await runCommandLine(process.argv.slice(2), {
   environment: process.env,
   cwd: process.cwd(),
-  version: readVersion(),
+  version: gatewayVersion,
   out: (text) => { process.stdout.write(`${text}\n`); },
   error: (text) => { process.stderr.write(`${text}\n`); },
   loadApp: () => import('./app.js'),

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { GatewayApp, Surroundings } from '../../../core/cli/app-contract.js';
 import { runCommandLine } from '../../../core/cli/command-line.js';
-import { readVersion } from '../../../core/cli/version.js';
 import { fail } from '../../../core/errors/gateway-error.js';
 import { readText } from '../../tidy/sources.js';
 import { describeSettings } from '../../../core/settings/describe.js';
 import type { Settings } from '../../../core/settings/read.js';
+import { gatewayVersion } from '../../../core/version.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'gateway-cli-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -119,7 +119,7 @@ test('the version is printed alone', async () => {
     assert.equal(await runCommandLine([word], process), 0);
     assert.equal(process.outText, '9.8.7\n');
   }
-  assert.match(readVersion(), /^\d+\.\d+\.\d+/);
+  assert.match(gatewayVersion, /^\d+\.\d+\.\d+/);
 });
 
 test('unknown commands, options and arguments are refused with a way on', async () => {
