@@ -23,7 +23,7 @@ const keptMax = 500;
 const groupsMax = 1_000;
 const textCharsMax = 255;
 
-export interface SignInSecrets {
+interface SignInSecrets {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;

@@ -46,10 +46,8 @@ export function scopesOfRole(role: WorkspaceRole, settings: Settings): readonly 
 }
 
 const workspaceRanks: Readonly<Record<WorkspaceRole, number>> = { member: 1, manager: 2, admin: 3 };
-const organisationRanks: Readonly<Record<OrganisationRole, number>> = { member: 1, admin: 2, owner: 3 };
 
 export const isAbove = (one: WorkspaceRole, other: WorkspaceRole): boolean => workspaceRanks[one] > workspaceRanks[other];
-export const isOrganisationRoleAbove = (one: OrganisationRole, other: OrganisationRole): boolean => organisationRanks[one] > organisationRanks[other];
 
 /** In every workspace, whether a member of it or not. */
 export const actsEverywhere = (role: OrganisationRole): boolean => role !== 'member';

@@ -9,7 +9,7 @@ const timeoutMs = 30_000;
 export const defaultUrl = 'http://127.0.0.1:8787';
 
 /** Every operation of the gateway, with the types of what it takes and answers. */
-export type GatewayClient = Client<paths>;
+type GatewayClient = Client<paths>;
 
 export interface ControlAnswer {
   readonly status: number;
@@ -17,13 +17,13 @@ export interface ControlAnswer {
 }
 
 /** An operation that only the run knows. */
-export interface AnyOperation {
+interface AnyOperation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With names in braces. */
   readonly path: string;
 }
 
-export interface AnyInput {
+interface AnyInput {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;

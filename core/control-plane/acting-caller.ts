@@ -73,7 +73,7 @@ async function personNamed(repository: Repository, organisationId: string, name:
 }
 
 /** Undefined: no member. */
-export async function roleIn(repository: Repository, workspaceId: string, user: UserRow): Promise<WorkspaceRole | undefined> {
+async function roleIn(repository: Repository, workspaceId: string, user: UserRow): Promise<WorkspaceRole | undefined> {
   if (actsEverywhere(user.role)) return 'admin';
   return (await repository.get(workspaceMembers, memberId(workspaceId, user.id)))?.row.role;
 }

@@ -11,7 +11,7 @@ export type PathItem = Record<string, Readonly<Record<string, unknown>>>;
 
 const words = (text: string): readonly string[] => text.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).split(/[^a-zA-Z0-9]+/).filter((word) => word !== '');
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
-export const pascal = (text: string): string => words(text).map(capital).join('');
+const pascal = (text: string): string => words(text).map(capital).join('');
 
 /** What operations are called in definitions, and in the description. */
 const verbs: Readonly<Record<string, string>> = { create: 'create', list: 'list', read: 'get', get: 'get', update: 'update', delete: 'delete', remove: 'delete', export: 'export' };

@@ -8,7 +8,7 @@ import { controlPaths, sharedParameters, type PathItem } from './control-paths.j
 import { controlResponses, inferenceResponses } from './errors.js';
 import { callHeaders, edgePaths, inferencePaths, proxyPaths } from './inference-paths.js';
 
-export interface ApiDescription {
+interface ApiDescription {
   readonly openapi: string;
   readonly info: Readonly<Record<string, unknown>>;
   readonly paths: Readonly<Record<string, PathItem>>;

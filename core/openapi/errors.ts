@@ -25,7 +25,7 @@ const controlErrors: readonly (readonly [name: string, description: string, code
   ['Unavailable', 'The control plane gave no answer, or the storage takes no writes.', 'CONTROL_UNAVAILABLE'],
 ];
 
-export type Responses = Record<string, unknown>;
+type Responses = Record<string, unknown>;
 
 const refer = (name: string): JsonSchema => ({ $ref: `#/components/responses/${name}` });
 

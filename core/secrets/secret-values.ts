@@ -28,7 +28,7 @@ const reasonCharsMax = 300;
 /** Parts of credentials that are shorter say nothing, and would blot out words. */
 const blottedCharsMin = 6;
 
-export interface SecretValuesOptions {
+interface SecretValuesOptions {
   readonly registry: Registry;
   readonly rules: readonly SecretSourceRule[];
   view(): View;

@@ -12,7 +12,7 @@ import type { SessionRow } from '../storage/tables/sessions.js';
 const tokenCharsMax = 128;
 const ownHeader = 'csrf';
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly publicUrl: string | undefined;
   readonly isTls: boolean;
   /** By the hash of the token; undefined: there is none that has not ended. */

@@ -12,7 +12,7 @@ interface SigningKey {
   readonly shown: JWK;
 }
 
-export interface Behaviour {
+interface Behaviour {
   /** Claims of who signs in, over those that a plain answer has. */
   claims: Record<string, unknown>;
   /** In the metadata, instead of its own. */

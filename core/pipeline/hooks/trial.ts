@@ -16,7 +16,7 @@ import { Subject } from './check-run.js';
 import { HookRun } from './hook-run.js';
 
 /** All checks of a trial together. Milliseconds. */
-export const trialMsMax = 15_000;
+const trialMsMax = 15_000;
 
 export interface TrialCall {
   readonly endpoint: EndpointName;
@@ -29,7 +29,7 @@ export interface TrialCall {
 }
 
 /** What the hooks of one side said. */
-export interface TrialSide {
+interface TrialSide {
   /** As in `hook_results`. */
   readonly results: readonly Json[];
   readonly hasFailed: boolean;
@@ -38,7 +38,7 @@ export interface TrialSide {
   readonly changed: Json;
 }
 
-export interface TrialResult {
+interface TrialResult {
   readonly before: TrialSide;
   readonly after: TrialSide;
 }

@@ -13,7 +13,7 @@ import type { StoredPrompt, StoredPromptVersion } from '../../snapshot/stored-pr
 import type { View } from '../../snapshot/view.js';
 import { takeModelSlug } from './model-slug.js';
 
-export interface RenderedPrompt {
+interface RenderedPrompt {
   readonly version: StoredPromptVersion;
   /** The body of the completion, JSON. */
   readonly text: string;

@@ -11,7 +11,7 @@ import { includesUsage } from '../cache/cache-key.js';
 import { sendEvents, sendResponse } from './client-response.js';
 import { withResults } from './stream-tail.js';
 
-export const denialText = 'The request was blocked by the guardrails of this gateway.';
+const denialText = 'The request was blocked by the guardrails of this gateway.';
 const noTokens = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 /** What another dialect's answer is told of the call. */

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 
-export interface FakeVaultRequest {
+interface FakeVaultRequest {
   readonly method: string;
   /** With /v1/. */
   readonly path: string;
@@ -10,7 +10,7 @@ export interface FakeVaultRequest {
   readonly body: string;
 }
 
-export interface FakeVaultAnswer {
+interface FakeVaultAnswer {
   readonly status: number;
   readonly body: unknown;
 }

@@ -20,7 +20,7 @@ const modules = ['comments', 'delimiters', 'interpolation', 'inverted', 'partial
 const unescapedHere: ReadonlySet<string> = new Set(['HTML Escaping', 'Implicit Iterators - HTML Escaping', 'Implicit Iterator - HTML Escaping']);
 const asItWas = (text: string): string => text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 
-export function render(template: string, data: unknown, partials: Readonly<Record<string, string>> = {}): string {
+function render(template: string, data: unknown, partials: Readonly<Record<string, string>> = {}): string {
   const find = (slug: string): ReturnType<typeof parseTemplate> | undefined => (partials[slug] === undefined ? undefined : parseTemplate(partials[slug]));
   // The specification also renders values that are no objects.
   const rendering = new Rendering({ given: data as Readonly<Record<string, unknown>>, defaults: null }, find, 1_000_000, false);

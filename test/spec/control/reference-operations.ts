@@ -1,6 +1,6 @@
 // What the reference of the control plane lists, by section: method and path. Compared with what is served by reference-operations.test.ts.
 
-export interface ReferenceSection {
+interface ReferenceSection {
   readonly about: string;
   readonly operations: readonly string[];
 }

@@ -9,7 +9,7 @@ import { findRow, idCharsShown } from '../common/find-row.js';
 
 export const defaultSlug = 'default';
 
-export interface FoundCollection {
+interface FoundCollection {
   readonly row: PromptCollectionRow;
   /** Null: the default one, which is in no row yet. */
   readonly stored: Stored<PromptCollectionRow> | null;

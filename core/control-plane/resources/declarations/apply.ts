@@ -22,7 +22,7 @@ export interface ApplyRequest {
   readonly isPruning: boolean;
 }
 
-export interface AppliedChange {
+interface AppliedChange {
   readonly action: 'created' | 'updated' | 'removed';
   readonly declared: Declared;
   readonly id: string;
@@ -35,7 +35,7 @@ export interface AppliedChange {
   readonly members: readonly MemberChange[];
 }
 
-export interface NamedObject {
+interface NamedObject {
   readonly section: string;
   readonly name: string;
   readonly workspace: string | null;

@@ -13,7 +13,7 @@ import { isStored } from './differences.js';
 import { requireRead } from './apply.js';
 import { entriesMax } from './entries.js';
 
-export interface Exported {
+interface Exported {
   readonly documents: readonly Members[];
   /** Those that the documents need, with what each is for. */
   readonly variables: readonly { readonly name: string; readonly of: string }[];

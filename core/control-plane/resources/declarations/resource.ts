@@ -9,7 +9,7 @@ import { applyDocuments, type Applied, type ApplyRequest } from './apply.js';
 import { exportDocuments } from './export.js';
 
 const documentsMax = 1_000;
-export const sourceDefault = 'files';
+const sourceDefault = 'files';
 
 /** In the words of the reply. */
 const actions = { created: 'create', updated: 'update', removed: 'remove' } as const;

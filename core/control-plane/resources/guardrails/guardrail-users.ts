@@ -12,7 +12,7 @@ import { definitionOf } from './check-guardrail.js';
 /** Users of a guardrail that a refusal names. */
 const usersShown = 5;
 const sides = ['input_guardrails', 'output_guardrails'] as const;
-export type Side = (typeof sides)[number];
+type Side = (typeof sides)[number];
 
 /** One of the workspace, else of the organisation; `workspaceId` null: of the organisation alone. */
 export async function findGuardrail(context: ControlContext, workspaceId: string | null, idOrSlug: string): Promise<GuardrailRow | undefined> {

@@ -27,7 +27,7 @@ type Verb = 'create' | 'list' | 'read' | 'update' | 'delete';
 /** One of the organisation is a matter of other scopes. Throws SCOPE_MISSING. */
 const requireFor = (context: ControlContext, workspaceId: string | null, verb: Verb): void => context.require(`${workspaceId === null ? 'organisation_guardrails' : 'guardrails'}.${verb}`);
 
-export async function guardrailOf(context: ControlContext, idOrSlug: string): Promise<Stored<GuardrailRow>> {
+async function guardrailOf(context: ControlContext, idOrSlug: string): Promise<Stored<GuardrailRow>> {
   const { organisationId } = context.caller;
   return findRow(context, guardrails, 'guardrail', idOrSlug, { isThere: () => true, slugParts: (workspaceId) => [organisationId, workspaceId], sharedParts: [organisationId, ''] });
 }

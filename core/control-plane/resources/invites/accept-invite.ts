@@ -10,12 +10,12 @@ import { settingsOf } from '../people/find-person.js';
 import { hasOwnKey, join } from '../people/membership.js';
 import type { MadeKey } from '../people/user-keys.js';
 
-export interface Names {
+interface Names {
   readonly firstName: string;
   readonly lastName: string;
 }
 
-export interface Accepted {
+interface Accepted {
   readonly user: UserRow;
   readonly workspaceIds: readonly string[];
   readonly keys: readonly MadeKey[];

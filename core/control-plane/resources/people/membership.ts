@@ -10,7 +10,7 @@ import { addUserKey, removeUserKeys, type MadeKey } from './user-keys.js';
 /** Workspaces of one person. */
 export const membershipsMax = 10_000;
 
-export interface Joining {
+interface Joining {
   readonly user: UserRow;
   readonly workspaceId: string;
   readonly role: WorkspaceRole;

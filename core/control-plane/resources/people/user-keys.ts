@@ -23,7 +23,7 @@ const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_
 const keysMax = 10_000;
 
 /** `user_api_key_ttl` in milliseconds; null: without an end. */
-export function keyLifeMs({ user_api_key_ttl: ttl }: Settings): number | null {
+function keyLifeMs({ user_api_key_ttl: ttl }: Settings): number | null {
   if (typeof ttl === 'number') return ttl * 1000;
   const parts = typeof ttl === 'string' ? /^(\d+)([smhdw])$/.exec(ttl) : null;
   return parts === null ? null : Number(parts[1]) * (unitMs[parts[2] ?? ''] ?? 0);

@@ -39,13 +39,13 @@ export const versionFields = {
 };
 
 const given = object({ ...versionFields, string: Type.Optional(stringField()), parameters: Type.Optional(anyObject()) });
-export type GivenVersion = Static<typeof given>;
+type GivenVersion = Static<typeof given>;
 
 /** Any of them makes a new version. */
 export const isVersioned = (body: GivenVersion): boolean =>
   [body.string, body.parameters, body.model, body.virtual_key, body.functions, body.tools, body.tool_choice, body.is_raw_template, body.template_metadata, body.prompt_metadata, body.version_description].some((each) => each !== undefined);
 
-export type VersionContent = Pick<PromptVersionRow, 'description' | 'string' | 'isRaw' | 'template' | 'parameters' | 'functions' | 'tools' | 'toolChoice' | 'metadata' | 'model' | 'provider'>;
+type VersionContent = Pick<PromptVersionRow, 'description' | 'string' | 'isRaw' | 'template' | 'parameters' | 'functions' | 'tools' | 'toolChoice' | 'metadata' | 'model' | 'provider'>;
 
 /** `before`: the newest version, for what `given` leaves out; null: there is none. Its template as well, which is already part of it. */
 export async function versionContent(context: ControlContext, workspaceId: string, body: GivenVersion, before: PromptVersionRow | null): Promise<{ readonly content: VersionContent; readonly template: PromptTemplate }> {

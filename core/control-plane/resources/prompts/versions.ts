@@ -24,7 +24,7 @@ interface Versioned {
 }
 
 /** Numbers of the versions that calls reach without a number. */
-export const liveNumbers = ({ published, latest, labels = [] }: Versioned): ReadonlySet<number> => new Set([published, latest, ...labels.map(({ number }) => number)]);
+const liveNumbers = ({ published, latest, labels = [] }: Versioned): ReadonlySet<number> => new Set([published, latest, ...labels.map(({ number }) => number)]);
 
 /** `uses` of the row as it is now, with those of a version that has been read or made. */
 export function usesWith(row: Versioned, number: number, partials: readonly PartialName[]): PromptRow['uses'] {

@@ -10,7 +10,7 @@ import type { ControlContext } from '../../context.js';
 import { isMasked, isSecretName, maskSecret, refuseGatewayKeys } from '../common/secret-text.js';
 
 type Members = Readonly<Record<string, unknown>>;
-export type AuthMembers = Pick<SecretReferenceRow, 'authConfig' | 'sealedAuth' | 'maskedAuth'>;
+type AuthMembers = Pick<SecretReferenceRow, 'authConfig' | 'sealedAuth' | 'maskedAuth'>;
 
 const bytesMax = 65_536;
 
