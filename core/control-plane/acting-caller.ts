@@ -2,6 +2,7 @@
 // leaves of what the key may do. Looked at for each call, so that nobody keeps what was taken away. A service has no person, and stays as it is.
 
 import { plainEmail } from '../auth/email.js';
+import { hashKey } from '../auth/key.js';
 import { actsEverywhere, ownKeyScopes, scopesOfRole } from '../auth/roles.js';
 import { scopesOfType } from '../auth/scopes.js';
 import { parseJsonObject } from '../body/parse.js';
@@ -9,6 +10,7 @@ import { fail, isGatewayError } from '../errors/gateway-error.js';
 import type { Stored } from '../storage/change.js';
 import type { Repository } from '../storage/repository.js';
 import { apiKeys } from '../storage/tables/api-keys.js';
+import { formerUsers } from '../storage/tables/former-users.js';
 import { organisations } from '../storage/tables/organisations.js';
 import { sessions } from '../storage/tables/sessions.js';
 import { users, type UserRow } from '../storage/tables/users.js';
@@ -57,8 +59,8 @@ const nowhere = '-';
 async function keyHolder(caller: Caller, repository: Repository): Promise<Caller> {
   const userId = caller.token === undefined ? (await repository.get(apiKeys, caller.keyId))?.row.userId ?? null : caller.token.userId;
   const user = userId === null ? undefined : await personNamed(repository, caller.organisationId, userId);
-  // Whoever makes tokens says what people may whom the gateway does not know.
-  if (caller.token !== undefined && user === undefined) return caller;
+  // Whoever makes tokens says what people may whom the gateway does not know; those who were removed it knows.
+  if (caller.token !== undefined && user === undefined && (userId === null || !await wasRemoved(repository, caller.organisationId, userId))) return caller;
   const role = user === undefined ? undefined : await roleIn(repository, caller.workspaceId, user.row);
   if (user === undefined || role === undefined) return { ...caller, scopes: [], person: { userId: userId ?? '', role: 'none', withheld: caller.scopes } };
   const allowed = scopesOfRole(role, await settingsOf(repository, caller.organisationId));
@@ -70,6 +72,12 @@ async function keyHolder(caller: Caller, repository: Repository): Promise<Caller
 async function personNamed(repository: Repository, organisationId: string, name: string): Promise<Stored<UserRow> | undefined> {
   const stored = await repository.get(users, name) ?? await repository.find(users, 'email', [organisationId, plainEmail(name)]);
   return stored?.row.organisationId === organisationId ? stored : undefined;
+}
+
+async function wasRemoved(repository: Repository, organisationId: string, name: string): Promise<boolean> {
+  const former = await repository.get(formerUsers, name);
+  if (former !== undefined) return former.row.organisationId === organisationId;
+  return await repository.count(formerUsers, 'email', [organisationId, hashKey(plainEmail(name))]) > 0;
 }
 
 /** Undefined: no member. */

@@ -5,6 +5,7 @@ import { apiKeys } from './api-keys.js';
 import { bootstraps } from './bootstraps.js';
 import { configVersions } from './config-versions.js';
 import { configs } from './configs.js';
+import { formerUsers } from './former-users.js';
 import { guardrails } from './guardrails.js';
 import { declarations } from './declarations.js';
 import { idempotency } from './idempotency.js';
@@ -48,4 +49,5 @@ export const tables: readonly Table[] = [
   promptCollections,
   declarations,
   secretReferences,
+  formerUsers,
 ];

@@ -281,6 +281,25 @@ describe('groups of the identity provider', () => {
   });
 });
 
+describe('tokens', () => {
+  it('of people who were removed give nothing, until they are users again', async () => {
+    const control = await startControl();
+    const { organisationId, workspaceId } = await control.callerOf(firstApiKey);
+    const { id } = await join(control, 'Ada@example.com', { workspaces: [{ id: 'first-workspace', role: 'member' }] });
+    const as = async (userId: string): Promise<number> => (await control.plane.handle({
+      id: 'c', method: 'POST', path: '/configs', query: '', body: Buffer.from(JSON.stringify({ name: 'c', config: { retry: { attempts: 1 } } })), ifMatch: undefined, idempotencyKey: undefined, headers: [], address: '',
+      caller: { keyId: 'jwt:x', keyType: 'workspace-user', organisationId, workspaceId, scopes: scopesOfType['workspace-user'], token: { userId } },
+    })).status;
+    const names = [id, 'ada@example.com', 'ADA@example.com'];
+    for (const name of names) assert.equal(await as(name), 403, 'a member');
+    assert.equal(await as('eve@example.com'), 200, 'whom the gateway does not know');
+    await made(control, 'DELETE', `/users/${id}`);
+    for (const name of names) assert.equal(await as(name), 403, `removed: ${name}`);
+    await join(control, 'ada@example.com', { role: 'admin' });
+    assert.deepEqual([await as(id), await as('ada@example.com')], [403, 200]);
+  });
+});
+
 describe('sessions', () => {
   const sessionCall = (control: TestControl, caller: Caller, path: string): ReturnType<TestControl['plane']['handle']> =>
     control.plane.handle({ id: 'c', method: 'GET', path, query: '', body: new Uint8Array(0), ifMatch: undefined, idempotencyKey: undefined, headers: [], address: '', caller });

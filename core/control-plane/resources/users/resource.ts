@@ -1,6 +1,8 @@
+import { hashKey } from '../../../auth/key.js';
 import { fail } from '../../../errors/gateway-error.js';
 import type { Stored } from '../../../storage/change.js';
 import { choice, object } from '../../../storage/schema-parts.js';
+import { formerUsers } from '../../../storage/tables/former-users.js';
 import { invites } from '../../../storage/tables/invites.js';
 import { sessions } from '../../../storage/tables/sessions.js';
 import { organisationRoles, users, type UserRow } from '../../../storage/tables/users.js';
@@ -72,6 +74,7 @@ async function removeUser(context: ControlContext, id: string): Promise<Reply> {
   const { repository, change } = context;
   const { row } = stored;
   change.remove(stored);
+  change.insert(formerUsers, { id: row.id, organisationId: row.organisationId, emailHash: hashKey(row.email), removedAtMs: context.nowMs });
   for (const member of await membershipsOf(context, row.id)) change.remove(member);
   await removeUserKeys(context, row.id, () => true);
   for (const session of await repository.list(sessions, { index: 'user', parts: [row.id], limit: rowsMax })) change.remove(session);
