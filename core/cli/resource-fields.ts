@@ -20,7 +20,9 @@ interface FieldSchema {
 }
 
 /** Members that hold a secret alone: they may not be written out. */
-const secretField = /(?:^|[._])(?:key|secret|token|password|authorization)$/i;
+const secretField = /(?:^|[._])(?:key|secret|secret_id|token|password|authorization)$/i;
+/** These say where one is: the slug of a provider, and the member of what a secret reference leads to. */
+const placeFields: ReadonlySet<string> = new Set(['virtual_key', 'secret_key']);
 
 const ownMember = <T>(members: Readonly<Record<string, T>> | undefined, name: string): T | undefined => (members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined);
 
@@ -70,7 +72,7 @@ export function fieldsOf(options: readonly Option[], schema: unknown, environmen
 
 function valueOf(name: string, given: string, field: FieldSchema, environment: NodeJS.ProcessEnv, stdin: () => string): unknown {
   const isIndirect = given === '-' || /^(?:file|env):/.test(given);
-  if (!isIndirect && given !== 'null' && secretField.test(fieldOf(name))) {
+  if (!isIndirect && given !== 'null' && secretField.test(fieldOf(name)) && !placeFields.has(fieldOf(name))) {
     throw refused(`${name} holds a secret: give it as env:<name of a variable>, file:<path> or - for standard input, not in the command line, where others can read it`);
   }
   const text = isIndirect ? textAt(name, given, environment, stdin) : given;

@@ -94,9 +94,10 @@ const isNamed = (operation: Operation): boolean => operation.path.includes('{') 
 
 /** Refusals that the operation can end in. */
 function refusalsOf(operation: Operation): Readonly<Record<string, JsonSchema>> {
-  const { method, isPublic } = operation;
+  const { method, isPublic, status } = operation;
   const never = new Set([
-    ...(isPublic ? ['403'] : []), ...(isNamed(operation) || !isPublic ? [] : ['404']), ...(method === 'GET' ? ['409', '413'] : []),
+    // Where nobody can sign in, the way to the issuer is not there.
+    ...(isPublic ? ['403'] : []), ...(isNamed(operation) || !isPublic || status === 302 ? [] : ['404']), ...(method === 'GET' ? ['409', '413'] : []),
   ]);
   return Object.fromEntries(Object.entries(controlRefusals).filter(([status]) => !never.has(status)));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -135,6 +135,16 @@ describe('the command line against a running gateway', () => {
     assert.deepEqual([(await gateway(['labels', 'update', id, '--description', 'x'])).code, (await gateway(['labels', 'remove', id])).code], [0, 0]);
   });
 
+  it('does what README.md shows of it', async () => {
+    const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
+    const shown = [...readme.matchAll(/^npm run gateway -- ((?:users|invites|prompts|partials|labels|collections|guardrails|secrets) [^#\n]+?) *(?:#.*)?$/gm)].map(([, words = '']) => words);
+    assert.equal(shown.length, 8);
+    for (const words of shown) {
+      const { code, error } = await gateway([...words.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? ''));
+      assert.deepEqual([code, error], [0, ''], words);
+    }
+  });
+
   it('makes its help of the definitions of the operations', async () => {
     const { code, out } = await gateway(['workspaces', '--help']);
     assert.equal(code, 0);
@@ -147,7 +157,7 @@ describe('the command line against a running gateway', () => {
 describe('options as members of a body', () => {
   const schema = {
     properties: {
-      name: { type: 'string' }, key: { type: 'string' }, scopes: { type: 'array', items: { type: 'string' } }, expires_at: { type: ['string', 'null'] },
+      name: { type: 'string' }, key: { type: 'string' }, virtual_key: { type: 'string' }, secret_key: { type: 'string' }, auth_config: { type: 'object' }, scopes: { type: 'array', items: { type: 'string' } }, expires_at: { type: ['string', 'null'] },
       defaults: { type: 'object', properties: { metadata: { type: 'object' }, provider: { type: 'string' } } }, limits: { type: 'array', items: { type: 'object' } }, configurations: { type: 'object' }, count: { type: 'integer' },
     },
   };
@@ -172,7 +182,9 @@ describe('options as members of a body', () => {
       assert.deepEqual(fields({ '--key': 'env:PROVIDER_KEY' }, { PROVIDER_KEY: 'sk-from-variable' }), { key: 'sk-from-variable' });
       assert.deepEqual(fields({ '--key': '-' }, {}, 'sk-from-input\n'), { key: 'sk-from-input' });
       assert.throws(() => fields({ '--key': 'sk-written-out' }), (thrown: Error) => /holds a secret/.test(thrown.message) && !thrown.message.includes('sk-written-out'));
-      for (const name of ['--configurations.aws-secret-access-key', '--configurations.client_secret']) assert.throws(() => fields({ [name]: 'written-out' }), /holds a secret/);
+      for (const name of ['--configurations.aws-secret-access-key', '--configurations.client_secret', '--auth-config.vault-secret-id']) assert.throws(() => fields({ [name]: 'written-out' }), /holds a secret/);
+      // What says where one is, is none.
+      for (const name of ['virtual_key', 'secret_key']) assert.deepEqual(fields({ [`--${name.replace('_', '-')}`]: 'main' }), { [name]: 'main' });
       assert.throws(() => fields({ '--key': 'env:MISSING' }), /there is no variable MISSING/);
       assert.throws(() => fields({ '--key': `file:${file}.not` }), /cannot be read/);
     } finally {

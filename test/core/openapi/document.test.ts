@@ -109,6 +109,10 @@ describe('the description of the API', () => {
     for (const code of ['KEY_MISSING', 'PROVIDER_UNKNOWN', 'HOOKS_FAILED', 'UPSTREAM_UNREACHABLE', 'BODY_NOT_JSON', 'OVERLOADED']) assert.ok(told.includes(`"${code.toLowerCase()}"`), code);
   });
 
+  it('says that there is no way to sign in where no issuer is set', () => {
+    for (const name of ['GET /v1/auth/login', 'GET /v1/auth/callback']) assert.ok(Object.hasOwn(Object(operations.find((each) => each.name === name)?.operation.responses), '404'), name);
+  });
+
   it('offers if-match where a row is changed that there is', () => {
     const parameters = ({ operation }: (typeof operations)[number]): string => JSON.stringify(operation.parameters ?? []);
     const offering = operations.filter((each) => parameters(each).includes('ifMatch')).map(({ operation }) => operation.operationId);
