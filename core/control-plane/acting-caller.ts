@@ -1,5 +1,5 @@
-// Who a call is made for, as the rows say it now: the person behind a key of type workspace-user or behind a session, and what the role of that person
-// leaves of what the key may do. Looked at for each call, so that nobody keeps what was taken away. A service has no person, and stays as it is.
+// The person for whom a call is made, read from the rows: the one behind a key of type workspace-user or behind a session. The role of the person limits the
+// scopes of the key. Read for each call, so that a lost role counts at once. Keys of services have no person and stay as they are.
 
 import { plainEmail } from '../auth/email.js';
 import { hashKey } from '../auth/key.js';
@@ -38,7 +38,7 @@ export async function actingCaller(call: ControlCall, route: ControlRoute, repos
     return { ...caller, scopes: scopesOfType['organisation-service'], person: { userId: row.id, role: row.role, withheld: [] } };
   }
   const workspaceId = await workspaceOf(call, route, row, repository);
-  // Who the person is can be asked before a workspace is chosen.
+  // Public operations (GET /auth/session) are served before a workspace is chosen.
   if (workspaceId === undefined) {
     if (!route.operation.isPublic) throw fail('WORKSPACE_MISSING', { param: 'workspace_id' });
     return { ...caller, workspaceId: nowhere, person: { userId: row.id, role: 'member', withheld: [] } };
@@ -53,13 +53,13 @@ export async function actingCaller(call: ControlCall, route: ControlRoute, repos
   };
 }
 
-/** The workspace of a person who has chosen none: not empty, since that is a caller of the organisation. */
+/** Workspace of a person who has chosen none. Not empty, since that stands for the organisation. */
 const nowhere = '-';
 
 async function keyHolder(caller: Caller, repository: Repository): Promise<Caller> {
   const userId = caller.token === undefined ? (await repository.get(apiKeys, caller.keyId))?.row.userId ?? null : caller.token.userId;
   const user = userId === null ? undefined : await personNamed(repository, caller.organisationId, userId);
-  // Whoever makes tokens says what people may whom the gateway does not know; those who were removed it knows.
+  // For people whom the gateway does not know, the scopes of the token count; not for those who were removed.
   if (caller.token !== undefined && user === undefined && (userId === null || !await wasRemoved(repository, caller.organisationId, userId))) return caller;
   const role = user === undefined ? undefined : await roleIn(repository, caller.workspaceId, user.row);
   if (user === undefined || role === undefined) return { ...caller, scopes: [], person: { userId: userId ?? '', role: 'none', withheld: caller.scopes } };
@@ -93,7 +93,7 @@ async function workspaceOf(call: ControlCall, { operation, params }: ControlRout
   const named = (operation.path.includes('/workspaces/{') ? params.workspaceId : undefined) ?? namedIn(call);
   if (named !== undefined) {
     const found = (await repository.get(workspaces, named)) ?? await repository.find(workspaces, 'slug', [user.organisationId, named]);
-    // Which others there are is nothing that a member learns.
+    // The same error for unknown workspaces, so that members do not learn which others exist.
     if (found === undefined || found.row.organisationId !== user.organisationId) throw fail('WORKSPACE_FOREIGN', { kind: 'workspace', id: named.slice(0, 64), param: 'workspace_id' });
     return found.row.id;
   }
@@ -101,7 +101,7 @@ async function workspaceOf(call: ControlCall, { operation, params }: ControlRout
   return others.length === 0 ? first?.row.workspaceId : undefined;
 }
 
-/** What is wrong with query or body is told by whoever reads all of it. */
+/** `workspace_id` of query or body. Faults of either are ignored here; checking the input reports them. */
 function namedIn({ query, body }: ControlCall): string | undefined {
   const inQuery = new URLSearchParams(query).get('workspace_id');
   if (inQuery !== null && inQuery !== '') return inQuery;

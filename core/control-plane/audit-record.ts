@@ -15,9 +15,9 @@ export interface AuditedOutcome {
   /** Undefined: no operation was found. */
   readonly kind: string | undefined;
   readonly action: string | null;
-  /** As it was understood; undefined: it was not. */
+  /** The parsed body; undefined: it could not be parsed. */
   readonly body: unknown;
-  /** Of a workspace that is there: what clients write in its place may be anything. */
+  /** Id of an existing workspace, never the text of the client. */
   readonly workspaceId: string | undefined;
   readonly details: Readonly<Record<string, unknown>>;
 }
@@ -25,7 +25,7 @@ export interface AuditedOutcome {
 export function auditRecord(call: ControlCall, { status, nowMs, kind, action, body, workspaceId, details }: AuditedOutcome): AuditRecord {
   const { caller } = call;
   const isRefused = status >= 400;
-  // What was refused may hold a secret by a name that is misspelt.
+  // A refused body may hold a secret in a member with a misspelt name, so more of it is masked.
   const text = body === undefined ? (call.body.length === 0 ? '' : `[${call.body.length} bytes]`) : JSON.stringify(masked(body, isRefused));
   return {
     timestamp: nowMs, method: call.method, uri: cut(maskedText(call.path), textCharsMax), request_id: call.id,

@@ -64,8 +64,8 @@ const kinds: Readonly<Record<string, string>> = {
 const alternatives: ReadonlySet<string> = new Set(['anyOf', 'oneOf']);
 
 /**
- * Of the errors, the one that helps. Where one of several shapes was to be met, the first error is that of whichever shape comes first; what was
- * meant is the shape that fits furthest, and when none fits at all, they are named together.
+ * The error that helps most. For a value that may have one of several shapes, the first error is about the first shape; the client more likely
+ * meant the shape that matches furthest. If none matches at all, all shapes are named.
  */
 function nearestError(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1);

@@ -13,7 +13,7 @@ import { workspaces, type WorkspaceRow } from '../storage/tables/workspaces.js';
 import { ownOrigin, type RequestFacts } from './request-facts.js';
 import type { ControlServices } from './services.js';
 
-/** Who calls: what the key says, by value, since it comes from another thread. */
+/** The caller, from the key, token or session. Plain values, since it comes from another thread. */
 export interface Caller {
   /** Empty: nobody, in a call of a public operation. */
   readonly keyId: string;
@@ -39,7 +39,7 @@ export interface Person {
   readonly hasOwnKeysAlone?: boolean;
 }
 
-/** What is thrown for a call that lacks the scope. */
+/** The error for a call that lacks the scope: ROLE_MISSING if the person's role withholds it, else SCOPE_MISSING. */
 export function scopeFault({ person }: Caller, ...wanted: readonly string[]): Error {
   const scope = wanted.join(' or ');
   return person !== undefined && wanted.some((each) => person.withheld.includes(each)) ? fail('ROLE_MISSING', { scope, role: person.role === 'none' ? 'no member' : person.role }) : fail('SCOPE_MISSING', { scope });
@@ -51,18 +51,18 @@ export const nobody: Caller = Object.freeze({ keyId: '', keyType: 'none', organi
 export class ControlContext {
   /** The changes of rows; committed, with the audit entry, when the handler has returned. */
   readonly change = new Change();
-  /** Beside what the request says, in the audit entry. Never a secret. */
+  /** Details for the audit entry, beside those of the request. Never a secret. */
   readonly auditDetails: Record<string, unknown> = {};
-  /** In place of the body, in the audit entry. */
+  /** Written into the audit entry in place of the body. */
   auditBody: Readonly<Record<string, unknown>> | null = null;
-  /** True: it turned out that there was nothing to do, so that there is nothing to record. */
+  /** True: the call changed nothing, so it gets no audit entry. */
   isUnrecorded = false;
   /** Version of the row that a conditional request is about and that its reply shows; null: the operation has none. */
   subject: Stored | null = null;
-  /** In the audit entry of a public operation: who turned out to call. */
+  /** The caller of a public operation, once the handler knows it; for the audit entry. */
   actor: Caller | null = null;
-  /** What the answer has besides its body. */
-  readonly answer: { status: number; /** Name, value, name, value. */ readonly headers: string[]; /** JSON that is there already, in place of what the handler returns. */ text: string | null } = { status: 200, headers: [], text: null };
+  /** Status, headers and, in place of the handler's reply, a text for the answer. */
+  readonly answer: { status: number; /** Name, value, name, value. */ readonly headers: string[]; /** JSON that has been written already; null: the reply of the handler is written. */ text: string | null } = { status: 200, headers: [], text: null };
 
   constructor(
     readonly caller: Caller,

@@ -3,7 +3,7 @@
 export const isSecureOrigin = (origin: string): boolean => origin.startsWith('https:');
 
 export const sessionCookie = (isSecure: boolean): string => `${isSecure ? '__Host-' : ''}gateway_session`;
-/** What a sign-in remembers until the browser comes back. */
+/** Cookie with the state of a sign-in, until the browser comes back from the identity provider. */
 export const signInCookie = (isSecure: boolean): string => `${isSecure ? '__Host-' : ''}gateway_sign_in`;
 
 const partsOf = (header: string): readonly (readonly [name: string, value: string])[] => header.split(';').map((part) => {

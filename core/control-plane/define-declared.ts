@@ -1,6 +1,6 @@
-// How a resource stands in a file of `gateway apply`: the name of its list, what names one of them, which operations make, change and remove it, and how
-// a stored one looks in the file. Applying, differences, pruning and export are folds over these definitions (resources/declarations/). A definition
-// stands in the folder of its resource, `declared.ts`, and has its line in resources/declared.ts.
+// How a resource appears in a file of `gateway apply`: the name of its list, the member that identifies an object, the operations that make, change and
+// remove it, and how a stored object is written. Applying, comparing, pruning and exporting all work from these definitions (resources/declarations/). A definition
+// is in the folder of its resource, `declared.ts`, and has its line in resources/declared.ts.
 
 import { hashKey } from '../auth/key.js';
 import { fail } from '../errors/gateway-error.js';
@@ -19,7 +19,7 @@ export class DeclaredSecret {
   /** SHA-256 in lower-case hex, as keys of the gateway have it. */
   readonly digest: string;
 
-  /** `hint`: what the variable in its place is called in an export, behind the name of the object. */
+  /** `hint`: the second half of the name of the variable that an export writes in place of the secret; the first half is the name of the object. */
   private constructor(digest: string, readonly hint: string) {
     this.digest = digest;
   }
@@ -37,7 +37,7 @@ export class DeclaredSecret {
   }
 }
 
-/** What an object names of the same files: it is made after them. Whether it exists is for the operation to say. */
+/** Another object that this one names. If the same files declare it, it is made first; whether it exists is checked by the operation. */
 export interface DeclaredReference {
   /** The list that it is in: `providers`. */
   readonly section: string;
@@ -63,13 +63,13 @@ export interface Declared<R extends Row = Row> {
   readonly level: 'organisation' | 'workspace' | 'either';
   /** The member that names one among those of its place; null: there is one only. */
   readonly identity: 'slug' | 'name' | null;
-  /** One entry, without workspace_id. What is unknown is refused by name before anything is done. */
+  /** Schema of one entry, without workspace_id. Unknown members are refused by name before anything is done. */
   readonly entry: TSchema;
-  /** What a member that the file leaves out is brought to, and what an export leaves out. Members that are in neither stay as they are. */
+  /** Default values: set for members that the file leaves out, and left out of an export. A member without a default that the file leaves out stays as it is. */
   readonly defaults: Members;
-  /** Any of these may see it. */
+  /** Scopes, of which any one allows reading it. */
   readonly readScopes: readonly string[];
-  /** Members that are set when all else is there: they may name what is made later. */
+  /** Members that are set after everything else has been made, since they may name objects that are made later. */
   readonly late: readonly string[];
   references(entry: Members): Iterable<DeclaredReference>;
   /** More entries that this one stands for. */
@@ -146,7 +146,7 @@ export function declareResource<R extends Row>({ resource, ...given }: Defined<R
 
 export const fixedMember = (name: string): Error => fail('FIELD_INVALID', { param: name, reason: 'cannot be changed; give it another slug, so that another one is made, or change it back' });
 
-/** An operation, called from within another: scope, input, handler. What is to change is in `context.change`. `id` stands for every name in its path that `params` does not have. */
+/** Calls an operation from within another one: checks scope and input, runs the handler. The changes are in `context.change`. `id` fills every name in its path that `params` does not have. */
 export async function perform(operation: Operation, context: ControlContext, { id, params = {}, body = {} }: { readonly id?: string; readonly params?: Readonly<Record<string, string>>; readonly body?: Members }): Promise<Reply> {
   const { scope } = operation;
   if (scope !== null && !scope.some((each) => context.has(each))) throw fail('SCOPE_MISSING', { scope: scope.join(' or ') });
@@ -154,7 +154,7 @@ export async function perform(operation: Operation, context: ControlContext, { i
   return operation.handle(context, { params: { ...named, ...params }, query: {}, body: checkInput(operation.body, structuredClone(body), 'body') });
 }
 
-/** What an operation has made of a row, changed before it is written: for what files say and no operation takes. */
+/** Changes a row that an operation has prepared, before it is written: for members of files that no operation takes. */
 export async function amend<R extends Row>({ change }: ControlContext, table: Table<R>, id: string | undefined, by: (row: R) => Promise<R> | R): Promise<void> {
   const place = change.rows.findLastIndex((each) => each.table.name === table.name && (id === undefined || each.id === id));
   const written = change.rows[place];

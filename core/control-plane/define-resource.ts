@@ -21,22 +21,22 @@ export interface Operation {
   /** Without a version prefix; it is served below `/v1`, `/v2` and `/`. `{name}` stands for one segment. */
   readonly path: string;
   readonly aliases: readonly string[];
-  /** What the docs say of names in the path; others are ids or slugs. */
+  /** Schemas of names in the path, for the docs; names without one are ids or slugs. */
   readonly params: Readonly<Record<string, TSchema>>;
-  /** Any one of these; null: the handler asks for what the row says with `context.require`. */
+  /** Scopes, of which any one is enough; null: the handler checks the scope that depends on the row with `context.require`. */
   readonly scope: readonly string[] | null;
-  /** Served without a key as well: what it needs to know of the caller stands in its input. Such paths stand in router/routes.ts too. */
+  /** Served without a key as well: the handler learns the caller from its input. Such paths are also listed in router/routes.ts. */
   readonly isPublic: boolean;
   readonly query: TSchema | null;
   /** Null: a body is refused, unless it is empty or an empty object. */
   readonly body: TSchema | null;
-  /** It runs alone among the calls that change something; removals do without saying so. */
+  /** True: the call runs alone among the calls that change something. Removals always do. */
   isAlone(input: Input): boolean;
   /** In the audit log: `created`, `updated`, `deleted`, `rotated`; null: it changes nothing. */
   readonly action: string | null;
   /** Of its answer; 204 and 302 have no body that is read. */
   readonly status: 200 | 204 | 302;
-  /** The shape of its answer, for the docs: every member is named, and no other is there. Tests hold each answer against it. */
+  /** Schema of the answer, for the docs: it names every member, and answers have no others. Tests check each answer against it. */
   readonly reply: TSchema;
   handle(context: ControlContext, input: Input): Promise<Reply> | Reply;
 }
@@ -52,7 +52,7 @@ export interface OperationDefinition<Q extends TSchema, B extends TSchema> {
   readonly body?: B;
   readonly isAlone?: (input: Input<Static<Q>, Static<B>>) => boolean;
   readonly action?: string;
-  /** What its handler puts into `context.answer`, when that is not 200. */
+  /** Status that the handler sets in `context.answer`, if it is not 200. */
   readonly status?: Operation['status'];
   readonly reply: TSchema;
   readonly handle: (context: ControlContext, input: Input<Static<Q>, Static<B>>) => Promise<Reply> | Reply;

@@ -97,7 +97,7 @@ export class ControlPlane {
     return outcome;
   }
 
-  /** A session that has ended keeps nobody from what is open to everybody. */
+  /** Public operations stay available to a caller whose session has ended. */
   async #actingCaller(call: ControlCall, route: ControlRoute): Promise<Caller> {
     try {
       return await actingCaller(call, route, this.services.repository, this.services.now());
@@ -190,13 +190,13 @@ export class ControlPlane {
   }
 }
 
-/** Who may not make the call any more does not get its reply either: it may hold a secret. The handler alone knows; what it would change is forgotten. */
+/** A kept reply may hold a secret, so a caller who lost the permission does not get it. Only the handler can tell: it runs again, and its changes are dropped. */
 async function requireStill({ operation }: ControlRoute, context: ControlContext, input: CheckedInput): Promise<void> {
   try {
     if (input.workspaceId !== undefined) await context.workspace();
     await operation.handle(context, input);
   } catch (thrown) {
-    // Others come of what the call itself made.
+    // Other refusals are effects of the first call: its slug is taken, for example.
     if (isGatewayError(thrown) && thrown.status === 403) throw thrown;
   }
 }
@@ -207,7 +207,7 @@ export const etagOf = (version: number): string => `"${version}"`;
 /** Reading leaves no trace. */
 const isRecorded = ({ method }: ControlCall): boolean => method === 'POST' || method === 'PUT' || method === 'DELETE';
 
-/** A row that was changed since it was read is told of before what else keeps the call from changing it. */
+/** Runs the handler. If it refuses the call and the `if-match` of the call is out of date, VERSION_STALE is thrown first. */
 async function handled({ ifMatch }: ControlCall, route: ControlRoute, context: ControlContext, input: CheckedInput): Promise<Reply> {
   try {
     return await route.operation.handle(context, input);
@@ -241,7 +241,7 @@ function requireOneOf({ operation }: ControlRoute, caller: Caller): void {
   throw scopeFault(caller, ...operation.scope);
 }
 
-/** `workspace_id` counts in query and body of every operation; what the path says may be said again in the body. */
+/** `workspace_id` may be in the query or the body of every operation; names in the path may be repeated in the body. */
 function inputOf(call: ControlCall, route: ControlRoute, progress: Progress): CheckedInput {
   const { operation, params } = route;
   checkContent(call);

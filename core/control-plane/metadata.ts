@@ -16,7 +16,7 @@ const schemaCharsMax = 32_768;
 const patternSizeMax = 2_000;
 /** Of all patterns of a schema. */
 const patternsSizeMax = 20_000;
-/** Members and items of a schema with those behind its references in their places: what one check may have to look at. */
+/** Members and items of a schema with its references expanded: the most that one check has to look at. */
 const expandedMax = 20_000;
 /** Compiled schemas that are kept; an organisation has two. */
 const compiledMax = 16;

@@ -4,14 +4,14 @@ import { fail, type GatewayError } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { ControlLink } from './control-link.js';
 
-/** As the pipeline asks for it: the body of the answer. Rejects with what the client did wrong, or CONTROL_UNAVAILABLE. */
+/** The body of the answer, for the pipeline. Rejects with MODEL_UNKNOWN, FIELD_INVALID or CONTROL_UNAVAILABLE. */
 export const modelList = (link: ControlLink) => async (exchange: Exchange): Promise<string | Uint8Array> => {
   const { head, principal: { keyId, organisationId, workspaceId } } = exchange;
   const id = decoded(exchange.suffix.slice(1));
   const reply = await link.send({
     id: exchange.id, method: 'GET', path: id === '' ? '/v1/models' : `/v1/models/${encodeURIComponent(id)}`, query: id === '' ? head.query : '', body: new Uint8Array(0), ifMatch: undefined, idempotencyKey: undefined,
     headers: [], address: '',
-    // What the key may do was looked at where the call came in.
+    // The scopes of the key were checked where the call came in.
     caller: { keyId, keyType: 'workspace-service', organisationId, workspaceId, scopes: ['models.list'] },
   });
   if (reply.status === 200) return reply.body;

@@ -1,4 +1,4 @@
-// What handlers may know of how a call came: few of them need it.
+// Facts about the HTTP request of a control call, for the few handlers that need them.
 
 export interface RequestFacts {
   readonly headers: readonly string[];

@@ -18,7 +18,7 @@ export interface ControlServices {
   readonly isTls?: boolean;
   /** People sign in by it; absent: nobody does. */
   readonly oidc?: OidcClient | undefined;
-  /** What of this machine secret references may have; none without. */
+  /** Rules of the setting `secret_sources`: the files and variables of this machine that secret references may read. Absent: none. */
   readonly secretSources?: readonly SecretSourceRule[];
   /** Resolves when calls obey the commit, or soon after. Never rejects. */
   untilObeyed(sequence: number): Promise<void>;

@@ -1,5 +1,5 @@
-// Slugs: what a row is called in paths, headers and models. Made from its name, with random digits behind so that two of one name differ, or the
-// client's own.
+// Slugs: names of rows in paths, headers and models. Made from the name of the row and random digits, so that two rows of one name differ, or
+// chosen by the client.
 
 import { randomBytes } from 'node:crypto';
 import { Type } from '../storage/type.js';

@@ -1,7 +1,7 @@
-// Control calls that change something run side by side; one that needs the rows it looked at to stay as they are until its own change is written runs alone:
-// who removes a row looks whether others name it, and nobody may begin to name it meanwhile. Holds within one process.
+// Control calls that change something run side by side. A call runs alone if the rows it has checked must stay as they are until its own change is written:
+// one that removes a row checks that no other row names it, and none may begin to meanwhile. Works within one process.
 
-/** What runs alone waits so long for those before it, in milliseconds; then it runs beside them, as if there were another process. */
+/** How long a call waits for its turn. Then it runs beside the others, as calls of other processes do. */
 const patienceMs = 5_000;
 
 interface Waiting {
@@ -15,7 +15,7 @@ export class Turns {
   /** In the order they came. */
   #waiting: Waiting[] = [];
 
-  /** Resolves with what ends the turn, to be called once. Never rejects. */
+  /** Resolves with a function that ends the turn, to be called once. Never rejects. */
   async take(isAlone: boolean): Promise<() => void> {
     if (this.#mayStart(isAlone) && this.#waiting.length === 0) this.#begin(isAlone);
     else await this.#wait(isAlone);

@@ -1,5 +1,5 @@
-// Who may do what with which key. A key is managed by a caller with the scope of its type; what the caller could not do itself, no key that it makes
-// or takes over may do either:
+// The rules for managing keys. A caller needs the scope for the type of the key, and no key that it makes or takes over may do more than the caller
+// itself:
 //
 // - Scopes that are handed out must be the caller's own. An organisation key may also hand out those that no organisation key can have (to call
 //   models, to write logs): it manages those who have them.
@@ -19,7 +19,7 @@ export type KeyVerb = 'create' | 'read' | 'update' | 'delete' | 'list' | 'rotate
 
 export const scopeOf = (type: KeyType, verb: KeyVerb): string => `${type.replace('-', '_')}_api_keys.${verb}`;
 
-/** Any of these lets a call in; which one it takes, the key says. */
+/** Any of these lets a call in; the type of the key then decides which one is needed. */
 export const scopesOf = (verb: KeyVerb): readonly string[] => keyTypes.map((type) => scopeOf(type, verb));
 
 /** The key types that the caller may list. */
@@ -43,7 +43,7 @@ export async function managedKey(context: ControlContext, id: string, verb: KeyV
 /** It acts for the person who calls, and can do no more than they. */
 export const isOwn = ({ caller }: ControlContext, { userId }: ApiKeyRow): boolean => userId !== null && userId === caller.person?.userId;
 
-/** What cannot be an id is not asked for. */
+/** Undefined without a look into the store if the text cannot be an id. */
 export const keyById = async ({ repository }: ControlContext, id: string): Promise<Stored<ApiKeyRow> | undefined> => (/^[0-9a-f-]{36}$/.test(id) ? repository.get(apiKeys, id) : undefined);
 
 /** Throws FIELD_INVALID for the first scope that a key of the type cannot have, SCOPE_MISSING for one, not in `had`, that the caller may not hand out. */

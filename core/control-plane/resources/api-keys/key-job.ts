@@ -13,7 +13,7 @@ import { periodOf } from './key-fields.js';
 import { rotated, rotationDetails } from './rotate-key.js';
 import { enforcedPolicy, keepsTo, transitionMsMin, type EnforcedPeriod } from './rotation-policy.js';
 
-/** Keys that one run changes; what is left is due the next time. */
+/** Keys that one run changes; the rest follow in the next. */
 const keysMax = 1_000;
 const pageRows = 100;
 

@@ -11,10 +11,10 @@ export async function updateKey(context: ControlContext, id: string, body: Stati
   const stored = await managedKey(context, id, 'update');
   const { row } = stored;
   const { scopes = row.scopes } = body;
-  // What it may already is not handed out anew, but it has to be a scope of its type still.
+  // Scopes that the key already has are not handed out again, but must still be ones that its type can have.
   if (body.scopes !== undefined) checkScopes(context, row.type, scopes, row.scopes);
   const members = await sharedMembers(context, body, row, row, false);
-  // An expired key is rotated no more; from here on it is again.
+  // The rotation of an expired key has stopped; an update starts it again.
   const held = row.rotationPolicy?.next_rotation_at === null ? rotatedPolicy(row.rotationPolicy, nowMs) : row.rotationPolicy;
   const rotationPolicy = body.rotation_policy === undefined ? held : checkedPolicy(body.rotation_policy, held, await enforcedPeriod(context, row.type), nowMs);
   const after: ApiKeyRow = {

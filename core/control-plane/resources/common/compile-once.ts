@@ -1,4 +1,4 @@
-// Compiles a config as a serving thread would, to see that it can be: what was made for it is closed again, and nothing is sent anywhere.
+// Compiles a config as a serving thread would, to check that it can be compiled. The instances made for it are closed again, and nothing is sent.
 
 import type { Cache } from '@gateway/plugin-sdk';
 import type { Config } from '../../../config/config.js';

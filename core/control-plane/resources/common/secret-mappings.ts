@@ -28,7 +28,7 @@ export async function mappingsView({ repository }: ControlContext, mappings: Int
   })));
 }
 
-/** What such an entry names. */
+/** The secret references that the mappings of an entry name. */
 export function* mappedReferences({ secret_mappings: mappings }: Members): Generator<DeclaredReference> {
   const list: readonly unknown[] = Array.isArray(mappings) ? mappings : [];
   for (const [index, each] of list.entries()) {
@@ -43,7 +43,7 @@ export interface GivenMappings {
 
 type Given = Static<typeof secretMappingsField> | undefined;
 
-/** As the row keeps them; what is not said stays. Throws FIELD_INVALID, REFERENCE_UNKNOWN, WORKSPACE_FOREIGN, ACTION_FORBIDDEN. */
+/** The mappings for the row; those of before if none are given. Throws FIELD_INVALID, REFERENCE_UNKNOWN, WORKSPACE_FOREIGN, ACTION_FORBIDDEN. */
 export async function checkedMappings(
   context: ControlContext, plugin: ProviderPlugin, given: Given, integration: { readonly workspaceId: string | null }, before: IntegrationRow['secretMappings'],
 ): Promise<IntegrationRow['secretMappings']> {
@@ -59,7 +59,7 @@ export async function checkedMappings(
     if (stored === undefined || stored.row.organisationId !== context.caller.organisationId) throw fail('REFERENCE_UNKNOWN', { param: `${place}.secret_reference_id`, kind: 'secret reference', id });
     if (integration.workspaceId !== null && !isOpenTo(stored.row, integration.workspaceId)) throw fail('WORKSPACE_FOREIGN', { param: `${place}.secret_reference_id`, kind: 'secret reference', id });
     const isBefore = before.some((other) => other.target_field === field && other.secret_reference_id === stored.row.id);
-    // What is no secret to a provider it repeats: in answers, in the errors about it, on its pages.
+    // Providers repeat values that they do not treat as secrets: in answers, in errors, on their pages.
     if (!context.isOrganisationKey && !isBefore && !isHidden(field, plugin)) throw fail('ACTION_FORBIDDEN', { reason: `${field} is no secret to the provider, which may repeat it; have a secret reference mapped to it with a key of the organisation`, param: `${place}.target_field` });
     mappings.push({ target_field: field, secret_reference_id: stored.row.id, secret_key: each.secret_key || null, value_format: each.value_format ?? null });
     // Written with the mapping, so that it is not removed at the same time.

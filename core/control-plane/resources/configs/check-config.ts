@@ -36,7 +36,7 @@ export interface CheckedConfig {
   readonly guardrails: readonly string[];
 }
 
-/** `given` as a client sent it: an object, or its JSON. `stored`: what stands in the places of masked secrets. Throws CONFIG_INVALID, FIELD_INVALID, REFERENCE_UNKNOWN. */
+/** `given` as the client sent it: an object, or its JSON. `stored`: the config whose secrets replace masked ones. Throws CONFIG_INVALID, FIELD_INVALID, REFERENCE_UNKNOWN. */
 export async function checkConfig(context: ControlContext, workspaceId: string, given: unknown, stored: Readonly<Record<string, unknown>> | null): Promise<CheckedConfig> {
   const { registry } = context.services;
   const value = typeof given === 'string' ? parsed(given) : given;
@@ -68,7 +68,7 @@ function requireAddresses(node: PlanNode): void {
   else for (const child of node.children) requireAddresses(child);
 }
 
-/** What is wrong with credentials and addresses is told to a call without the place: it is looked for among the targets. */
+/** Adds the place to an error: those about credentials and addresses do not name the target, so the targets are compiled one by one to find it. */
 async function placed(thrown: unknown, targets: readonly (readonly [place: string, target: Config])[], compile: (target: Config) => Promise<void>): Promise<unknown> {
   if (!isGatewayError(thrown) || thrown.status >= 500 || thrown.param?.startsWith('config') === true) return thrown;
   for (const [place, target] of targets) {
@@ -88,7 +88,7 @@ function parsed(text: string): unknown {
     // The engine's error is not passed on as the cause: it quotes the text.
     throw fail('FIELD_INVALID', { param: 'config', reason: `is not valid JSON: ${explainFault(text)}` });
   }
-  // What stood in the body itself was looked at when that was parsed.
+  // The depth of the body was checked when it was parsed; this text was inside of a string of it.
   if (isTooDeep(value)) throw fail('FIELD_INVALID', { param: 'config', reason: `nests objects and lists deeper than ${levelsMax} levels` });
   return value;
 }

@@ -21,7 +21,7 @@ type Replace = (secret: SecretAt) => unknown;
 
 const hookLists: ReadonlySet<string> = new Set(['before_request_hooks', 'after_request_hooks']);
 const guardrailLists: ReadonlySet<string> = new Set(['input_guardrails', 'output_guardrails', 'input_mutators', 'output_mutators']);
-/** Of a config: what makes the address that credentials go to. */
+/** Members of a config that decide the address to which credentials are sent. */
 const addressName = /^(?:provider|virtual_key|custom_host|resource_name|deployment_id|deployments|api_version|cloud\d_\w+|vendor_\w+)$/;
 /** Handed down to every target. */
 const inheritedNames: ReadonlySet<string> = new Set(['override_params', 'default_params']);
@@ -163,10 +163,10 @@ async function each<T>(list: readonly unknown[], place: string, work: (item: unk
   return done;
 }
 
-/** Which of them are secret nobody can tell. */
+/** Headers: any of them may be a secret. */
 const isHeaders = (name: string, value: unknown): boolean => isObject(value) && /headers$/i.test(name);
 
-/** Of the parameters of a plugin: what looks like an address, or is called one, at any depth. */
+/** Parameters of a plugin that look like an address, or have the name of one, at any depth. */
 function* addressesIn(value: unknown, place: string): Generator<readonly [string, unknown]> {
   if (typeof value === 'string') {
     if (/^[a-z][a-z0-9+.-]*:/i.test(value) || /(?:url|uri|host|endpoint|address|domain|origin|region)[^.]*$/i.test(place)) yield [place, value];

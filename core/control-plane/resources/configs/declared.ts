@@ -7,7 +7,7 @@ import { DeclaredSecret, declareSlugged, type DeclaredReference, type Members } 
 import { replaceSecrets } from './config-secrets.js';
 import { configsResource } from './resource.js';
 
-/** What a config, or one of its targets, names: a slug is one of a provider or of a virtual key. */
+/** The objects that a config or one of its targets names. A slug there may be that of a provider or of a virtual key. */
 function* references(config: unknown, place: string): Generator<DeclaredReference> {
   if (!isObject(config)) return;
   const { provider, virtual_key: virtualKey, targets, override_params: override, default_params: defaults, ...others }: Members = { ...config };

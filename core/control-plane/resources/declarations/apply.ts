@@ -1,6 +1,6 @@
-// Brings what is stored to what the files say: each object by the operations of its resource, in the order of their references, one after the other on a
-// draft. What an operation leaves as it was is no change. Nothing is written here: the changes of all are one change of the call in the end, so that there
-// is all of them or none.
+// Makes the stored objects match the files: each object by the operations of its resource, in the order of their references, one after the other on a
+// draft. An operation that leaves an object as it was is not a change. Nothing is written here: all changes become one change of the call at the end, so that
+// all of them are written or none.
 
 import { fail, isGatewayError } from '../../../errors/gateway-error.js';
 import { CommitConflict, type Stored } from '../../../storage/change.js';
@@ -30,7 +30,7 @@ interface AppliedChange {
   /** Its slug. */
   readonly workspace: string | null;
   readonly workspaceId: string | null;
-  /** Somebody else changed it since it was applied. */
+  /** Drift: somebody else changed it since it was applied. */
   readonly isDrift: boolean;
   readonly members: readonly MemberChange[];
 }
@@ -44,16 +44,16 @@ interface NamedObject {
 export interface Applied {
   readonly changes: readonly AppliedChange[];
   readonly unchanged: number;
-  /** Made for API keys that the files give none. */
+  /** Secrets that were generated for API keys without one in the files. */
   readonly keys: readonly { readonly name: string; readonly workspace: string | null; readonly key: string }[];
   /** Made from these files earlier, and not in them any more. */
   readonly left: readonly NamedObject[];
 }
 
-/** What is stored may be changed by others while it is read. */
+/** Attempts, since others may change the stored objects while they are read. */
 const triesMax = 10;
 
-/** What is to be written is in `context.change` afterwards, unless it is a dry run. Throws DECLARATION_INVALID, and what operations throw for the caller. */
+/** Puts the changes into `context.change`, unless it is a dry run. Throws DECLARATION_INVALID, and the errors of the operations. */
 export async function applyDocuments(context: ControlContext, known: readonly Declared[], request: ApplyRequest): Promise<Applied> {
   const entries = entriesOf(request.documents, known);
   for (let tries = 1; ; tries += 1) {
@@ -61,14 +61,14 @@ export async function applyDocuments(context: ControlContext, known: readonly De
     try {
       return await new Application(context, known, request).run(entries);
     } catch (thrown) {
-      // Half before and half after what another one wrote, what is right looks wrong.
+      // Files that are right can look wrong when half was read before another commit and half after it.
       const isMoved = thrown instanceof CommitConflict || await context.repository.sequence() !== sequence;
       if (!isMoved || tries === triesMax) throw thrown;
     }
   }
 }
 
-/** The answer shows what was there before. Throws SCOPE_MISSING, ROLE_MISSING. */
+/** Needed because the answer shows the values from before. Throws SCOPE_MISSING, ROLE_MISSING. */
 export function requireRead({ caller }: ControlContext, { readScopes }: Declared): void {
   if (readScopes.length > 0 && !readScopes.some((scope) => caller.scopes.includes(scope))) throw scopeFault(caller, ...readScopes);
 }
@@ -100,7 +100,7 @@ class Application {
     const all = await this.#declarations();
     const declaration = all.find(({ row }) => row.source === request.source);
     const ownObjects = new Map((declaration?.row.objects ?? []).map((each) => [objectKey(each), each]));
-    // What files of another name made is these files' own from here on.
+    // Objects that files of another source made belong to these files from now on.
     const others = new Map(all.filter((each) => each !== declaration).flatMap((each) => each.row.objects.map((object) => [objectKey(object), object] as const)));
     const named: Placed[] = [];
     for (const entry of entries) named.push({ entry, workspace: await this.#workspaceOf(entry, entries) });
@@ -128,7 +128,7 @@ class Application {
     }
     if (!request.isDryRun) {
       const isOther = objects.length !== ownObjects.size || objects.some((each) => JSON.stringify(each) !== JSON.stringify(ownObjects.get(objectKey(each))));
-      // First: two that apply the same files at once are told apart by it, and the later one looks again.
+      // This row goes first: of two calls that apply the same files at once, the later one finds it changed, and starts again.
       if (isOther) this.#note(declaration, objects);
       for (const each of all) {
         const rest = each.row.objects.filter((object) => !kept.has(objectKey(object)));
@@ -160,7 +160,7 @@ class Application {
     return { context: this.#contextFor(draft, row), workspace: row };
   }
 
-  /** Makes it, or brings it to what the file says, but for members that wait for others. */
+  /** Makes the object, or updates it to match the file, except for its late members. */
   async #make(each: Placed): Promise<void> {
     const { entry: { declared, name, members } } = each;
     const place = await this.#placeOf(this.#draft, each);
@@ -192,11 +192,11 @@ class Application {
   async #bring(each: Placed, wanted: Members): Promise<void> {
     const { entry: { declared, members } } = each;
     const before = await this.#viewNow(this.#draft, each);
-    // What is in no view says how it is made, and is said in other members too.
+    // A member that the view does not have only says how the object is made; its effect shows in other members.
     const asked = Object.keys(wanted).filter((member) => Object.hasOwn(before, member) && !isStored(wanted[member], before[member]));
     if (asked.length === 0) return;
     const pick = (names: readonly string[]): Members => Object.fromEntries(names.map((member) => [member, wanted[member]]));
-    // Tried first: what is written otherwise in the file may be what is stored, and is left alone then.
+    // Tried on another draft first: the file may spell the stored value in another way, and then nothing is changed.
     const trial = new Draft(this.#draft.repository);
     await this.#update(trial, each, pick(asked), members);
     const after = await this.#viewNow(trial, each);
@@ -226,7 +226,7 @@ class Application {
     return each.entry.declared.view(place.context, stored);
   }
 
-  /** What became of an entry, and how it is remembered. */
+  /** The object as it is recorded for this source, and whether the entry changed it. */
   async #result(each: Placed, known: ReadonlyMap<string, DeclaredObject>): Promise<{ readonly object: DeclaredObject; readonly isChanged: boolean }> {
     const { entry: { declared, name }, workspace } = each;
     const done = this.#done.get(each.entry);
@@ -249,7 +249,7 @@ class Application {
     return { object: { section: declared.section, id, name, workspaceId, isMade: earlier?.isMade ?? done.before === null, version }, isChanged };
   }
 
-  /** Removes what is in the way of nothing, as long as there is any. */
+  /** Removes the objects that nothing uses, again and again until all are gone. Throws the refusal of the first that cannot go when none can. */
   async #prune(gone: readonly DeclaredObject[]): Promise<void> {
     for (const each of gone) await this.#loosen(each);
     let rest = gone.toReversed();
@@ -272,7 +272,7 @@ class Application {
     }
   }
 
-  /** What it names of others that go as well would hold both. */
+  /** Sets the late members to their defaults, so that objects which name each other can be removed. */
   async #loosen(object: DeclaredObject): Promise<void> {
     const found = await this.#found(object);
     if (found === undefined || found.declared.late.length === 0) return;
@@ -284,14 +284,14 @@ class Application {
     await this.#draft.take(place.context.change, declared.kind);
   }
 
-  /** What is remembered, if it is there still, under whatever name. */
+  /** A recorded object, if it still exists, under any name. */
   async #found({ section, id, workspaceId }: DeclaredObject): Promise<{ readonly declared: Declared; readonly place: DeclaredPlace; readonly stored: Stored } | undefined> {
     const declared = this.known.find((each) => each.section === section);
     const workspace = await this.#workspaceById(this.#draft, workspaceId);
     const stored = declared === undefined ? undefined : await this.#draft.repository.get<Row>(declared.table, id);
     if (declared === undefined || stored === undefined || workspace === undefined) return undefined;
     const place = { context: this.#contextFor(this.#draft, workspace), workspace };
-    // One that is archived is found by its name no more.
+    // An archived object is not found by its name any more.
     return (await declared.find(place, declared.nameOf(stored.row)))?.row.id === id ? { declared, place, stored } : undefined;
   }
 
@@ -320,7 +320,7 @@ class Application {
     return (await this.#workspaceById(this.#draft, id))?.slug ?? null;
   }
 
-  /** The slug of the workspace of an entry, which may be made by the files; null: it has none. Without a word it is the first one. */
+  /** Slug of the workspace of an entry, which the files may make; null: it belongs to the organisation. If the entry names none, it is the default workspace. */
   async #workspaceOf(entry: Entry, entries: readonly Entry[]): Promise<string | null> {
     const { workspace, declared: { level }, place } = entry;
     if (level === 'organisation' || (workspace === null && level === 'either')) return null;
@@ -354,14 +354,14 @@ class Application {
   }
 }
 
-/** What stands in the files itself is not stood for by others, whether the workspace is said the same way or not. */
+/** Leaves out implied entries that the files also declare themselves, even if they name the workspace in another way. */
 function withoutStated(named: readonly Placed[]): Placed[] {
   const keyOf = ({ entry, workspace }: Placed): string => JSON.stringify([entry.declared.section, workspace, entry.name]);
   const stated = new Set(named.filter(({ entry }) => !entry.isImplied).map(keyOf));
   return named.filter((each) => !each.entry.isImplied || !stated.has(keyOf(each)));
 }
 
-/** What an entry stands for may be there under another name, and with limits of its own; it has to be for the same. Throws DECLARATION_INVALID. */
+/** An implied entry may be stored already, with another name or more members, but its own members must be the same. Throws DECLARATION_INVALID. */
 function requireSame({ declared, name, members, place }: Entry, view: Members): void {
   const other = Object.keys(members).find((member) => member !== 'name' && !isStored(members[member], view[member]));
   if (other !== undefined) throw invalid(place, `${titleOf(declared, name)} would be made with it, and is there already with another ${other}; choose another slug, or make it in ${declared.section} yourself`);

@@ -31,7 +31,7 @@ function shown(value: unknown): string | null {
   return text.length > shownCharsMax ? `${text.slice(0, shownCharsMax)}…` : text;
 }
 
-/** Whether a value of a file says what is stored already. */
+/** Whether a value of a file equals the stored one. */
 export function isStored(wanted: unknown, stored: unknown): boolean {
   if (stored instanceof DeclaredSecret) return typeof wanted === 'string' && hashKey(wanted) === stored.digest;
   if (Array.isArray(wanted)) return Array.isArray(stored) && wanted.length === stored.length && wanted.every((each, index) => isStored(each, stored[index]));

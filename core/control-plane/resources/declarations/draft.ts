@@ -7,7 +7,7 @@ import { fail } from '../../../errors/gateway-error.js';
 import { OverlayStore } from './overlay-store.js';
 
 export class Draft {
-  /** Reads what is stored, with what was taken here. */
+  /** Reads the stored rows with the changes of this draft on top. */
   readonly repository: Repository;
   readonly #rows = new Map<string, RowChange>();
 
@@ -15,7 +15,7 @@ export class Draft {
     this.repository = new Repository(new OverlayStore(below.store));
   }
 
-  /** Throws ROW_EXISTS where a unique index has another row, and CommitConflict when what is stored was changed meanwhile. */
+  /** Adds a change to the draft. Throws ROW_EXISTS where a unique index has another row, and CommitConflict when a stored row was changed meanwhile. */
   async take(change: Change, kind: string): Promise<void> {
     try {
       await this.repository.commit(change);
@@ -32,7 +32,7 @@ export class Draft {
     }
   }
 
-  /** What has become of a row, if anything was written of it. */
+  /** The change of a row in this draft, if there is one. */
   row(table: Table, id: string): RowChange | undefined {
     return this.#rows.get(`${table.name}/${id}`);
   }

@@ -69,11 +69,11 @@ function entryOf(declared: Declared, given: Members, place: string, ofDocument: 
   if (level === 'organisation' && own !== undefined && own !== null) throw invalid(`${place}.workspace_id`, `a ${kind} belongs to the organisation; leave workspace_id out`);
   if (level === 'workspace' && own === null) throw invalid(`${place}.workspace_id`, `a ${kind} belongs to a workspace; give its slug`);
   const name = nameOf(declared, members, place);
-  // What has a slug needs no other name.
+  // An object with a slug may leave out its name.
   const isNamed = identity !== 'slug' || members.name !== undefined || !Object.hasOwn(Object(Object(declared.entry).properties), 'name');
   const wanted = own === undefined ? ofDocument : own;
   const workspace = level === 'organisation' || wanted === null ? null : typeof wanted === 'string' ? wanted : undefined;
-  // Told before what is missing, since that is what it was meant for.
+  // Unknown members are told before missing ones: they are often the missing ones, misspelt.
   const knownMembers = Object.keys(Object(Object(declared.entry).properties));
   const unknown = Object.keys(members).find((each) => !knownMembers.includes(each));
   if (unknown !== undefined) {
@@ -104,7 +104,7 @@ export const invalid = (param: string, reason: string, cause?: unknown): Error =
 /** `config main`. */
 export const titleOf = ({ kind }: Pick<Declared, 'kind'>, name: string): string => (name === '' ? `the ${kind}` : `${kind} ${name.slice(0, 255)}`);
 
-/** What an operation says of the members of an entry, with the place of the entry. What is not about the entry stays as it is. */
+/** The refusal of an operation, with the place of the entry in front. Errors that are not about the entry stay as they are. */
 export function placed(thrown: unknown, declared: Pick<Declared, 'kind'>, name: string, place: string): unknown {
   if (!isGatewayError(thrown) || ![400, 404, 409].includes(thrown.status) || thrown.code === 'DECLARATION_INVALID') return thrown;
   const inside = (thrown.param ?? '').replace(/\[(\d+)\]/g, '.$1');

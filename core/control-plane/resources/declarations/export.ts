@@ -1,4 +1,4 @@
-// What is stored, as documents that apply takes: by slugs, without what goes without saying, in an order that stays the same, and with variables in the
+// The stored objects as documents that apply takes: with slugs for ids, without default values, in an order that stays the same, and with variables in the
 // places of secrets.
 
 import { isDeepStrictEqual } from 'node:util';
@@ -24,7 +24,7 @@ interface Found {
   readonly stored: Stored;
   readonly name: string;
   readonly workspaceId: string | null;
-  /** Of what is exported; false: for what refers to it. */
+  /** True: it is to be exported; false: only if an exported object refers to it. */
   readonly isOwn: boolean;
   readonly view: Members;
 }
@@ -47,7 +47,7 @@ export async function exportDocuments(context: ControlContext, known: readonly D
     for await (const stored of declared.all(context)) {
       const workspaceId = declared.workspaceIdOf(stored.row);
       const isOwn = only === undefined ? workspaceId === null || slugs.has(workspaceId) : workspaceId === only.id || stored.row.id === only.id;
-      // The organisation's own may be what the workspace stands on.
+      // Objects of the organisation may be used by the workspace.
       if (!isOwn && (only === undefined || workspaceId !== null || declared.level !== 'either')) continue;
       if (rows.length + found.length >= entriesMax) throw fail('FIELD_INVALID', { param: 'workspace_id', reason: `is needed: there are more than ${entriesMax} objects, and each workspace is exported for itself` });
       await nextTurn();
@@ -73,11 +73,11 @@ async function workspaceSlugs({ repository, caller }: ControlContext): Promise<R
   return new Map(slugs.sort(([, left], [, right]) => (left < right ? -1 : 1)));
 }
 
-/** Its own, and what they refer to of the others, and these again. */
+/** The objects to export, and all others that they refer to, directly or through others. */
 function withReferred(found: readonly Found[]): readonly Found[] {
   const wanted = new Set<Found>(found.filter(({ isOwn }) => isOwn));
   const others = new Map(found.filter(({ isOwn }) => !isOwn).map((each) => [JSON.stringify([each.declared.section, each.name]), each]));
-  // A set goes on to what is added meanwhile.
+  // Iterating over a set includes members that are added meanwhile.
   for (const { declared, view } of wanted) {
     for (const { section, name } of declared.references(view)) {
       const other = others.get(JSON.stringify([section, name]));
@@ -101,14 +101,14 @@ function entryOf(declared: Declared, view: Members, name: string, variableOf: (s
 
 function plain(value: unknown, variableOf: (secret: DeclaredSecret) => string): unknown {
   if (value instanceof DeclaredSecret) return `\${env:${variableOf(value)}}`;
-  // What looks like a variable was none. A function: in a text, `$$` would stand for one `$`.
+  // The stored text is not a variable, so it is escaped. By a function, because in a replacement text `$$` means one `$`.
   if (typeof value === 'string') return value.replaceAll('${env:', () => '$${env:');
   if (Array.isArray(value)) return value.map((each) => plain(each, variableOf));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined).map(([name, each]) => [name, plain(each, variableOf)]));
 }
 
-/** Without what others stand for already. */
+/** Leaves out objects that other entries imply. */
 function withoutImplied(shown: readonly Shown[], slugs: ReadonlyMap<string, string>): readonly Shown[] {
   const implied = new Map<string, Members>();
   const keyOf = (section: string, workspace: string, name: unknown): string => JSON.stringify([section, workspace, name]);
@@ -139,7 +139,7 @@ function documentOf(shown: readonly Shown[], workspace: string | null): Members 
   return Object.keys(document).length === 0 ? undefined : document;
 }
 
-/** Names for secrets, told by what they are for. */
+/** Names of the variables for secrets, made from the objects that have them. */
 class Variables {
   readonly #names = new Map<string, string>();
 

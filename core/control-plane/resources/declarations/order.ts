@@ -1,9 +1,9 @@
-// The order in which entries are made: what is referred to comes first.
+// The order in which entries are made: an object comes after those that it refers to.
 
 import type { Entry } from './entries.js';
 import { invalid, titleOf } from './entries.js';
 
-/** An entry, with the slug of its workspace, null for what is the organisation's own. */
+/** An entry, with the slug of its workspace; null: it belongs to the organisation. */
 export interface OrderedEntry {
   readonly entry: Entry;
   readonly workspace: string | null;

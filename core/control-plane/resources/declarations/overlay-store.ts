@@ -1,5 +1,5 @@
-// A store on top of another: what is written stays here, and is read as if it were below. Handlers run on it one after the other, each seeing what those
-// before it made, and nothing is written until all have run.
+// A store on top of another: writes stay here, and are read as if they were in the store below. Handlers run on it one after the other, each seeing the writes of
+// those before it, and nothing reaches the store below.
 
 import type { Maybe, RangeOptions, Row, Store, Write } from '@gateway/plugin-sdk';
 
@@ -24,7 +24,7 @@ export class OverlayStore implements Store {
     const isBefore = (left: string, right: string): boolean => (reverse ? compare(left, right) > 0 : compare(left, right) < 0);
     let left = limit;
     let next = 0;
-    // So many of those below may have another row here, or none.
+    // Up to as many rows of the store below may be replaced or removed here.
     for await (const row of this.below.range({ from, to, limit: Math.min(limit + own.length, Number.MAX_SAFE_INTEGER), reverse })) {
       for (let key = own[next]; key !== undefined && isBefore(key, row.key) && left > 0; key = own[next]) {
         next += 1;

@@ -1,4 +1,4 @@
-// What is stored as a whole: brought to what files say, and written as files.
+// Operations on all stored objects at once: apply files, and export to files.
 
 import { anyObject, choice, object, orNull } from '../../../storage/schema-parts.js';
 import { Type } from '../../../storage/type.js';
@@ -57,7 +57,7 @@ function replyOf({ changes, unchanged, keys, left }: Applied, { source, isDryRun
   };
 }
 
-/** `declared`: what may stand in a file. */
+/** `declared`: the kinds of objects that a file may contain. */
 export const declarationsResource = (declared: readonly Declared[]): Resource => defineResource({
   name: 'declarations',
   kind: 'declaration',

@@ -18,7 +18,7 @@ type Given = Static<typeof checksField>;
 
 const unused = (): never => { throw new TypeError('a check that is only tried was called'); };
 
-/** `stored`: what stands in the places of masked secrets. Throws CONFIG_INVALID, FIELD_INVALID. */
+/** `stored`: the checks whose secrets replace masked ones. Throws CONFIG_INVALID, FIELD_INVALID. */
 export async function checkedChecks(context: ControlContext, given: Given, stored: readonly CheckConfig[] | null): Promise<readonly CheckConfig[]> {
   const { registry } = context.services;
   const plain = given.map(({ id, parameters = {}, name, is_enabled: isEnabled = true }): CheckConfig => ({ id, parameters: parameters as CheckConfig['parameters'], ...(name === undefined ? {} : { name }), is_enabled: isEnabled }));

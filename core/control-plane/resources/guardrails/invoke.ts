@@ -1,4 +1,4 @@
-// A guardrail tried on a text, or on a whole request and answer: what it would say of them. Nothing is sent to a provider.
+// Runs a guardrail on a text, or on a whole request and answer, and returns its verdict. Nothing is sent to a provider.
 
 import type { EndpointName, JsonObject } from '@gateway/plugin-sdk';
 import type { Config } from '../../../config/config.js';

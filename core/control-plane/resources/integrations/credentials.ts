@@ -51,7 +51,7 @@ export async function providerPlugin(registry: Registry, id: string): Promise<Pr
   return plugin;
 }
 
-/** What the provider calls a parameter that clients may have another name for; undefined: it has none. */
+/** The provider's name of a parameter, which clients may call by another one; undefined: the provider has no such parameter. */
 export const parameterName = (written: string, plugin: ProviderPlugin): string | undefined => {
   const name = nameOf(written, plugin);
   return name === undefined || Object.hasOwn(ways, name) || name === 'custom_host' || name === 'custom_headers' ? undefined : name;
@@ -69,7 +69,7 @@ interface GivenCredentials {
 }
 
 /**
- * The members of the row after `given`: what is not said stays, null goes, and what is masked stands for what is stored. `place`: what clients call the
+ * The credentials for the row: members that are not given stay, null removes one, and a masked value means the stored one. `place`: the clients' name of the
  * configurations. Throws FIELD_INVALID.
  */
 export async function credentialMembers(
@@ -111,7 +111,7 @@ function isElsewhere({ baseUrl, params }: ProviderPlugin, customHost: string | n
   return isMade && Object.keys(params.properties).some((name) => !isDeepStrictEqual(members[name], stored.configurations[name]));
 }
 
-/** What is shown of the secrets that there are: a backup without secrets leaves the masks of what is gone. */
+/** Masks of the secrets that exist. After a backup without secrets, rows still have masks of secrets that are gone. */
 export const masksOf = (row: IntegrationRow): Pick<IntegrationRow, 'maskedKey' | 'maskedConfigurations'> => ({
   maskedKey: row.sealedKey === null ? null : row.maskedKey, maskedConfigurations: row.sealedConfigurations === null ? {} : row.maskedConfigurations,
 });
@@ -169,7 +169,7 @@ function membersOf(given: Members, plugin: ProviderPlugin, provider: string, sto
   return { members, customHost, headers };
 }
 
-/** What the provider, or the gateway itself, calls a member; undefined: there is none. */
+/** The name that the provider, or the gateway itself, has for a member; undefined: the member is unknown. */
 function nameOf(written: string, { params }: ProviderPlugin): string | undefined {
   const isKnown = (name: string): boolean => name !== 'api_key' && Object.hasOwn(params.properties, name);
   if (isKnown(written)) return written;
@@ -249,7 +249,7 @@ async function checkParameters(
   try {
     const config: Config = { ...parameters, provider: aiProviderId, ...(key === null ? {} : { api_key: key }), ...(customHost === null ? {} : { custom_host: customHost }) };
     const { root } = await compileOnce(config, workspaceId ?? '', registry);
-    // An address that lacks something: what calls may bring for themselves, an integration has to have.
+    // An address with missing parts: calls may bring these themselves, but an integration must have them.
     if (root.kind === 'target' && root.base === null) root.baseOf(null, parameters);
   } catch (thrown) {
     if (!isGatewayError(thrown) || thrown.status >= 500 || thrown.param === null) throw thrown;

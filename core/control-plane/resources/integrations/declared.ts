@@ -23,7 +23,7 @@ const accessNames: readonly string[] = ['workspaces', 'global_workspace_access']
 
 const isOneOf = (names: readonly string[], members: Members): boolean => names.some((name) => Object.hasOwn(members, name));
 
-/** The lists of a file are whole: what they do not have is gone. */
+/** Lists in a file are complete: items that they do not have are removed. */
 async function completed(context: ControlContext, row: IntegrationRow, changed: Members, entry: Members): Promise<IntegrationRow> {
   let after = row;
   if (isOneOf(modelNames, changed)) {
@@ -96,7 +96,7 @@ export const integrationsDeclared = declareSlugged<IntegrationRow>({
   },
   implied,
   view: (context, { row }) => view(context, row),
-  // Providers stand for themselves; what goes without saying is taken out afterwards.
+  // Providers are exported as entries of their own; implied ones are taken out afterwards.
   exported: async (context, { row }, only) => {
     const { repository } = context;
     const hasOwn = async (workspaceId: string): Promise<boolean> => (await repository.find(providers, 'slug', [workspaceId, row.slug]))?.row.integrationId === row.id;

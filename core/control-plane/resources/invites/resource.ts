@@ -53,7 +53,7 @@ const view = (row: InviteRow, nowMs: number): Reply => ({
 });
 
 const makeToken = (): string => randomBytes(tokenBytes).toString('base64url');
-/** What stands behind the number sign is sent to no server. */
+/** The token is in the fragment, which browsers send to no server. */
 const linkOf = (context: ControlContext, id: string, token: string): string => `${context.origin}/v1/admin/users/invites/${id}/accept#token=${token}`;
 
 /** Of the path. Throws ROW_UNKNOWN. */
@@ -104,7 +104,7 @@ async function resendInvite(context: ControlContext, id: string): Promise<Reply>
   const { row } = stored;
   const { nowMs } = context;
   if (row.status !== 'pending' && row.status !== 'expired') throw fail('ACTION_UNTIMELY', { reason: `the invite is ${row.status}` });
-  // Who sends it again gives what it says.
+  // Sending an invite again grants its roles again, so the caller must be allowed to.
   const settings = await settingsOf(context, row.organisationId);
   checkOrganisationGrant(context, row.role);
   for (const { role } of row.workspaces) checkGrant(context, role, settings);

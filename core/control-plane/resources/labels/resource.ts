@@ -14,7 +14,7 @@ import { findRow, idCharsShown } from '../common/find-row.js';
 const labelsMax = 100;
 const labelsPage = 100;
 
-/** What would be read as a version is no name. */
+/** Names that would be read as a version (`latest`, `default`, digits) are refused. */
 const nameField = () => Type.String({ pattern: '^(?!latest$)(?!default$)(?!\\d+$)[a-zA-Z0-9_-]*[^@\\s]?[a-zA-Z0-9_-]*$', minLength: 1, maxLength: 64 });
 const descriptionField = () => Type.Optional(Type.String({ maxLength: 1000 }));
 const colorField = () => Type.Optional(Type.String({ maxLength: 32 }));

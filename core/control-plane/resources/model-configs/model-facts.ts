@@ -1,4 +1,4 @@
-// What is known of a model: the table of prices, and above it what the integration says that the model is called through.
+// Known facts about a model: those of the price table, overridden by those of the integration through which the model is called.
 
 import { noRates, priceTable, withOwnPrices, type PricedModel, type Rate, type Rates } from '../../../limits/prices.js';
 import type { Registry } from '../../../registry/registry.js';
@@ -51,7 +51,7 @@ export function payAsYouGo({ tokens, units }: Rates): Readonly<Record<string, un
   return { ...shown, additional_units: Object.fromEntries(Object.entries(units).map(([name, rate]) => [name, rateShown(rate)])) };
 }
 
-/** What a model can do beyond text, as far as it is charged for. */
+/** Capabilities beyond text, as far as the price table has a rate for them. */
 export function capabilitiesOf({ tokens, units }: Rates): readonly string[] {
   const known: readonly (readonly [name: string, isKnown: boolean])[] = [
     ['prompt_caching', tokens.cache_read_input_token !== undefined], ['audio_input', tokens.request_audio_token !== undefined], ['audio_output', tokens.response_audio_token !== undefined],

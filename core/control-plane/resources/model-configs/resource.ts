@@ -37,7 +37,7 @@ async function integrationOf(context: ControlContext, slug: string): Promise<Int
 const term = object({ operation: Type.Literal('multiply'), operands: Type.Array(object({ value: Type.String() })) });
 const calculation = object({ operation: Type.Literal('sum'), operands: Type.Array(term) });
 
-/** What is counted -> its rate. `input_tokens` are those that are neither cached nor of another kind. */
+/** Name in the answer -> rate in the price table. `input_tokens` are those that are neither cached nor of another kind. */
 const sides = {
   request: {
     input_tokens: 'request_token', cache_write_input_tokens: 'cache_write_input_token', cache_read_input_tokens: 'cache_read_input_token', request_audio_tokens: 'request_audio_token',

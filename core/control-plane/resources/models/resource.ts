@@ -1,5 +1,5 @@
-// GET /v1/models for a call that names no provider: what its workspace may call, page by page. Such a call is one to a model first, which a header sends
-// to a provider: the serving threads know it, and hand it on when it is meant for the gateway. So it stands not among the resources that clients reach.
+// GET /v1/models for a call that names no provider: the models that its workspace may call, page by page. The path is one of the call path, where a header can send the call
+// to a provider; serving threads hand it on when it is meant for the gateway. So this resource is not among those that clients reach directly.
 
 import { fail } from '../../../errors/gateway-error.js';
 import { priceTable } from '../../../limits/prices.js';

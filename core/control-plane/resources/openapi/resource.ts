@@ -1,4 +1,4 @@
-// The description of the API itself. Anybody may read what can be asked; it tells nothing of what is stored.
+// The OpenAPI description of the API. Served without a key: it contains no stored data.
 
 import { anyObject, object } from '../../../storage/schema-parts.js';
 import { Type } from '../../../storage/type.js';

@@ -44,7 +44,7 @@ export const organisationDeclared = declareResource<OrganisationRow>({
       exclusions: filled(filledLists(excluded)) ?? null,
     };
   },
-  // What stands in the file is whole: a setting that it leaves out is taken away.
+  // The settings in a file are complete: one that the file leaves out is removed.
   update: async ({ context }, { row }, { defaults, exclusions, settings, ...others }) => {
     let after = row;
     const run = async (operation: Operation | undefined, body: Members, take: (written: OrganisationRow) => Partial<OrganisationRow>): Promise<void> => {

@@ -35,7 +35,7 @@ export const membershipOf = ({ repository }: ControlContext, workspaceId: string
 /** Settings of an organisation, in the words of the wire. */
 export const settingsOf = async ({ repository }: ControlContext, organisationId: string): Promise<Readonly<Record<string, unknown>>> => (await repository.get(organisations, organisationId))?.row.settings ?? {};
 
-/** As it was when the change is written: what is decided by it is not undone by a call at the same time. */
+/** Adds the row to the change unchanged: if another call changes it before the commit, the handler runs again. */
 export function hold(context: ControlContext, stored: Stored<UserRow> | Stored<WorkspaceMemberRow>): void {
   if (!context.change.rows.some(({ table, id }) => table.name === stored.table.name && id === stored.row.id)) context.change.rows.push({ table: stored.table, id: stored.row.id, before: stored, after: stored.row });
 }

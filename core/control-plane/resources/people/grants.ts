@@ -1,4 +1,4 @@
-// Nobody gives what they have not. A role is given by those alone who could hand out all of its scopes in keys, and a person gives none above their own,
+// Nobody grants more than they have. Only callers who could hand out all scopes of a role in keys may give that role, and a person gives no role above their own,
 // nor changes or removes people who are above them.
 
 import { scopesOfRole } from '../../../auth/roles.js';

@@ -8,7 +8,7 @@ import { promptPartialsResource } from './resource.js';
 const { create, update } = promptPartialsResource.operations;
 const { version_description: _description, ...members }: Readonly<Record<string, unknown>> = { ...Object(create?.body?.properties) };
 
-/** As prompts: a file says what is published. */
+/** A file declares the published version, as for prompts. */
 export const promptPartialsDeclared = declareSlugged<PromptPartialRow>({
   section: 'prompt_partials', resource: promptPartialsResource, table: promptPartials,
   entry: { ...create?.body, required: ['string'], properties: members },

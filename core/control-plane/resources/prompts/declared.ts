@@ -37,7 +37,7 @@ const entry: TSchema = {
   properties: { ...members, is_raw_template: Type.Boolean(), virtual_key: Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: '^[a-zA-Z0-9_-]+$', description: 'slug of a provider, without @' }) },
 };
 
-/** A file says what is published: what it changes is a new version, published at once. */
+/** A file declares the published version: a change in the file makes a new version and publishes it at once. */
 export const promptsDeclared = declareSlugged<PromptRow>({
   section: 'prompts', resource: promptsResource, table: prompts, defaults,
   entry, references,

@@ -69,7 +69,7 @@ export async function versionContent(context: ControlContext, workspaceId: strin
   };
 }
 
-/** What a client leaves out that replaces the whole version. Its provider stays: without one a prompt cannot be called. */
+/** Values for members that a client leaves out when it replaces a whole version. The provider stays, since a prompt cannot be called without one. */
 export const emptyVersion = (before: PromptVersionRow): PromptVersionRow =>
   ({ ...before, isRaw: false, functions: '[]', tools: '[]', toolChoice: null, metadata: '{}', model: null });
 

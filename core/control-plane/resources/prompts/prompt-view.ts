@@ -39,7 +39,7 @@ export const summaryView = (row: PromptRow): Reply => ({
   last_updated_at: time(row.updatedAtMs), object: 'prompt',
 });
 
-// What was JSON when it was stored.
+// These columns hold JSON.
 const contentView = (row: PromptVersionRow): Reply => ({
   string: row.string, parameters: JSON.parse(row.parameters), virtual_key: row.provider, model: row.model, functions: JSON.parse(row.functions), tools: JSON.parse(row.tools),
   tool_choice: row.toolChoice === null ? null : JSON.parse(row.toolChoice), template_metadata: JSON.parse(row.metadata), is_raw_template: row.isRaw ? 1 : 0,

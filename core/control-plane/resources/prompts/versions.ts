@@ -1,4 +1,4 @@
-// What prompts and partials have in common: versions that are numbered from 1, of which one is published, and what their templates name of one another.
+// Shared by prompts and partials: versions numbered from 1, of which one is published, and the partials that their templates use.
 
 import { fail } from '../../../errors/gateway-error.js';
 import { isVersionNumber } from '../../../prompts/prompt-name.js';
@@ -8,12 +8,12 @@ import type { Row, Table } from '../../../storage/define-table.js';
 import { partialVersions, promptPartials, promptVersions, prompts, type PromptPartialRow, type PromptRow } from '../../../storage/tables/prompts.js';
 import type { ControlContext } from '../../context.js';
 
-/** Versions of one prompt or partial that are kept; then the oldest goes that is not published, has no label and is named by no template in use. */
+/** Versions that one prompt or partial keeps. Beyond, the oldest is deleted that is not published, has no label and is used by no template in use. */
 export const versionsMax = 100;
 export const versionsPage = 20;
 /** Users of a partial that a refusal names. */
 const usersShown = 5;
-/** Partials that are looked at for a circle. */
+/** Partials that are visited in the search for a circle. */
 const walkMax = 1000;
 
 interface Versioned {
@@ -34,7 +34,7 @@ export function usesWith(row: Versioned, number: number, partials: readonly Part
   return all.filter((use) => live.has(use.number) && use.partials.length > 0);
 }
 
-/** Parses what the client sent; what is wrong with it is told as a fault of `param`. */
+/** Parses a template of the client. Throws FIELD_INVALID for `param` when it is wrong. */
 export function parsedTemplate<T>(param: string, parse: () => T): T {
   try {
     return parse();
@@ -44,7 +44,7 @@ export function parsedTemplate<T>(param: string, parse: () => T): T {
   }
 }
 
-/** Each partial is there, and none of them names `own`, a partial itself. Throws REFERENCE_UNKNOWN, FIELD_INVALID. */
+/** Checks that each partial exists, and that none uses `own`, the partial that names them, directly or through others. Throws REFERENCE_UNKNOWN, FIELD_INVALID. */
 export async function checkPartials(context: ControlContext, workspaceId: string, names: readonly PartialName[], own: string | null): Promise<void> {
   const { repository } = context;
   const open: string[] = [];

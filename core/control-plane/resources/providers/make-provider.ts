@@ -70,7 +70,7 @@ export async function refuseUsed(context: ControlContext, { row }: Stored<Provid
   if (users.length > 0) throw fail('ROW_IN_USE', { kind, id: row.slug, users: users.join(', '), advice: 'change them first' });
 }
 
-/** What is archived is in no list and no call finds it. An integration that is the provider's own goes with it. */
+/** Archives a provider: no list shows it and no call finds it. An integration that belongs to it alone is archived as well. */
 export async function archiveProvider(context: ControlContext, stored: Stored<ProviderRow>): Promise<void> {
   const { change, nowMs, repository } = context;
   change.update(stored, { ...stored.row, status: 'archived', updatedAtMs: nowMs });

@@ -21,12 +21,12 @@ export function authOf({ sealer }: ControlContext, row: SecretReferenceRow): Mem
   return { ...row.authConfig, ...(row.sealedAuth === null ? {} : JSON.parse(sealer.open(row.sealedAuth, placeOf(secretReferences, row.id, 'sealedAuth'))) as Members) };
 }
 
-/** As replies show them; a backup without secrets leaves the masks of what is gone. */
+/** The credentials as replies show them, with masks for secrets. No masks if a backup without secrets has left none sealed. */
 export const shownAuth = (row: SecretReferenceRow): Members => ({
   ...row.authConfig, ...(row.sealedAuth === null ? {} : Object.fromEntries(Object.entries(row.maskedAuth).map(([name, mask]) => [`masked_${name}`, mask]))),
 });
 
-/** `given` in place of what is stored; masked members stand for the stored ones, as long as nothing else changes. Throws FIELD_INVALID. */
+/** The credentials `given`, checked. A masked member means the stored one, as long as no other member changes. Throws FIELD_INVALID. */
 export async function checkedAuth(context: ControlContext, { plugin }: SourcePlugin, id: string, given: Members, before: SecretReferenceRow | null): Promise<{ readonly row: AuthMembers; readonly members: Members }> {
   if (JSON.stringify(given).length > bytesMax) throw fail('FIELD_INVALID', { param: 'auth_config', reason: `is larger than ${bytesMax} bytes` });
   const stored = before === null ? {} : authOf(context, before);

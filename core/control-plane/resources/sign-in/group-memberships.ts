@@ -1,5 +1,5 @@
-// The workspaces of a person by the groups that the identity provider named at the sign-in. Memberships that came of groups follow them; what somebody
-// decided about a member stays.
+// Updates the workspaces of a person from the groups that the identity provider named at the sign-in. Memberships that came from groups follow the groups;
+// memberships and roles that somebody has set stay.
 
 import { isAbove } from '../../../auth/roles.js';
 import type { Stored } from '../../../storage/change.js';

@@ -87,7 +87,7 @@ function remembered(context: ControlContext, isSecure: boolean, state: string | 
   const gone = (): Error => fail('SIGN_IN_FAILED', { reason: 'it was not begun in this browser, or it took too long' });
   if (sealed === undefined || sealed === '') throw gone();
   try {
-    // Sealed by us: it is what was written there.
+    // The seal is ours, so the text is one that this file has written.
     const value: Remembered = JSON.parse(context.sealer.open(Buffer.from(sealed, 'base64url').toString('base64'), sealedPlace));
     if (value.expiresAtMs > context.nowMs && value.state === state) return value;
   } catch (thrown) {

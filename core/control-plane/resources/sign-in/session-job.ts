@@ -4,7 +4,7 @@ import { Change } from '../../../storage/change.js';
 import { sessions } from '../../../storage/tables/sessions.js';
 import { isCommitted, type Job, type JobContext, type Memory } from '../../jobs.js';
 
-/** In one run; what is left is due the next time. */
+/** Rows of one run; the rest follow in the next. */
 const rowsMax = 1_000;
 
 export const sessionJob: Job = Object.freeze({ name: 'sessions', isDue, run });

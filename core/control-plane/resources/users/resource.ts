@@ -63,7 +63,7 @@ async function updateUser(context: ControlContext, id: string, { role }: Static<
   return {};
 }
 
-/** What somebody promised who may not any more is kept by nobody. */
+/** Cancels the invites that a user has sent, when the user may not invite any more. */
 async function cancelInvites({ repository, change, nowMs }: ControlContext, userId: string): Promise<void> {
   for (const invite of await repository.list(invites, { index: 'inviter', parts: [userId], limit: rowsMax })) change.update(invite, { ...invite.row, status: 'cancelled', updatedAtMs: nowMs });
 }

@@ -14,7 +14,7 @@ export const workspacesDeclared = declareResource<WorkspaceRow>({
   section: 'workspaces', resource: workspacesResource, table: workspaces, level: 'organisation', identity: 'slug',
   entry: object({ ...Object(members) }),
   defaults: { description: null, icon: null, defaults: null, usage_limits: [], rate_limits: [] },
-  // They name what belongs to the workspace.
+  // Defaults name objects of the workspace, which are made after it.
   late: ['defaults'],
   references: function* references({ defaults }): Generator<DeclaredReference> {
     const { user_api_key_config: config }: Members = { ...Object(defaults) };
