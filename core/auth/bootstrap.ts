@@ -1,4 +1,4 @@
-// The first organisation, workspace, keys and owner. Runs at each start, before any thread: makes what is not there yet, all at once, and gives
+// The first organisation, workspace, keys and owner. Runs at each start, before any thread: makes those that are missing, in one commit, and gives
 // the two keys the values that the settings name, and the organisation the owner. Several processes may start at the same time; one of them wins and the others find its rows.
 
 import { fail } from '../errors/gateway-error.js';
@@ -21,7 +21,7 @@ export interface GivenKeys {
   readonly ownerEmail?: string | undefined;
 }
 
-/** Present only when generated just now: the one time that they can be shown. */
+/** Generated secrets; present only right after they were generated, the one time that they can be shown. */
 export interface GeneratedKeys {
   readonly adminKey?: string;
   readonly apiKey?: string;
@@ -88,13 +88,13 @@ function makeFirst(given: GivenKeys, nowMs: number): { readonly change: Change; 
   };
 }
 
-/** Of an owner whose address nobody has given yet: such a name belongs to nobody (RFC 2606), and nobody signs in with it. */
+/** Address of the owner until one is configured. The domain is reserved (RFC 2606), so nobody can sign in with it. */
 export const unknownEmail = 'owner@gateway.invalid';
 
 const ownerRow = (organisationId: string, email: string, nowMs: number): UserRow =>
   ({ id: newId(nowMs), organisationId, email, firstName: '', lastName: '', role: 'owner', identity: null, createdAtMs: nowMs, updatedAtMs: nowMs });
 
-/** An organisation has an owner, also when it is from a version without people. Who has the given address is one. */
+/** Makes sure that the organisation has an owner, also if it comes from a version without users. A user with the configured address becomes one. */
 async function changeOwner(repository: Repository, change: Change, organisationId: string, email: string | undefined, nowMs: number): Promise<void> {
   const [owner] = await repository.list(users, { index: 'role', parts: [organisationId, 'owner'], limit: 1 });
   if (email === undefined) {
@@ -138,7 +138,7 @@ function keyRow(ids: BootstrapRow, type: KeyType, key: string, nowMs: number): A
 
 const keyMembers = (key: string): Pick<ApiKeyRow, 'keyHash' | 'keyPrefix' | 'keyMasked'> => ({ keyHash: hashKey(key), keyPrefix: prefixOf(key), keyMasked: maskedKey(key) });
 
-/** What it takes to make the given keys valid. A key that was removed comes back only when a value is given for it. */
+/** The changes that make the given keys valid. A key that was removed comes back only when a value is given for it. */
 async function changesOf(repository: Repository, ids: BootstrapRow, given: GivenKeys, nowMs: number): Promise<Change> {
   const change = new Change();
   const wanted: { readonly name: string; readonly type: KeyType; readonly id: string; readonly key: string }[] = [];
@@ -155,7 +155,7 @@ async function changesOf(repository: Repository, ids: BootstrapRow, given: Given
   return change;
 }
 
-/** A new value works at once, and the one of the admin key lets the operator in: there may be no other way. */
+/** A new value works at once. That of the admin key must always let the operator in, since there may be no other way. */
 function revived({ type, expiresAtMs }: ApiKeyRow, nowMs: number): Partial<ApiKeyRow> {
   return {
     ...(type === 'organisation-service' ? { scopes: scopesOfType[type] } : {}),

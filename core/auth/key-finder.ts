@@ -7,14 +7,14 @@ import type { KeyLookup } from './principal.js';
 import { tokenAt, tokenBeginning, tokenCharsMax } from './token-shape.js';
 import type { Tokens } from './tokens.js';
 
-/** A text with more that could be keys is taken to hold one: nobody means well with it. */
+/** A text with more candidates than this counts as one with a key, since only an attack has so many. */
 const hashesMax = 32;
-/** Percent-encodings that may lie over one another. */
+/** Levels of percent-encoding that are undone. */
 const decodingsMax = 3;
 /** The characters of credentials in headers (token68, RFC 9110, section 11.2). */
 const tokenChars = /[A-Za-z0-9._~+/=-]*/y;
 const generatedKey = /gw_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/y;
-/** The same without what parts a path or a form. */
+/** The same without the characters that separate parts of a path or a form. */
 const plainChars = /[A-Za-z0-9._~-]*/y;
 const visibleChars = /[\x21-\x7e]*/y;
 
@@ -74,11 +74,11 @@ export class KeyFinder {
   }
 }
 
-/** Of what generated keys are made; behind such a character none begins. */
+/** Characters of generated keys; no key begins right after one of them. */
 const isWordChar = (code: number): boolean =>
   (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95 || code === 45;
 
-/** What could be a whole key from `index` on: nobody says where one of the operator's own making ends. */
+/** The texts from `index` on that may be a whole key. There are several, since a key that the operator chose may end anywhere. */
 function candidatesAt(text: string, index: number): ReadonlySet<string> {
   const visible = matchAt(visibleChars, text, index);
   const candidates = new Set([matchAt(generatedKey, text, index), matchAt(plainChars, text, index), matchAt(tokenChars, text, index), visible, visible.replace(/[,;.:"'>)\]}]+$/, '')]);
@@ -92,6 +92,6 @@ function matchAt(pattern: RegExp, text: string, index: number): string {
 }
 
 function decoded(text: string): string {
-  // Byte by byte: what is not UTF-8 has to be looked at as well, and keys are ASCII.
+  // As Latin-1: keys are ASCII, and bytes that are not UTF-8 have to be searched as well.
   return text.replace(/%([0-9a-f]{2})/gi, (_, hexadecimal: string) => String.fromCharCode(Number.parseInt(hexadecimal, 16)));
 }

@@ -1,6 +1,6 @@
 // Sign-in by OpenID Connect: authorization code flow with PKCE, state and nonce. Runs on the control thread; the library is loaded by the first sign-in,
-// and asks through the egress guard alone. What the issuer says is believed as far as it is proved: its metadata by its address, an ID token by its
-// signature under keys that are read for each sign-in anew, so that keys that were exchanged are no fault. Keeps no token of the issuer.
+// and asks through the egress guard alone. The issuer's answers are verified: its metadata by its address, an ID token by its
+// signature. Keys are read anew for each sign-in, so that replaced keys do no harm. Keeps no token of the issuer.
 
 import { createHash } from 'node:crypto';
 import type { CustomFetchOptions, ServerMetadata } from 'openid-client';
@@ -12,12 +12,12 @@ import { plainEmail } from './email.js';
 
 type Library = typeof import('openid-client');
 
-/** Of one call to the issuer; a sign-in makes up to four. */
+/** Time-out of one call to the issuer; a sign-in makes up to four. */
 const callMsMaxDefault = 5_000;
 const answerBytesMax = 512 * 1024;
-/** What the issuer said of itself is asked anew after this. */
+/** Age after which the issuer's metadata is fetched again. */
 const metadataMsMax = 300_000;
-/** A sign-in is answered again within this: its commit may have to be made anew, and its code counts once. */
+/** How long the result of a sign-in is kept: its handler may have to run again, and the issuer takes each authorization code only once. */
 const keptMs = 60_000;
 const keptMax = 500;
 const groupsMax = 1_000;
@@ -29,16 +29,16 @@ interface SignInSecrets {
   readonly verifier: string;
 }
 
-/** Whom the issuer names. */
+/** The person whom the issuer names, from the claims of the ID token and of the userinfo endpoint. */
 export interface SignedIn {
   readonly issuer: string;
   readonly subject: string;
-  /** In lower case; undefined: it named none. */
+  /** In lower case; undefined: the issuer gave none. */
   readonly email: string | undefined;
   readonly isVerified: boolean;
   readonly firstName: string;
   readonly lastName: string;
-  /** Null: it said that there are more than it names. */
+  /** Null: the issuer left the list out because there are too many. */
   readonly groups: readonly string[] | null;
 }
 
@@ -49,7 +49,7 @@ export class OidcClient {
 
   constructor(readonly settings: OidcSettings, readonly upstream: UpstreamClient, readonly now: () => number = Date.now, readonly limits = { callMsMax: callMsMaxDefault }) {}
 
-  /** Where the browser goes. Throws ISSUER_UNAVAILABLE. */
+  /** The authorization URL, to which the browser is sent. Throws ISSUER_UNAVAILABLE. */
   async begin(redirectUri: string): Promise<SignInSecrets & { readonly url: string }> {
     const library = await import('openid-client');
     return this.#asking(async (onFault) => {
@@ -62,7 +62,7 @@ export class OidcClient {
     });
   }
 
-  /** The same for the same address of the browser, for a while. Throws SIGN_IN_FAILED, ISSUER_UNAVAILABLE. */
+  /** Exchanges the authorization code. For the same callback address it gives the same result for a minute. Throws SIGN_IN_FAILED, ISSUER_UNAVAILABLE. */
   finish(callback: URL, secrets: SignInSecrets): Promise<SignedIn> {
     const nowMs = this.now();
     for (const [key, { atMs }] of this.#kept) if (atMs + keptMs <= nowMs || this.#kept.size >= keptMax) this.#kept.delete(key);
@@ -100,7 +100,7 @@ export class OidcClient {
     };
   }
 
-  /** A library's object for one sign-in: keys that it has read are not used for another. */
+  /** The library's object for one sign-in, so that the keys it reads are not used for another. */
   async #configuration(library: Library, onFault: (thrown: unknown) => void): Promise<InstanceType<Library['Configuration']>> {
     const { issuer, clientId, clientSecret } = this.settings;
     const ask = (url: string, options: CustomFetchOptions): Promise<Response> => this.#ask(url, options).catch((thrown: unknown) => {
@@ -111,13 +111,13 @@ export class OidcClient {
     const config = new library.Configuration(server, clientId, clientSecret, authenticationOf(library, server, clientSecret));
     config[library.customFetch] = ask;
     config.timeout = this.limits.callMsMax / 1000;
-    // The signature of an ID token counts, also of one that came straight from the issuer.
+    // The signature is checked even though the ID token comes straight from the issuer.
     library.enableNonRepudiationChecks(config);
     if (issuer.startsWith('http:')) library.allowInsecureRequests(config);
     return config;
   }
 
-  /** What the issuer says of itself; asked once by all who wait. */
+  /** The issuer's own description of itself (its metadata), fetched once for all who wait. */
   async #server(library: Library): Promise<ServerMetadata> {
     if (this.#metadata !== null && this.#metadata.atMs + metadataMsMax > this.now()) return this.#metadata.server;
     this.#asked ??= this.#discover(library).finally(() => { this.#asked = null; });
@@ -139,7 +139,7 @@ export class OidcClient {
     }
   }
 
-  /** The operator wrote down the issuer's own address; others the issuer named, which are to be public. */
+  /** The operator configured the address of the issuer, so it may be private; addresses that the issuer names must be public. */
   async #ask(url: string, { method, headers, body, signal }: CustomFetchOptions): Promise<Response> {
     const isIssuer = new URL(url).origin === new URL(this.settings.issuer).origin;
     const answer = await fetchBytes(this.upstream, {
@@ -155,7 +155,7 @@ export class OidcClient {
     return new Response(isBodyless ? null : new Uint8Array(await answer.bytes()), { status: answer.status, headers: shown });
   }
 
-  /** Whether the issuer could not be asked, or what it said does not hold. */
+  /** Runs calls to the issuer. Throws ISSUER_UNAVAILABLE if one could not be made, SIGN_IN_FAILED if its answer is wrong. */
   async #asking<T>(work: (onFault: (thrown: unknown) => void) => Promise<T>): Promise<T> {
     const faults: unknown[] = [];
     try {
@@ -169,7 +169,7 @@ export class OidcClient {
   }
 }
 
-/** An address, and whether it is verified, by the same document: what one says of its address proves nothing of that in the other. */
+/** The e-mail address and its verification, taken from the same document: the claim of one document proves nothing about an address in the other. */
 function provedEmail(named: Readonly<Record<string, unknown>>, more: Readonly<Record<string, unknown>>): { readonly email: unknown; readonly email_verified: unknown } {
   const { email, email_verified: isVerified } = typeof named.email === 'string' ? named : more;
   return { email, email_verified: named.email === more.email ? named.email_verified ?? more.email_verified : isVerified };
@@ -177,7 +177,7 @@ function provedEmail(named: Readonly<Record<string, unknown>>, more: Readonly<Re
 
 function groupsOf(claims: Readonly<Record<string, unknown>>, name: string): readonly string[] | null {
   const value = claims[name];
-  // Where a person has very many groups, some issuers name a place to ask instead.
+  // For people with very many groups, some issuers name an endpoint in place of the list.
   if (value === undefined && Object(claims._claim_names)[name] !== undefined) return null;
   const all: readonly unknown[] = Array.isArray(value) ? value : [value];
   return [...new Set(all.filter((each): each is string => typeof each === 'string' && each !== '' && each.length <= textCharsMax))].slice(0, groupsMax);
@@ -185,11 +185,11 @@ function groupsOf(claims: Readonly<Record<string, unknown>>, name: string): read
 
 function authenticationOf(library: Library, { token_endpoint_auth_methods_supported: known }: ServerMetadata, secret: string | undefined) {
   if (secret === undefined) return library.None();
-  // In the form both sides read it alike; servers that say nothing take it in the header (OpenID Connect Discovery 1.0, section 3).
+  // In the body both sides encode the secret in the same way. Servers that name no methods take it in the header (OpenID Connect Discovery 1.0, section 3).
   return known?.includes('client_secret_post') === true ? library.ClientSecretPost(secret) : library.ClientSecretBasic(secret);
 }
 
-/** Of the library or of the issuer: one line, and not all that somebody else wrote. */
+/** The reason from an error of the library or the issuer: one line, cut short, since others wrote it. */
 function plainReason(thrown: unknown): string {
   const { error }: { readonly error?: unknown } = Object(thrown);
   const cause: unknown = Object(thrown).cause;

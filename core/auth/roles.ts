@@ -1,14 +1,14 @@
-// What people may do by their role, as scopes; a key of a person may do what both its own scopes and the role of the person allow. Owners and admins of
-// the organisation act as admins in every workspace. Settings of the organisation widen and narrow what the roles of workspaces include.
+// Roles of people, as lists of scopes. A key of a person may do only what its own scopes and the person's role both allow. Owners and admins of
+// the organisation act as admins in every workspace. Settings of the organisation add scopes to the roles of workspaces and remove some.
 
 import type { OrganisationRole } from '../storage/tables/users.js';
 import type { WorkspaceRole } from '../storage/tables/workspace-members.js';
 import { scopesOfType } from './scopes.js';
 
-/** Verbs of those who use and view; all others manage. */
+/** Verbs of members, who use and view; all other verbs are for those who manage. */
 const memberVerbs: ReadonlySet<string> = new Set(['read', 'list', 'view', 'invoke', 'render', 'write']);
 const memberExtras: readonly string[] = ['workspaces.read', 'workspaces.list'];
-/** Of people who are signed in, for keys that act for themselves. */
+/** Scopes of people who are signed in, for the keys that act for themselves. */
 export const ownKeyScopes: readonly string[] = ['workspace_user_api_keys.read', 'workspace_user_api_keys.list', 'workspace_user_api_keys.rotate'];
 const logScopes: readonly string[] = ['logs.list', 'logs.view', 'logs.export'];
 
@@ -17,10 +17,10 @@ const verbOf = (scope: string): string => scope.slice(scope.lastIndexOf('.') + 1
 
 const managed = scopesOfType['workspace-service'];
 const viewed: readonly string[] = [...scopesOfType['workspace-user'].filter((scope) => memberVerbs.has(verbOf(scope))), ...memberExtras];
-/** What can be given to members and taken from managers: what a key of a person can have. */
+/** Groups of scopes that settings can give to members or take from managers: those that a key of a person can have. */
 export const roleGroups: readonly string[] = [...new Set(scopesOfType['workspace-user'].map(groupOf))];
 
-/** In the words of the wire. */
+/** With the names of the wire. */
 type Settings = Readonly<Record<string, unknown>>;
 
 const groupsIn = (settings: Settings, name: string): readonly unknown[] => {
@@ -49,5 +49,5 @@ const workspaceRanks: Readonly<Record<WorkspaceRole, number>> = { member: 1, man
 
 export const isAbove = (one: WorkspaceRole, other: WorkspaceRole): boolean => workspaceRanks[one] > workspaceRanks[other];
 
-/** In every workspace, whether a member of it or not. */
+/** Acts as admin in every workspace, as a member or not. */
 export const actsEverywhere = (role: OrganisationRole): boolean => role !== 'member';

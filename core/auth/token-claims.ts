@@ -1,5 +1,5 @@
-// The claims of a token whose signature holds -> what it says for the gateway, by the names that the settings give them. What is not as it
-// should be refuses the token: half a limit is no limit.
+// Reads the claims of a token whose signature is valid, under the names from the settings. A claim that is malformed
+// makes the token invalid, because ignoring a limit would widen it.
 
 import { isObject } from '@gateway/plugin-sdk';
 import { Ajv, type ValidateFunction } from 'ajv';
@@ -47,7 +47,7 @@ export function claimsOf(payload: Payload, { claims: names, clockSkewSeconds }: 
   const type: KeyType = workspace === undefined ? 'organisation-service' : userId === null ? 'workspace-service' : 'workspace-user';
   const { exp } = payload;
   if (typeof exp !== 'number') throw refuse('it has no exp');
-  // Both spellings are in use; a name of the operator's own stands alone.
+  // `scope` and `scopes` are both in use; if the operator names another claim, only that is read.
   const scopes = claim(names.scopes) ?? (names.scopes === 'scope' ? claim('scopes') : undefined);
   return Object.freeze({
     keyId: keyIdOf(organisationId, workspace ?? '', userId, hash), organisationId, workspace, type,
@@ -58,7 +58,7 @@ export function claimsOf(payload: Payload, { claims: names, clockSkewSeconds }: 
   });
 }
 
-/** As the log, the audit log and limits of calls tell who it was: one for all tokens of a user in a workspace. */
+/** Id of the caller in the log, the audit log and limits: the same for all tokens of a user in a workspace. */
 function keyIdOf(organisationId: string, workspace: string, userId: string | null, hash: string): string {
   if (userId === null) return `jwt:${hash.slice(0, 32)}`;
   const whole = createHash('sha256').update(JSON.stringify([organisationId, workspace, userId])).digest('hex');
@@ -67,12 +67,12 @@ function keyIdOf(organisationId: string, workspace: string, userId: string | nul
 
 function textOf(value: unknown, name: string): string | undefined {
   if (value === undefined || value === '') return undefined;
-  // They stand in logs and answers.
+  // Logs and answers show them.
   if (typeof value !== 'string' || value.length > nameCharsMax || /\p{Cc}/u.test(value)) throw refuse(`its claim ${name} is not a text of at most ${nameCharsMax} characters`);
   return value;
 }
 
-/** Others than the gateway's, and those that no key of this type may have, are for somebody else. */
+/** Leaves out scopes that the gateway does not know, or that a key of this type cannot have: they are meant for other services. */
 function scopesOf(value: unknown, type: KeyType, name: string): ReadonlySet<string> {
   const given: readonly unknown[] | undefined = value === undefined ? [] : typeof value === 'string' ? value.split(/\s+/) : Array.isArray(value) ? value : undefined;
   if (given === undefined || given.length > scopesMax) throw refuse(`its claim ${name} is neither a text nor a list of at most ${scopesMax}`);

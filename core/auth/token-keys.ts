@@ -1,5 +1,5 @@
-// The public keys that sign tokens: those of the settings, or a set that is fetched, kept, and fetched anew when it is old or a token names a key that is
-// not in it. What was good stays in use while nothing good comes. Runs for tokens that are seen for the first time, never for a call with a known one.
+// The issuer's public keys, which verify tokens: those of the settings, or a set (JWKS) that is fetched, and fetched again when it is old or a token names a key that is
+// not in it. The last good set stays in use while fetching fails. Runs for tokens that are seen for the first time, never for a call with a known one.
 
 import { isObject } from '@gateway/plugin-sdk';
 import type { CryptoKey, JSONWebKeySet, JWSHeaderParameters, LocalJWKSet } from 'jose';
@@ -12,26 +12,26 @@ type Jose = typeof import('jose');
 const keySetBytesMax = 256 * 1024;
 const keysMax = 100;
 const fetchMsMax = 5_000;
-/** A set that is older is fetched anew beside the calls. */
+/** Age after which the set is fetched again, beside the calls. */
 const ageMsMax = 600_000;
-/** After a fetch, whatever became of it, no unknown key brings another one for so long. */
+/** Pause after a fetch, good or failed, before an unknown key causes the next one. */
 const cooldownMs = 30_000;
-/** The same as long as there are no keys at all. */
+/** The same pause while there are no keys at all. */
 const retryMs = 1_000;
-/** Of one thread, for the set that is on its way. */
+/** Tokens of one thread that wait for the set. */
 const waitingMax = 64;
-/** The members of public keys, and what is said of them. Whatever else stands there, private parts above all, is left out. */
+/** Members of a public JWK that are kept. All others are dropped, private parts above all. */
 const publicMembers: readonly string[] = ['kty', 'kid', 'use', 'alg', 'key_ops', 'n', 'e', 'crv', 'x', 'y'];
-/** Keys of other types cannot verify without being able to sign. */
+/** Keys of other types are symmetric: whoever can verify with them can also sign. */
 const publicTypes: readonly unknown[] = ['RSA', 'EC', 'OKP'];
 
 export interface TokenKeysOptions {
-  /** Those of the settings; undefined: they are fetched. */
+  /** JWKS of the settings; undefined: it is fetched. */
   readonly given: Readonly<Record<string, unknown>> | undefined;
-  /** The text of the set. Rejects when it cannot be had. */
+  /** Fetches the JWKS as text. Rejects when that fails. */
   fetch(): Promise<string>;
   now(): number;
-  /** Other keys are in use: what they have verified counts no longer. */
+  /** Called when the keys have changed: tokens that the former keys verified must be verified again. */
   onChange(): void;
   onFault(reason: string): void;
 }
@@ -54,7 +54,7 @@ export class TokenKeys {
     if (options.given !== undefined) this.#use(publicKeysIn(options.given));
   }
 
-  /** The key of a token. Throws TOKEN_INVALID when there is none, TOKENS_UNVERIFIABLE when that cannot be said. */
+  /** The key that verifies a token. Throws TOKEN_INVALID if the set has no such key, TOKENS_UNVERIFIABLE if the set could not be fetched. */
   async find(header: JWSHeaderParameters): Promise<CryptoKey> {
     if (this.#options.given === undefined) {
       if (this.#set === null) await this.#first();
@@ -75,7 +75,7 @@ export class TokenKeys {
     if (this.#set === null) throw fail('TOKENS_UNVERIFIABLE', { reason: `the keys that sign them could not be fetched (${this.#reason})` });
   }
 
-  /** Undefined: no key, or not exactly one. */
+  /** Undefined: the set has no such key, or several that fit. */
   async #look(header: JWSHeaderParameters): Promise<CryptoKey | undefined> {
     try {
       return await this.#set?.(header);
@@ -128,7 +128,7 @@ export class TokenKeys {
   }
 }
 
-/** Whatever stands at the address, as long as it is an answer of its own: redirects are not followed. */
+/** Fetches the text at the address. Redirects are not followed. Rejects if the status is not 200. */
 export async function fetchKeySet(upstream: UpstreamClient, url: string): Promise<string> {
   const answer = await fetchBytes(upstream, { url, headers: { accept: 'application/json' }, timeoutMs: fetchMsMax, bytesMax: keySetBytesMax }, keySetBytesMax);
   if (answer.status !== 200) throw new Error(`the answer has status ${answer.status}`);
@@ -143,7 +143,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Throws when there is none. */
+/** The public signature keys of a JWKS. Throws when there is none. */
 function publicKeysIn(value: unknown): JSONWebKeySet {
   const listed: unknown = isObject(value) ? value.keys : undefined;
   if (!Array.isArray(listed)) throw new Error('the answer is not a JSON Web Key Set');

@@ -1,16 +1,16 @@
 // Hot: runs for each call.
-// What a token (JWT) looks like, so that it is told from a key without being read: three parts in base64url, of which the first begins as every
-// JSON object does.
+// The shape of a token (JWT), by which it is told from a key without being parsed: three parts in base64url, of which the first begins as every
+// encoded JSON object does.
 
 export const tokenBeginning = 'eyJ';
 export const tokenCharsMax = 8_192;
 const shape = /^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const inText = /eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/y;
 
-/** Longer ones look like tokens, too: they are refused as such. */
+/** Longer texts are recognised as tokens too, and refused with an error about tokens. */
 export const looksLikeToken = (text: string): boolean => text.startsWith(tokenBeginning) && shape.test(text);
 
-/** What could be a token from `index` on; empty: nothing. */
+/** The text from `index` on that may be a token; empty: none. */
 export function tokenAt(text: string, index: number): string {
   inText.lastIndex = index;
   return inText.exec(text)?.[0] ?? '';

@@ -1,6 +1,6 @@
 // Hot: runs for each call with a token.
-// Tokens (JWT) in place of keys. A token that was verified is found by its hash, synchronously; one that is new waits for `verify`, bounded in number
-// at once and in failures a second. Each thread verifies for itself: it costs one signature for each token, and nothing has to be shared.
+// Tokens (JWT) in place of keys. A token that was verified before is found by its hash, synchronously; a new one waits for `verify`. Both the number of tokens
+// that wait and the failures a second are limited. Each thread verifies each token once, and threads share nothing.
 
 import { LRUCache } from 'lru-cache';
 import { fail, isGatewayError } from '../errors/gateway-error.js';
@@ -17,7 +17,7 @@ type Jose = typeof import('jose');
 
 const knownMax = 20_000;
 const knownBytesMax = 32 * 1024 * 1024;
-/** An entry beside what the token says. */
+/** Bytes counted for an entry, beside those of its claims. */
 const entryBytes = 1_024;
 const refusedMax = 4_096;
 /** Different tokens, verified or waiting for the keys that sign them, in one thread. */
@@ -35,7 +35,7 @@ export interface TokensOptions extends Pick<TokenKeysOptions, 'fetch' | 'onFault
 
 interface Known {
   readonly claims: Claims;
-  /** Of the view that it was last held against. */
+  /** Epoch of the view that the token was last checked against. */
   epoch: number;
   principal: Principal;
 }
@@ -44,11 +44,11 @@ export class Tokens {
   readonly #options: TokensOptions;
   /** By hash. */
   readonly #known = new LRUCache<string, Known>({ max: knownMax, maxSize: knownBytesMax, sizeCalculation: ({ claims }) => entryBytes + bytesOf(claims) });
-  /** Why signatures did not hold, by hash. */
+  /** Reasons of refused tokens, by hash. */
   readonly #refused = new LRUCache<string, string>({ max: refusedMax });
   readonly #running = new Map<string, Promise<void>>();
   #loading: Promise<{ readonly jose: Jose; readonly keys: TokenKeys }> | null = null;
-  /** Grows when other keys sign. */
+  /** Incremented when the issuer's keys change. */
   #generation = 0;
   #second = 0;
   #failures = 0;
@@ -59,7 +59,7 @@ export class Tokens {
     this.#options = options;
   }
 
-  /** Null: it is not known here; verify it first. Throws TOKEN_INVALID, TOKEN_WORKSPACE_UNKNOWN. */
+  /** Null: the token has not been verified here; call `verify` first. Throws TOKEN_INVALID, TOKEN_WORKSPACE_UNKNOWN. */
   find(token: string): Principal | null {
     if (token.length > tokenCharsMax) throw fail('TOKEN_INVALID', { reason: `it is longer than ${tokenCharsMax} characters` });
     const hash = hashKey(token);
@@ -73,13 +73,13 @@ export class Tokens {
     if (claims.expiresAtMs <= this.#options.now()) throw expired();
     const { epoch } = this.#options.view();
     if (known.epoch === epoch) return principal;
-    // Workspaces may have changed their slugs, or be other objects.
+    // The view has changed: a slug may belong to another workspace now.
     known.principal = this.#principalOf(claims);
     known.epoch = epoch;
     return known.principal;
   }
 
-  /** A token with this hash is good, or was. */
+  /** A token with this hash is valid, or was. */
   knows(hash: string): boolean {
     return this.#known.has(hash);
   }
@@ -101,7 +101,7 @@ export class Tokens {
     try {
       const { alg } = headerOf(token, jose);
       if (alg === undefined || !settings.algorithms.includes(alg)) throw fail('TOKEN_INVALID', { reason: `it is not signed by ${settings.algorithms.join(' or ')}` });
-      // What cannot be good needs no signature looked at.
+      // An expired token is refused before the signature, which costs more, is checked.
       this.#checkTimes(payloadOf(token, jose));
       const key = await keys.find(headerOf(token, jose));
       const generation = this.#generation;
@@ -202,7 +202,7 @@ function payloadOf(token: string, jose: Jose): ReturnType<Jose['decodeJwt']> {
   }
 }
 
-/** Never what the token holds. */
+/** Reason for the client, without any content of the token. */
 function reasonOfFault(thrown: unknown, { errors }: Jose): string {
   if (isGatewayError(thrown)) return thrown.message;
   if (thrown instanceof errors.JWTExpired) return 'it has expired; get a new one';
