@@ -1,10 +1,10 @@
-// The text of a prompt, parsed when its version is stored: a list of messages whose texts are templates each, one raw template that gives such a list, or
-// the template of a text completion. Threads that render load none of this.
+// Parses the text of a prompt when its version is stored: a list of messages in which each text is a template, one raw template that renders to such a list, or
+// the template of a text completion. Threads that render do not load this file.
 
 import type { PromptTemplate } from './prompt-template.js';
 import { parseTemplate, templateCharsMax, TemplateFault, type Node, type Template } from './template.js';
 
-/** Stands for a template while the messages are written as JSON. */
+/** Marks the place of a template while the messages are written as JSON. */
 const holeShape = /"\ue000(\d+)\ue001"/g;
 const levelsMax = 64;
 
@@ -23,14 +23,14 @@ export function parsePrompt(string: string, isRaw: boolean): PromptTemplate {
   return messagesTemplate(messages);
 }
 
-/** Undefined: it is a text and not a list of messages. Throws TemplateFault for a list of something else. */
+/** The list of messages; undefined: the text is a text completion. Throws TemplateFault for a list of something else. */
 function messagesOf(string: string): readonly unknown[] | undefined {
   if (!/^\s*\[/.test(string)) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(string);
   } catch {
-    // A text may begin with a bracket; what looks like messages is meant to be some.
+    // The text of a text completion may begin with a bracket too. If it looks like messages, it is refused as a faulty list.
     if (!/^\s*\[\s*\{\s*"/.test(string)) return undefined;
     throw new TemplateFault('is not valid JSON: give a list of messages, or is_raw_template 1 where tags stand outside of its texts');
   }
@@ -61,7 +61,7 @@ function messagesTemplate(messages: readonly unknown[]): PromptTemplate {
 function withHoles(value: unknown, templates: Template[], levels: number): unknown {
   if (levels === 0) throw new TemplateFault(`nests lists and objects deeper than ${levelsMax} levels`);
   if (typeof value === 'string') {
-    // The marks themselves go through a template as well: none is there that was not made here.
+    // Texts with the mark characters become templates as well, so that every mark in the JSON was made here.
     if (!value.includes('{{') && !/[\ue000\ue001]/.test(value)) return value;
     templates.push(parseTemplate(value));
     return `\ue000${templates.length - 1}\ue001`;

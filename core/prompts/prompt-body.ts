@@ -1,4 +1,4 @@
-// A prompt and what a call says -> the body of a chat or text completion. Later sources win over earlier ones, member by member: what is saved with the
+// Makes the body of a chat or text completion from a prompt version and a call. Later sources win over earlier ones, member by member: the parameters saved with the
 // version, `hyperparameters` of the call, the other members of the call.
 
 import { writeJson, type Json } from '@gateway/plugin-sdk';
@@ -12,11 +12,11 @@ export interface PromptContent {
   readonly model: string | null;
   /** Saved parameters that go into the body, tools and functions among them. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Saved parameters that a template may ask for as variables: they are no members of a request that are known here. Null: there are none. */
+  /** Default values of variables: saved parameters that are not parameters of a completion. Null: none. */
   readonly others: Readonly<Record<string, unknown>> | null;
 }
 
-/** As they stand in a row, JSON in texts. */
+/** The columns of a row; most are JSON texts. */
 export interface StoredContent {
   readonly template: string;
   readonly parameters: string;
@@ -26,16 +26,16 @@ export interface StoredContent {
   readonly model: string | null;
 }
 
-/** Of chat and text completions: a saved parameter of another name is a variable where the template asks for it. */
+/** Parameters of chat and text completions. A saved parameter of another name is a variable if the template uses it. */
 const requestMembers: ReadonlySet<string> = new Set([
   'audio', 'best_of', 'echo', 'frequency_penalty', 'function_call', 'functions', 'logit_bias', 'logprobs', 'max_completion_tokens', 'max_tokens', 'metadata', 'modalities', 'model', 'n', 'parallel_tool_calls',
   'prediction', 'presence_penalty', 'reasoning_effort', 'response_format', 'seed', 'service_tier', 'stop', 'store', 'stream_options', 'suffix', 'temperature', 'thinking', 'tool_choice', 'tools', 'top_k',
   'top_logprobs', 'top_p', 'user', 'verbosity', 'web_search_options',
 ]);
-/** Said by the version elsewhere, or by the call alone. */
+/** Set by other columns of the version, or by the call alone. */
 const ownMembers: ReadonlySet<string> = new Set(['__proto__', 'messages', 'prompt', 'stream', 'variables', 'hyperparameters']);
 
-/** What was JSON when it was stored. */
+/** Parses the JSON columns of a version. */
 export function promptContent(row: StoredContent): PromptContent {
   const saved: Readonly<Record<string, unknown>> = JSON.parse(row.parameters);
   const parameters: Record<string, unknown> = {};
@@ -61,7 +61,7 @@ export function promptBody(content: PromptContent, given: Readonly<Record<string
   if (typeof hyperparameters === 'object' && hyperparameters !== null) override(body, hyperparameters as Readonly<Record<string, unknown>>);
   override(body, given);
   const member = content.template.kind === 'text' ? 'prompt' : 'messages';
-  // Brought by the call: nothing is rendered.
+  // The call has messages of its own, so the template is not rendered.
   if (given[member] !== undefined) {
     body[member] = given[member];
     return writeJson(body as Json);
@@ -78,7 +78,7 @@ function override(body: Record<string, unknown>, given: Readonly<Record<string, 
   }
 }
 
-/** Puts those that are no variables into the body; gives the others. */
+/** Puts parameters that are not variables into the body; returns the others. */
 function divide(template: PromptTemplate, others: Readonly<Record<string, unknown>>, find: FindPartial, body: Record<string, unknown>): Readonly<Record<string, unknown>> | null {
   const names = new Set(template.names);
   addNames(template.partials, find, names, partialLevelsMax, new Set());
@@ -90,7 +90,7 @@ function divide(template: PromptTemplate, others: Readonly<Record<string, unknow
   return defaults;
 }
 
-/** Those that partials ask for. Each partial is looked at once. */
+/** Names of the variables that the partials use. Each partial is visited once. */
 function addNames(partials: readonly PartialName[], find: FindPartial, names: Set<string>, levels: number, seen: Set<unknown>): void {
   if (levels === 0) return;
   for (const { slug, version } of partials) {

@@ -1,4 +1,4 @@
-// `slug`, `slug@3`, `slug@latest`, `slug@label`: how paths name a prompt and which of its versions.
+// Names of prompts in paths, with the prompt version: `slug`, `slug@3`, `slug@latest`, `slug@label`.
 
 export interface PromptName {
   readonly idOrSlug: string;

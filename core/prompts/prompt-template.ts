@@ -1,10 +1,10 @@
-// A prompt as it is stored, parsed (parse-prompt.ts): plain JSON, and rendering it gives JSON text that goes into a body as it is.
+// The parsed form of a prompt, as it is stored (parse-prompt.ts makes it): plain JSON. Rendering it gives JSON text that goes into a body unchanged.
 
 import { RenderFault, Rendering, type FindPartial, type Variables } from './render.js';
 import type { Node, PartialName } from './template.js';
 
 export interface PromptTemplate {
-  /** `chat`: JSON between templates, whose texts become JSON strings. `raw`: the whole text. `text`: of a text completion. */
+  /** `chat`: JSON with templates inside of its strings. `raw`: one template that renders to the whole JSON. `text`: a text completion. */
   readonly kind: 'chat' | 'raw' | 'text';
   /** JSON text, and between two of them the nodes of one template; for `raw` and `text` the nodes of the only one. */
   readonly parts: readonly (string | readonly Node[])[];

@@ -1,5 +1,5 @@
-// Renders the nodes of a template (template.ts) with values that are JSON. A value is text wherever it lands: nothing in it is read as a template, names a
-// partial or reaches a prototype. Steps, depth and output are bounded, so that no template with no values holds its thread for long.
+// Renders the nodes of a template (template.ts) with JSON values. Values are only ever text: nothing in a value is read as a template, names a
+// partial or reaches a prototype. Steps, depth and output are limited, so that no template occupies its thread for long.
 
 import { exactDigits, isExactNumber, writeJson, type Json } from '@gateway/plugin-sdk';
 import type { Node, Path, Template } from './template.js';
@@ -11,23 +11,23 @@ export class RenderFault extends Error {
   }
 }
 
-/** Nodes written and values looked at on the way to one, in one rendering. */
+/** Steps of one rendering: nodes written, and values visited to find one. */
 export const stepsMax = 500_000;
-/** Of everything that one call renders. */
+/** Characters of everything that one call renders. */
 export const renderedCharsMax = 16 * 1024 * 1024;
-/** Of partials in partials. */
+/** Depth of partials within partials. */
 export const partialLevelsMax = 10;
 
-/** The template of a partial; undefined: there is none that may be used. `version` as of PartialName. */
+/** Finds the template of a partial; undefined: it does not exist or may not be used. `version` as in PartialName. */
 export type FindPartial = (slug: string, version: string) => Template | undefined;
 
 export interface Variables {
   readonly given: Readonly<Record<string, unknown>>;
-  /** For names that are not given; null: none. */
+  /** Values for variables that the call leaves out; null: none. */
   readonly defaults: Readonly<Record<string, unknown>> | null;
 }
 
-/** Of JSON text: between strings, in one, in one behind a backslash. */
+/** Position in JSON text: 0 between strings, 1 in a string, 2 in a string after a backslash. */
 type JsonState = 0 | 1 | 2;
 const quote = 0x22, backslash = 0x5c;
 
@@ -36,12 +36,12 @@ export class Rendering {
   #steps = stepsMax;
   #levels = 0;
   readonly #stack: unknown[];
-  /** What the lines of partials begin with. */
+  /** Put before each line of a partial. */
   #indentation = '';
   #isLineStart = false;
   #state: JsonState = 0;
 
-  /** `charsMax`: of everything that is rendered with this object. `isJson`: the text is JSON, and values may not change what is a string in it. */
+  /** `charsLeft`: characters that may still be rendered with this object. `isJson`: the output is JSON, in which values may not begin or end a string. */
   constructor(variables: Variables, readonly find: FindPartial, public charsLeft: number, readonly isJson: boolean) {
     this.#stack = variables.defaults === null ? [variables.given] : [variables.defaults, variables.given];
   }
@@ -93,7 +93,7 @@ export class Rendering {
     stack.pop();
   }
 
-  /** The first name is looked for from the inside out, those behind it in what was found. Own members only: no prototype is reached. */
+  /** Looks for the first name in the sections from the inside out, then for the other names in the value found. Own members only, never a prototype's. */
   #lookup(path: Path): unknown {
     const stack = this.#stack;
     if (path.length === 0) return stack[stack.length - 1];
@@ -160,7 +160,7 @@ export class Rendering {
     }
     const isText = typeof value === 'string' && !isExactNumber(value);
     const text = textOf(value);
-    // Made anew each time, which takes far longer than a text.
+    // Objects are written as JSON each time, which takes far longer than a text.
     if (typeof value === 'object') this.#take(4 + (text.length >> 4));
     if (!this.isJson) {
       this.#put(text);
@@ -182,13 +182,13 @@ export class Rendering {
   }
 }
 
-/** What a section leaves out: as in JavaScript, and empty lists. */
+/** Values for which a section is skipped: those that are false in JavaScript, and empty lists. */
 const isEmpty = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0);
 
-/** What is not a text is its JSON. */
+/** The text of a value; values that are not texts are written as JSON. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return isExactNumber(value) ? exactDigits(value) : value;
-  // Of a parsed body, so JSON.
+  // It came from a parsed body, so it is JSON.
   return typeof value === 'object' ? writeJson(value as Json) : String(value);
 }
 

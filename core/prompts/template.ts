@@ -1,12 +1,12 @@
-// A template as it is kept: parsed once, when a version is stored, into nodes that are plain JSON, so that the threads that render it parse nothing and load
-// no library. No escaping for HTML: what is rendered goes to models.
+// The parsed form of a template. It is parsed once, when a version is stored, into nodes that are plain JSON, so that threads that render it parse nothing and load
+// no library. Nothing is escaped for HTML, since the text goes to models.
 
 import mustache from 'mustache';
 
-/** Names from the outer to the inner one: `a.b`; none: the value itself, written `.`. */
+/** Names of a path, outer first: `a.b`. Empty: the current value, written `.`. */
 export type Path = readonly string[];
 
-/** Text; a value; a section; an inverted section; a stored partial, with what stands before it on its own line; a text that the caller gives in the place of a partial. */
+/** In this order: text; variable; section; inverted section; stored partial with its version and the blanks before it, if it is alone on its line; text that the call gives in place of a partial. */
 export type Node =
   | string
   | readonly ['v', Path]
@@ -17,9 +17,9 @@ export type Node =
 
 export interface Template {
   readonly nodes: readonly Node[];
-  /** First names of the values that it asks for. */
+  /** First names of the variables that it uses. */
   readonly names: readonly string[];
-  /** The stored partials that it asks for. */
+  /** The stored partials that it uses. */
   readonly partials: readonly PartialName[];
 }
 
@@ -29,17 +29,17 @@ export interface PartialName {
   readonly version: string;
 }
 
-/** Of all texts of a version together. Parsing takes about half a microsecond for each. */
+/** Characters of all texts of a version together. Parsing takes about half a microsecond for each. */
 export const templateCharsMax = 128 * 1024;
 /** A comment may be long. */
 const tagCharsMax = 4000;
-/** The library looks for the end of a tag from each blank anew. */
+/** Limits blanks in a row: the library searches for the end of the tag again from each of them. */
 const blankRun = /\s{100}/;
-/** Other delimiters make every tag a search to the end. */
+/** Characters of a text that changes its delimiters: with others, the library searches to the end of the text for every tag. */
 const delimiterCharsMax = 8 * 1024;
-/** Tags and pieces of text between them. */
+/** Tags, and pieces of text between them, of a template. */
 const nodesMax = 20_000;
-/** Of sections in sections. */
+/** Depth of sections within sections. */
 const levelsMax = 32;
 const namesOfPathMax = 16;
 export const partialsMax = 100;
@@ -64,7 +64,7 @@ export function parseTemplate(text: string): Template {
 
 type Token = readonly unknown[];
 
-/** Its own cache would keep every text for ever. */
+/** The library without its cache, which would keep every text for ever. */
 class Parser extends mustache.Writer {
   constructor() {
     super();
@@ -84,7 +84,7 @@ function tokensOf(text: string): readonly Token[] {
   return tokens as readonly Token[];
 }
 
-/** In the library's words, without what it quotes of the text. */
+/** The library's message in our words, without its quotes from the text. */
 function faultOf(thrown: unknown): string {
   const message = thrown instanceof Error ? thrown.message : '';
   const at = / at (\d+)$/.exec(message)?.[1];
@@ -93,7 +93,7 @@ function faultOf(thrown: unknown): string {
   return at === undefined ? what : `${what}, at character ${at}`;
 }
 
-/** What the library would take long for. */
+/** Refuses texts that the library would take long to parse. Throws TemplateFault. */
 function checkTags(text: string): void {
   if (text.includes('{{=') || /\{\{\s+=/.test(text)) {
     if (text.length > delimiterCharsMax) throw new TemplateFault(`changes its delimiters, which templates of more than ${delimiterCharsMax} characters may not`);
@@ -157,7 +157,7 @@ function partialOf(text: string, token: Token, found: Found, before: Node | unde
   found.partials.set(`${slug}@${version}`, { slug, version });
   if (found.partials.size > partialsMax) throw new TemplateFault(`names more than ${partialsMax} partials`);
   const [indentation, tagIndex] = [token[4], token[5]];
-  // The only one on its line: what stands before it was taken out of the text.
+  // A partial that is alone on its line: the library has taken the blanks before it out of the text.
   const isOwnLine = tagIndex === 0 && typeof indentation === 'string' && token[6] !== true && !(typeof before === 'string' && /[ \t]$/.test(before));
   return ['>', slug, version, isOwnLine ? indentation.replace(/[^ \t]/g, '') : ''];
 }

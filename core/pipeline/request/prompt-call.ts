@@ -1,4 +1,4 @@
-// A call of a stored prompt -> the body of a completion. Runs for such calls alone, in one go: templates are parsed already, and what they name is found
+// Turns a call of a stored prompt into the body of a completion. Runs for such calls alone, synchronously: templates are parsed already, and their partials are
 // in the view.
 
 import { isObject } from '@gateway/plugin-sdk';
@@ -23,7 +23,7 @@ const idCharsShown = 128;
 
 export const variablesMissing = (): Error => fail('BODY_INVALID', { param: 'variables', reason: 'is required: an object with the values of the template, which may be empty' });
 
-/** Notes in the exchange which prompt it is. Throws client errors. */
+/** Finds the prompt version, and notes it in the exchange. Throws client errors. */
 export function renderedPrompt(exchange: Exchange, id: string, view: View): RenderedPrompt {
   if (!exchange.isJson) throw exchange.bytes.length === 0 ? variablesMissing() : fail('CONTENT_TYPE_INVALID', { expected: 'application/json', param: 'content-type' });
   const given = parseExactObject(exchange.bytes, parseJsonObject(exchange.bytes));
@@ -60,14 +60,14 @@ function decoded(text: string): string {
   }
 }
 
-/** From here on the exchange is one of a completion. `isRouted`: the call itself says which provider is meant. Throws PROVIDER_SLUG_UNKNOWN. */
+/** Makes the exchange a completion. `isRouted`: the call itself names a provider. Throws PROVIDER_SLUG_UNKNOWN. */
 export function becomeCompletion(exchange: Exchange, action: PromptAction, { version, text }: RenderedPrompt, isRouted: boolean, view: View): void {
   const { head } = exchange;
   exchange.route = version.content.template.kind === 'text' ? action.text : action.chat;
   exchange.bytes = Buffer.from(text);
   exchange.parsed = undefined;
   head.contentType = 'application/json';
-  // About our path, and not for a provider.
+  // The query belongs to our path and is not sent to a provider.
   head.query = '';
   if (!isRouted && version.provider !== null) {
     head.provider = `@${version.provider}`;

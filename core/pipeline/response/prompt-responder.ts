@@ -1,5 +1,5 @@
-// Stands before the responder of a prompt call. Clients of prompts read a plain answer in one of two forms: as a completion, or as `status`, `headers` and
-// `body` around one. They get both at once. Streams, errors and what is not JSON pass as they are.
+// Wraps the responder of a prompt call. Clients of prompts read a plain answer in one of two forms: as a completion, or as `status`, `headers` and
+// `body` around one. They get both at once. Streams, errors and answers that are not JSON pass unchanged.
 
 import { ByteCollector } from '@gateway/plugin-sdk';
 import { parseJsonObject } from '../../body/parse.js';
@@ -9,13 +9,13 @@ const ownNames: readonly string[] = ['status', 'headers', 'body'];
 const failedChecksStatus = 246;
 
 export class PromptResponder implements Responder {
-  /** What came of an answer that is to be whole; null: what comes is passed on. */
+  /** Collects an answer that has to be complete before it goes on; null: chunks are passed on as they come. */
   #collected: ByteCollector | null = null;
   #status = 0;
   #headers: HeaderList = [];
   #length = -1;
 
-  /** Longer answers keep the form of a completion alone. */
+  /** Longer answers are sent as a completion only. */
   constructor(readonly inner: Responder, readonly bytesMax: number) {}
 
   get isOpen(): boolean {
@@ -96,7 +96,7 @@ function inBothForms(headers: HeaderList, body: Uint8Array | string): string | U
   try {
     parsed = parseJsonObject(bytes);
   } catch {
-    // Not an object: there is nothing to put members into.
+    // Members can only be added to an object.
     return body;
   }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8').trim();
