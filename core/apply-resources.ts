@@ -1,5 +1,5 @@
-// `resources:` of the settings, applied at the start, before the gateway accepts calls: a gateway that is ready obeys its settings. Loaded only where there are
-// some. Several processes that start at once apply them one after the other: whoever comes later finds nothing to do.
+// Applies the setting `resources` at the start, before the gateway accepts calls: a gateway that is ready obeys its settings. Loaded only where there are
+// some. Several processes that start at once apply them one after the other; the later ones find nothing to do.
 
 import { randomBytes } from 'node:crypto';
 import { bootstrap } from './auth/bootstrap.js';
@@ -22,9 +22,9 @@ import { bootstraps } from './storage/tables/bootstraps.js';
 import { tables } from './storage/tables/index.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 
-/** Under which what they made is remembered. */
+/** Name of the source under which the objects of the settings are recorded. */
 const source = 'settings';
-/** A start that loses against others this often is not losing races. */
+/** Attempts to commit. A start that fails more often has another problem than other processes. */
 const triesMax = 20;
 
 /** Throws SETTINGS_INVALID, with file and line. */
@@ -36,7 +36,7 @@ export async function applyResources(threadServices: ThreadServices, repository:
   for (const { section, name, workspace } of left) logger.warn('an object that the settings made is in them no more, and stays; resources_prune: on removes such', { section, name, workspace: workspace ?? '' });
 }
 
-/** The same as a start would do it, on what is stored now, and nothing is written. */
+/** Does the same work as a start, on the rows that are stored now, without writing anything. For `gateway check`. */
 export async function checkResources(settings: Settings, masterKey: Uint8Array | undefined): Promise<void> {
   const threadServices = new ThreadServices({ ...settings, pluginsReload: false });
   try {

@@ -1,4 +1,4 @@
-// `gateway apply FILE...` and `gateway export`: what a running gateway stores, from files and as files.
+// The commands `gateway apply FILE...` and `gateway export`: change the stored objects of a running gateway to match files, and write them as files.
 
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
@@ -68,7 +68,7 @@ function fileAt(path: string, cwd: string): DeclaredFile {
   return { name, text: content.toString('utf8') };
 }
 
-/** The files together are one source, wherever they lie. */
+/** Default name of the source: made of the names of the files, without their folders. */
 const sourceOf = (paths: readonly string[]): string => [...new Set(paths.map((path) => basename(path)))].sort().join('+').replace(/[^\w.@:/+-]/g, '_').slice(0, sourceCharsMax);
 
 function faultOf(status: number, body: unknown, read: ReadDocuments): string {

@@ -10,7 +10,7 @@ import { callAny, refusalOf, type ControlAnswer } from './control-client.js';
 import { fieldHelp, fieldsOf, refused, type Option } from './resource-fields.js';
 import { membersOf, plain, plainJson, tableOf } from './resource-table.js';
 
-/** Of a list, without what stands before and behind it. */
+/** Path of a list without its prefix: `configs` of `/v1/configs`. */
 type CollectionPath = { readonly [P in keyof paths]: P extends `/v1/${infer Name}` ? (Name extends `${string}{${string}` ? never : Name) : never }[keyof paths];
 
 export interface ResourceCommand {

@@ -1,24 +1,24 @@
-// Files of `gateway apply`, and `resources:` of the settings: YAML into the documents that are applied, with the values of variables in their places, and
-// the way back from a member to its line. Runs in the command line and once at the start.
+// Reads the files of `gateway apply` and of the setting `resources`: from YAML to documents, with the values of variables filled in, and
+// from a member back to its line. Runs in the command line and once at the start.
 
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Document, type Node, type Pair } from 'yaml';
 import { fail, reasonOf } from '../errors/gateway-error.js';
 
-/** Against files whose few bytes expand without end. */
+/** Limits YAML aliases, since a small file can expand without end. */
 const aliasesMax = 100;
 const fileCharsMax = 1024 * 1024;
 
 export interface DeclaredFile {
-  /** As it is called in messages. */
+  /** Name in messages. */
   readonly name: string;
   readonly text: string;
-  /** Where in it the document is; absent: all of it. */
+  /** Path of the document in the file; absent: the whole file. */
   readonly at?: readonly (string | number)[];
 }
 
 export interface ReadDocuments {
   readonly documents: readonly unknown[];
-  /** `documents.0.configs.1.config` -> `gateway.yaml:12:5`; undefined: it is in none of them. */
+  /** `documents.0.configs.1.config` -> `gateway.yaml:12:5`; undefined: the member is in none of the files. */
   placeOf(param: string): string | undefined;
 }
 
@@ -28,7 +28,7 @@ interface Parsed {
   readonly lines: LineCounter;
 }
 
-/** Throws SETTINGS_INVALID: a file is not valid, or variables are not set, all of which are named. */
+/** Throws SETTINGS_INVALID when a file is not valid, or variables are not set; the message names all of these. */
 export function readDocuments(files: readonly DeclaredFile[], environment: NodeJS.ProcessEnv): ReadDocuments {
   const parsed = files.flatMap(parse);
   const missing = new Map<string, string>();
@@ -45,10 +45,10 @@ export function readDocuments(files: readonly DeclaredFile[], environment: NodeJ
   return { documents, placeOf: placesOf(places) };
 }
 
-/** The way back to the lines, for who has the files and not what was made of them. */
+/** From a member to its line, for callers that have the files but not the documents. */
 export const placeFinder = (files: readonly DeclaredFile[]): ReadDocuments['placeOf'] => placesOf(files.flatMap(parse).filter(isFilled));
 
-/** Not a file of comments, or what follows the last separator. */
+/** False for a file of comments alone, and for the empty document after the last separator. */
 function isFilled(parsed: Parsed): boolean {
   const value = valueOf(parsed);
   return value !== null && value !== undefined;
@@ -99,7 +99,7 @@ function valueOf({ file, document }: Parsed): unknown {
 const reference = /\$?\$\{env:([^}\n]{0,200})(\}?)/g;
 const variableName = /^[A-Za-z_]\w*$/;
 
-/** Texts of this file alone: what a variable holds is not looked at again. */
+/** Fills variables into the texts of the file. The values themselves are not searched for variables. */
 function fillIn(parsed: Parsed, root: Node, environment: NodeJS.ProcessEnv, missing: Map<string, string>): void {
   visit(root, {
     Scalar: (key, node) => {
@@ -124,7 +124,7 @@ function placeIn({ file, lines }: Parsed, offset: number): string {
   return `${file.name}:${line}:${col}`;
 }
 
-/** Of the member, or of the last one on the way to it that there is. */
+/** Place of the member, or of the innermost existing one on the way to it. */
 function positionOf({ document }: Parsed, steps: readonly (string | number)[]): number {
   let node: unknown = document.contents;
   let offset = isNode(node) ? node.range?.[0] ?? 0 : 0;
