@@ -1,5 +1,5 @@
-// The credentials of an integration with the values of secret references in their places. Runs while a plan is compiled, which may wait; calls find
-// the values in the plan. A value that cannot be had or used makes a fault of the target, not of the plan: others may take the call.
+// The credentials of an integration, with the values of secret references filled in. Runs while a plan is compiled, which may wait; calls find
+// the values in the plan. A value that is missing or does not fit disables its target, not the plan: other targets may take the call.
 
 import { isObject, type ProviderPlugin, type Schema, type SecretDocument } from '@gateway/plugin-sdk';
 import type { Registry } from '../registry/registry.js';
@@ -10,11 +10,11 @@ import type { SecretMapping } from '../storage/tables/integrations.js';
 import type { PlanSources } from './plan-sources.js';
 
 export interface SecretReader {
-  /** What the manager says, or has said last. Waits, within bounds, for one that was never asked. Never rejects. */
+  /** The last value from the manager. If the reference was never read, waits for it, up to a limit. Never rejects. */
   value(reference: StoredReference): Promise<SecretValue>;
 }
 
-/** Why a target cannot be used. Nothing of a value. */
+/** Why a target cannot be used. Contains no part of a value. */
 export interface SecretFault {
   readonly slug: string;
   readonly reason: string;
@@ -36,7 +36,7 @@ const below = 'configurations.';
 const charsMax = 16_384;
 const madeUpText = 'mapped';
 const madeUp = new Secret(madeUpText);
-/** As of keys that are stored: it becomes part of headers, addresses and signatures. */
+/** Same rule as for stored keys: the value becomes part of headers, addresses and signatures. */
 const fitsHeader = /^[\u0020-\u007e\u0080-\u00ff]+$/;
 
 export async function mappedCredentials(integration: StoredIntegration, plugin: ProviderPlugin, workspaceId: string, sources: PlanSources, { registry, secrets }: Services): Promise<Credentials> {
@@ -57,7 +57,7 @@ export async function mappedCredentials(integration: StoredIntegration, plugin: 
     const found = typeof value === 'string' ? { reason: value } : valueOf(value, member, mapping);
     if ('reason' in found) {
       fault ??= { slug, reason: found.reason };
-      // What is stored below it is not what is meant; and nothing is sent.
+      // A stored value of this member must not be used in its place. A target with a fault sends nothing, so a placeholder does.
       if (mapping.target_field === keyField) key = madeUp;
       else configurations[mapping.target_field.slice(below.length)] = placeholder(plugin.params.properties[mapping.target_field.slice(below.length)]);
     } else if (mapping.target_field === keyField) key = new Secret(String(found.value));
@@ -116,7 +116,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Made up, so that what depends on them can be looked at. */
+/** Fills in made-up values, so that settings which depend on them can be checked before the secrets are read. */
 export function withPlaceholders(key: Secret | null, configurations: Readonly<Record<string, unknown>>, plugin: ProviderPlugin, mappings: readonly SecretMapping[]): Omit<Credentials, 'fault'> {
   const filled: Record<string, unknown> = { ...configurations };
   let filledKey = key;

@@ -1,6 +1,6 @@
-// The values of secret references, in one serving thread: asked of their managers when a plan first needs them, kept in memory, and asked again every few
-// minutes beside the calls. Each thread asks for itself, so that no value crosses threads and no thread depends on another. While a manager gives nothing
-// good, the last good value stays; a reference that never had one is a fault of the targets that need it, until it has.
+// The values of secret references in one serving thread: read from their managers when a plan first needs them, kept in memory, and read again every few
+// minutes beside the calls. Each thread reads for itself, so that no value crosses threads and no thread depends on another. While reading
+// fails, the last good value stays in use; targets that need a reference which never had one cannot be used until it has.
 
 import { isObject, isSecretError, type SecretDocument, type SecretSource } from '@gateway/plugin-sdk';
 import { isGatewayError, reasonOf } from '../errors/gateway-error.js';
@@ -10,14 +10,14 @@ import { SecretValue, type StoredReference } from '../snapshot/stored-reference.
 import type { View } from '../snapshot/view.js';
 import { sourcePluginOf } from './source-plugin.js';
 
-/** How old a value may become before it is asked for again. */
+/** Age at which a value is read again. */
 const ageMs = 300_000;
-/** After a failure: the first pause, doubled with each further one. */
+/** First pause after a failure; it doubles with each further one. */
 const retryMsMin = 1_000;
 const retryMsMax = 30_000;
-/** Of one answer. */
+/** Size of one answer. */
 const readMsMax = 5_000;
-/** Of a call, when others are asked for first. */
+/** How long a call waits while other references are read first. */
 const waitMsMax = 10_000;
 const readingMax = 16;
 const referencesMax = 10_000;
@@ -25,7 +25,7 @@ const documentCharsMax = 65_536;
 /** Of all documents that a thread holds. */
 const heldCharsMax = 32 * 1024 * 1024;
 const reasonCharsMax = 300;
-/** Parts of credentials that are shorter say nothing, and would blot out words. */
+/** Shorter parts of credentials are not taken out of messages: they reveal little, and ordinary words would go with them. */
 const blottedCharsMin = 6;
 
 interface SecretValuesOptions {
@@ -35,15 +35,15 @@ interface SecretValuesOptions {
   /** Does not keep the process alive. Returns what cancels it. */
   after(delayMs: number, work: () => void): () => void;
   count(metric: string): void;
-  /** A manager gave no value; `reason` is for the log. */
+  /** A value could not be read; `reason` is for the log. */
   onFault(slug: string, reason: string): void;
 }
 
 interface Entry {
   reference: StoredReference;
-  /** Null: it was never answered. */
+  /** Null: it has never been read. */
   value: SecretValue | null;
-  /** JSON of what the manager said last. */
+  /** JSON of the last document from the manager. */
   text: string;
   source: SecretSource | null;
   reading: Promise<void> | null;
@@ -96,7 +96,7 @@ export class SecretValues {
     Promise.resolve().then(() => source?.close?.()).catch((thrown: unknown) => this.#options.onFault(entry.reference.slug, this.#told(entry, thrown)));
   }
 
-  /** One at a time for each reference, shared by all who ask. Never rejects. */
+  /** Reads once at a time for each reference; all who ask share the result. Never rejects. */
   #readOnce(entry: Entry): Promise<void> {
     return entry.reading ??= this.#read(entry).finally(() => { entry.reading = null; });
   }
@@ -188,7 +188,7 @@ export class SecretValues {
     entry.cancel = this.#options.after(delayMs, () => {
       const view = this.#options.view();
       const reference = view.reference(entry.reference.id);
-      // Nobody needs it any more, or as another one.
+      // No mapping needs the reference any more, or it was changed, and is read under its new fingerprint.
       if (reference?.fingerprint !== entry.reference.fingerprint || !view.isMapped(reference.id)) {
         this.#drop(entry);
         return;
@@ -202,7 +202,7 @@ export class SecretValues {
     return this.#blotted(entry, isGatewayError(thrown) ? `${thrown.code}: ${thrown.message}` : reasonOf(thrown));
   }
 
-  /** Without what stands in the credentials: messages of plugins and servers may quote them. */
+  /** The message without parts of the credentials, which plugins and servers may quote. */
   #blotted(entry: Entry, message: string): string {
     let text = message.slice(0, reasonCharsMax);
     const parts: unknown[] = Object.values(JSON.parse(entry.reference.auth.reveal()));
@@ -211,10 +211,10 @@ export class SecretValues {
   }
 }
 
-/** Throws when it is not what a manager may say. */
+/** Checks the document of a plugin: a text or an object, within the size limit. Throws otherwise. */
 function checked(document: unknown): SecretDocument {
   if (typeof document !== 'string' && !isObject(document)) throw new Error('the plugin gave neither a text nor an object');
   if ((JSON.stringify(document)?.length ?? Infinity) > documentCharsMax) throw new Error(`the secret is larger than ${documentCharsMax} characters`);
-  // Values of JSON: it was just written as such.
+  // Its values are JSON: it was just written as JSON.
   return document as SecretDocument;
 }

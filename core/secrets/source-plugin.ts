@@ -1,4 +1,4 @@
-// Plugins for secrets by the names that clients have for them. Runs when a reference is stored and when its value is first needed.
+// Finds the plugin for a `manager_type`. Runs when a reference is stored and when its value is first needed.
 
 import type { SecretsPlugin } from '@gateway/plugin-sdk';
 import type { Registry } from '../registry/registry.js';
@@ -10,7 +10,7 @@ export interface SourcePlugin {
 
 const plain = (name: string): string => name.replaceAll('_', '-').toLowerCase();
 
-/** By the id of the plugin, dashes and underscores alike, or by what it calls itself besides. Plugins that do not load are passed over. */
+/** Matches the id of the plugin, with dashes and underscores treated alike, or one of its `managerTypes`. Plugins that do not load are passed over. */
 export async function sourcePluginOf(registry: Registry, managerType: string): Promise<SourcePlugin | undefined> {
   const ids = registry.list('secrets');
   const wanted = plain(managerType);

@@ -72,7 +72,7 @@ export interface CompatibleProvider {
   /** Default: the API key as `Authorization: Bearer`. */
   readonly auth?: ProviderPlugin['auth'];
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the provider is called in the gateway's table of prices and models, where that is not its id. */
+  /** The provider's name in the gateway's table of prices and models, if it is not its id. */
   readonly priceTable?: string;
   /** Credentials and settings beside `api_key`. */
   readonly params?: ObjectSchema;

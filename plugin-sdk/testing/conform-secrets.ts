@@ -10,7 +10,7 @@ export interface ConformSecretsOptions {
   readonly host?: FakeHostOptions | (() => FakeHostOptions);
   /** Rules of the operator. */
   readonly allowed?: readonly string[];
-  /** What stands where. */
+  /** Path -> the document that the source must read there. */
   readonly values: Readonly<Record<string, SecretDocument>>;
   /** A path with nothing at it. */
   readonly absent: string;

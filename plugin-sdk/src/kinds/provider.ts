@@ -18,7 +18,7 @@ export interface ProviderPlugin<S extends ObjectSchema = any> extends Common<'pr
    */
   readonly baseUrl: string | ((credentials: FromSchema<S>) => string);
   readonly auth: Auth;
-  /** What the provider is called in the gateway's table of prices and models, where that is not its id. */
+  /** The provider's name in the gateway's table of prices and models, if it is not its id. */
   readonly priceTable?: string;
   /** Added to every upstream request. A value may be a credential (`{vendor_organization}`); the header is left out when it is absent. */
   readonly headers?: Readonly<Record<string, string>>;

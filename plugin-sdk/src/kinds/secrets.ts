@@ -2,15 +2,15 @@ import type { Host } from '../host.js';
 import type { FromSchema, ObjectSchema } from '../schema.js';
 import type { Closable, Common, Json, Maybe } from '../shared.js';
 
-/** What stands at a path: a text, or members of which a reference names one. */
+/** The content at a path: a text, or an object, of which a reference names one member. */
 export type SecretDocument = string | { readonly [name: string]: Json };
 
 /**
- * Reads secrets of one manager, with one set of credentials. One instance for each reference and thread, asked once at a time, when a call first needs
- * the value and every few minutes from then on: what was read is kept by the host, never by the source. Sessions with the manager may be kept.
+ * Reads secrets of one manager, with one set of credentials. One instance for each reference and thread, read by one call at a time: when a call first needs
+ * the value, and every few minutes from then on. The host keeps the value; the source must not. It may keep its session with the manager.
  */
 export interface SecretSource extends Closable {
-  /** Why nothing can stand at this path, or nothing that may be read; undefined when it may. Asked when a reference is stored; looks at nothing outside. */
+  /** Why this path is wrong or may not be read; undefined when it is fine. Called when a reference is stored; must not access the manager. */
   pathFault?(path: string): string | undefined;
   /** Rejects when there is no value. A `SecretError` tells callers why, any other error the log alone. */
   read(path: string, signal: AbortSignal): Promise<SecretDocument>;

@@ -17,7 +17,7 @@ const timeoutMs = 4_000;
 const bytesMax = 256 * 1024;
 /** A token is not used any more so long before its end. */
 const marginMs = 10_000;
-/** The mount of a path, and what is below it: plain segments, since they become parts of an address. */
+/** A mount and a path below it. Plain segments only, since they become parts of a URL. */
 const pathShape = /^[A-Za-z0-9_.~-]+(?:\/[A-Za-z0-9_.~ -]+)+$/;
 
 type Members = Readonly<Record<string, unknown>>;
@@ -145,7 +145,7 @@ function faultOf(status: number): SecretError {
   return new SecretError(`Vault answered with status ${status}`);
 }
 
-/** Version 2 of the engine wraps the members together with what it knows of them. */
+/** The members of a secret. Version 2 of the engine wraps them in an object with metadata. */
 function membersOf(body: unknown): { readonly [name: string]: Json } {
   const data: Members | undefined = isObject(body) && isObject(body.data) ? body.data : undefined;
   if (data === undefined) throw new SecretError('Vault answered with something else than a secret');
