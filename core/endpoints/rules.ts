@@ -10,7 +10,7 @@ export type Body = Readonly<Record<string, unknown>>;
 
 type Judge = (value: unknown, name: string, body: Body) => BodyFault | undefined;
 
-/** What a check lets through, for the docs: JSON Schema that is never stricter than the check. */
+/** The JSON Schema of a check, for the docs. It is never stricter than the check. */
 interface Described {
   readonly schema: JsonSchema;
 }

@@ -25,7 +25,7 @@ export interface EndpointDefinition {
   readonly body: 'json' | 'multipart' | 'any' | 'none';
   /** The first fault of the parsed body, or undefined. Pure. */
   readonly validate: ((body: Readonly<Record<string, unknown>>) => BodyFault | undefined) | null;
-  /** What `validate` lets through, for the docs; absent: nobody looks. */
+  /** JSON Schema of bodies that `validate` accepts, for the docs; absent: bodies are not checked. */
   readonly schema?: () => JsonSchema;
   /** Calls of this endpoint take exactly one target: what they name lives at one provider. */
   readonly isSingleTarget: boolean;
@@ -34,7 +34,7 @@ export interface EndpointDefinition {
 /** The dialect that answers of this endpoint are told in, whole or as a stream; null: they have a form of their own. */
 export const answerDialect = ({ name, dialect }: EndpointDefinition): Dialect | null => (dialect.endpoint === name ? dialect : null);
 
-/** What is to be done with a stored prompt. */
+/** The two calls of a stored prompt: run it, or only render it. */
 export interface PromptAction {
   /** Last segment of the path. */
   readonly name: string;
@@ -42,7 +42,7 @@ export interface PromptAction {
   readonly endpoint: EndpointDefinition;
   /** The body is the answer; nothing is called. */
   readonly isRender: boolean;
-  /** What the call is from then on: of a prompt with messages, and of one that is a text. */
+  /** The endpoint that the call becomes: `chat` for a prompt with messages, `text` for one that is a text. */
   readonly chat: EndpointDefinition;
   readonly text: EndpointDefinition;
 }

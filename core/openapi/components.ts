@@ -1,4 +1,4 @@
-// Schemas with a name (`title`) -> one component each and references to it. A name that two different schemas have is a fault of ours.
+// Turns schemas with a name (`title`) into one component each and references to it. Two different schemas must not have the same name.
 
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@gateway/plugin-sdk';
@@ -20,7 +20,7 @@ export class Components {
     return isNullable ? { anyOf: [reference, { type: 'null' }] } : reference;
   }
 
-  /** Under this name, whatever its title. Throws for a name that stands for another schema. */
+  /** Adds a component under this name, whatever its title. Throws if the name belongs to another schema. */
   add(name: string, schema: JsonSchema): JsonSchema {
     const { title: _name, ...members } = this.#inside(schema);
     const known = this.schemas[name];

@@ -1,4 +1,4 @@
-// The control operations -> paths of the description: everything is said by their definitions.
+// Writes the control operations as paths of the description, from their definitions alone.
 
 import { isObject } from '@gateway/plugin-sdk';
 import { takesIdempotencyKey, takesIfMatch, type Operation, type Resource } from '../control-plane/define-resource.js';
@@ -13,7 +13,7 @@ const words = (text: string): readonly string[] => text.replace(/[A-Z]/g, (lette
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 const pascal = (text: string): string => words(text).map(capital).join('');
 
-/** What operations are called in definitions, and in the description. */
+/** Verb in the name of an operation -> verb in its `operationId`. */
 const verbs: Readonly<Record<string, string>> = { create: 'create', list: 'list', read: 'get', get: 'get', update: 'update', delete: 'delete', remove: 'delete', export: 'export' };
 
 interface Names {
@@ -32,7 +32,7 @@ export function namesOf({ name, kind }: Pick<Resource, 'name' | 'kind'>, operati
   const about = isKnown || isAction ? rest : nouns.join(' ') === words(kind).join(' ') ? [] : nouns;
   const isPlural = verb === 'list' && about.length === 0;
   const singular = name.replace(/s$/, '');
-  // Of what a workspace has, the name says more than the kind.
+  // For resources of a workspace the name (`workspace-members`) says more than the kind (`member`).
   const plural = name.endsWith('s') ? name : `${kind}s`;
   const subject = words(isPlural ? plural : singular.endsWith(kind) ? singular : kind);
   return { id: verb + pascal([...subject, ...about].join(' ')), summary: capital([verb, ...(isPlural || about.length > 0 ? [] : [article(subject)]), ...subject, ...about].join(' ')).replaceAll('api ', 'API ') };
@@ -40,7 +40,7 @@ export function namesOf({ name, kind }: Pick<Resource, 'name' | 'kind'>, operati
 
 const article = ([word = '']: readonly string[]): string => (/^[aeio]/.test(word) && word !== 'one' ? 'an' : 'a');
 
-/** Names in a path are ids or slugs, unless the operation says more of them. */
+/** Parameters in the path: ids or slugs, unless the operation has a schema for them. */
 const pathParameters = ({ path, params }: Operation): readonly unknown[] => [...path.matchAll(/\{([\w-]+)\}/g)].map(([, name = '']) => {
   const { description = 'id or slug', ...schema } = params[name] ?? { type: 'string' };
   return { name, in: 'path', required: true, description, schema };
@@ -63,7 +63,7 @@ export const sharedParameters = {
 } as const;
 const shared = (name: keyof typeof sharedParameters): JsonSchema => ({ $ref: `#/components/parameters/${name}` });
 
-/** As clients may send it: the workspace may stand in the body as well. */
+/** The body as clients may send it, with `workspace_id`, which every body may have. */
 const sentBody = (operation: Operation, body: JsonSchema): JsonSchema => {
   const { method, isPublic } = operation;
   return isPublic || method === 'DELETE' || !isObject(body.properties) ? body : { ...body, properties: { ...body.properties, workspace_id: { type: 'string', description: sharedParameters.workspaceId.description } } };
@@ -92,7 +92,7 @@ function answerOf(operation: Operation, id: string, components: Components): Rea
 
 const isNamed = (operation: Operation): boolean => operation.path.includes('{') || operation.body !== null;
 
-/** Refusals that the operation can end in. */
+/** Errors that the operation can answer with. */
 function refusalsOf(operation: Operation): Readonly<Record<string, JsonSchema>> {
   const { method, isPublic, status } = operation;
   const never = new Set([

@@ -1,5 +1,5 @@
-// The description of the whole API (OpenAPI 3.1), made when somebody asks for it: a fold over the routes and the operations, with the schemas that validate.
-// What it costs (tens of milliseconds, a few megabytes) no thread that serves calls ever pays.
+// The description of the whole API (OpenAPI 3.1), made on the first request for it from the routes, the operations, and the schemas that validate their input.
+// Making it costs tens of milliseconds and a few megabytes, on the control thread; never on a thread that serves calls.
 
 import { sessionCookie } from '../control-plane/cookies.js';
 import type { Resource } from '../control-plane/define-resource.js';

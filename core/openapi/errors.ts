@@ -1,4 +1,4 @@
-// What calls may be refused with: statuses, and an example of each error, from the table of codes.
+// Error responses of the description: statuses, and an example of each error, from the table of codes.
 
 import type { ErrorCode } from '../errors/codes.js';
 import { errorCodes } from '../errors/codes.js';
@@ -11,7 +11,7 @@ import type { JsonSchema } from '../exchange/endpoint.js';
 import type { Components } from './components.js';
 
 const details: Readonly<Record<string, string>> = { param: 'name', reason: 'must not be empty', kind: 'config', id: 'support', scope: 'configs.create', users: 'the API key Support', advice: 'change it first' };
-/** What a client of the control plane meets: for each status, the error that tells most of it. */
+/** Error responses of control operations: for each status, the error that is most typical of it. */
 const controlErrors: readonly (readonly [name: string, description: string, code: ErrorCode])[] = [
   ['BadRequest', 'The path, a header, the query or the body is not right; `error.param` names what is at fault.', 'FIELD_INVALID'],
   ['Unauthorized', 'No key, or one that is not valid.', 'KEY_MISSING'],
@@ -29,7 +29,7 @@ type Responses = Record<string, unknown>;
 
 const refer = (name: string): JsonSchema => ({ $ref: `#/components/responses/${name}` });
 
-/** Status -> reference, of all refusals of control operations. */
+/** Status -> reference, for all error responses of control operations. */
 export const controlRefusals: Readonly<Record<string, JsonSchema>> = Object.fromEntries(controlErrors.map(([name, , code]) => [String(errorCodes[code].status), refer(name)]));
 
 export function controlResponses(components: Components): Responses {
@@ -58,17 +58,17 @@ const anthropicError: JsonSchema = {
     hook_results: { type: 'object' },
   },
 };
-/** The others have errors as chat has them. */
+/** Other routes have errors in the shape of chat completions. */
 export const errorSchemaOf = (dialect: Dialect): JsonSchema => (dialect === dialects.messages ? anthropicError : openaiError);
 
 const responseName = (dialect: Dialect, isClient: boolean): string => `${dialect === dialects.messages ? 'Messages' : 'Chat'}${isClient ? 'Refusal' : 'Failure'}`;
 
 export const inferenceRefusals = (dialect: Dialect): Readonly<Record<string, JsonSchema>> => ({ '4XX': refer(responseName(dialect, true)), '5XX': refer(responseName(dialect, false)) });
 
-/** Those that only control operations, or none over HTTP, end in. */
+/** Codes that only control operations, or no HTTP calls, answer with. */
 const isInference = (code: string): boolean => !/^(?:FIELD|WORKSPACE_MISSING|WORKSPACE_FOREIGN|ACTION|REFERENCE|ROW|IDEMPOTENCY|VERSION|CONTROL|STORAGE|SETTINGS|INVITE|SESSION|SIGN_IN)/.test(code);
 
-/** One example for each code, as the dialect tells it. Its placeholders stand as they are in the table. */
+/** One example for each code, in the shape of the dialect. Placeholders of the message stay as they are in the table. */
 export function inferenceResponses(components: Components): Responses {
   const responses: Responses = {};
   for (const dialect of [dialects.chat, dialects.messages]) {

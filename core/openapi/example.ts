@@ -1,4 +1,4 @@
-// An example of what a schema takes: what the schema itself gives as one, else the plainest that fits. Tests hold each against its schema.
+// Makes an example value for a schema: the schema's own example, else the simplest value that fits. Tests check each against its schema.
 
 import { isObject } from '@gateway/plugin-sdk';
 import type { JsonSchema } from '../exchange/endpoint.js';
@@ -6,13 +6,13 @@ import type { JsonSchema } from '../exchange/endpoint.js';
 const byFormat: Readonly<Record<string, string>> = {
   uuid: '0198c5d4-7a10-7000-8000-5f1c2d3e4a5b', 'date-time': '2030-01-31T12:00:00.000Z', email: 'ada@example.com', uri: 'https://example.com/', date: '2030-01-31',
 };
-/** Members that many schemas have, as far as these fit. */
+/** Example values of members that many schemas have; used where they fit. */
 const byName: Readonly<Record<string, string>> = {
   name: 'Support', slug: 'support', description: 'For the support team', note: 'For the support team', email: 'ada@example.com', first_name: 'Ada', last_name: 'Lovelace', model: 'gpt-4o-mini',
   key: 'sk-0123', masked_key: 'sk-****0123', ai_provider_id: 'openai', provider: 'openai', integration_id: 'support', collection_id: 'support',
 };
 
-/** `isWhole`: with the members that may be left out, as replies have them. */
+/** `isWhole`: includes optional members, as for replies. */
 export function exampleOf(schema: JsonSchema, isWhole: boolean, name = ''): unknown {
   const { examples, default: preset, enum: allowed, anyOf, oneOf } = schema;
   if (Array.isArray(examples)) return examples[0];

@@ -1,4 +1,4 @@
-// The inference routes, the catch-all and the answers of the edge itself -> paths of the description.
+// Writes the inference routes, the catch-all route and the edge's own answers as paths of the description.
 
 import { proxy } from '../endpoints/proxy.js';
 import type { EndpointDefinition, JsonSchema } from '../exchange/endpoint.js';
@@ -25,7 +25,7 @@ export const inferenceRoutes = (): readonly DescribedRoute[] => [
 
 const header = (name: string, description: string, more: JsonSchema = { type: 'string' }): Readonly<Record<string, unknown>> => ({ name, in: 'header', description, schema: more });
 
-/** Headers that say where a call goes, and how. */
+/** Headers that route a call. */
 export const callHeaders: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   config: header('x-gateway-config', 'a config as JSON, or the slug of a stored one'),
   provider: header('x-gateway-provider', 'id of a provider, or @slug of a stored one', { type: 'string', examples: ['openai', '@support'] }),
@@ -80,7 +80,7 @@ export function inferencePaths(components: Components): Record<string, PathItem>
   return paths;
 }
 
-/** Whatever has no route of its own goes to the provider as it is. */
+/** The catch-all route: calls of other paths go to the provider unchanged. */
 export function proxyPaths(): Record<string, PathItem> {
   const item: PathItem = {};
   for (const method of proxyMethods) {

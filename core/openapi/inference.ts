@@ -1,5 +1,5 @@
-// What the inference routes are, for the description: a line for each, an example of its body, and the main members of its answers. Bodies come from the
-// checks of the endpoints. Answers are the provider's, so members beside those named here are to be expected.
+// The inference routes for the description: one summary each, an example of the body, and the main members of the answer. Schemas of bodies come from the
+// checks of the endpoints. Answers are the provider's, so they may have other members as well.
 
 import type { JsonSchema } from '../exchange/endpoint.js';
 
@@ -7,13 +7,13 @@ export interface RouteDescription {
   readonly id: string;
   readonly summary: string;
   readonly tag: string;
-  /** Of the request body. */
+  /** Example of the request body. */
   readonly example?: unknown;
-  /** Where the endpoint has no schema of its body. */
+  /** Schema of the body, if the endpoint has none. */
   readonly body?: JsonSchema;
-  /** Of an upload: its fields. */
+  /** Fields of an upload. */
   readonly fields?: JsonSchema;
-  /** JSON, unless it is bytes of this type. */
+  /** Content type of an answer that is bytes; absent: JSON. */
   readonly reply: JsonSchema | { readonly bytes: string };
   /** One event of a stream, where the body asks for one with `stream: true`. */
   readonly event?: JsonSchema;
