@@ -1,5 +1,5 @@
-// What models cost and how much they take, from the table of a package: (provider, model, time) -> rates. The table is part of the package and is
-// never fetched. It is loaded when somebody first asks, which takes a tenth of a second: never in a thread that serves calls.
+// Prices and context lengths of models, from the table of a package: (provider, model, time) -> rates. The table is part of the package and is
+// never fetched. Loading takes a tenth of a second, so it is loaded when first needed, and never in a thread that serves calls.
 
 import { LRUCache } from 'lru-cache';
 
@@ -8,31 +8,31 @@ type TokenKind =
   | 'request_token' | 'response_token' | 'cache_write_input_token' | 'cache_read_input_token' | 'request_audio_token' | 'response_audio_token' | 'cache_read_audio_input_token'
   | 'request_image_token' | 'response_image_token' | 'cache_read_image_input_token' | 'reasoning_token';
 
-/** In US cents for one unit. */
+/** Price in US cents for one unit. */
 export interface Rate {
   readonly price: number;
-  /** Calls with more than `above` input tokens cost this instead, for all of their tokens; the last that applies counts. */
+  /** For calls with more than `above` input tokens, the price of all of their tokens. Of several that apply, the last counts. */
   readonly tiers: readonly { readonly above: number; readonly price: number }[];
 }
 
 export interface Rates {
   readonly tokens: { readonly [K in TokenKind]?: Rate };
-  /** By the name of what is counted: `web_search`. */
+  /** Rates by the name of the unit: `web_search`. */
   readonly units: Readonly<Record<string, Rate>>;
 }
 
 export interface PricedModel {
-  /** As the table calls it; others may be meant by it. */
+  /** The table's id of the model; several names of models may lead to it. */
   readonly id: string;
   readonly name: string;
   readonly description: string | null;
-  /** Tokens; null: not known. */
+  /** In tokens; null: not known. */
   readonly contextLength: number | null;
   readonly isDeprecated: boolean;
   readonly rates: Rates;
 }
 
-/** What the package gives, as far as it is used here. */
+/** The part of the package's types that is used here. */
 interface TablePrice {
   readonly base: number;
   readonly tiers: readonly { readonly start: number; readonly price: number }[];
@@ -59,7 +59,7 @@ interface Package<P extends TableProvider> {
 }
 
 const centsPerDollar = 100;
-/** Names of the table -> ours, and for how many units a price of the table is. */
+/** Names in the table -> our names, and the number of units that a price in the table is for. */
 const tokenKinds: Readonly<Record<string, TokenKind>> = {
   input_mtok: 'request_token', output_mtok: 'response_token', cache_write_mtok: 'cache_write_input_token', cache_read_mtok: 'cache_read_input_token', input_audio_mtok: 'request_audio_token',
   output_audio_mtok: 'response_audio_token', cache_audio_read_mtok: 'cache_read_audio_input_token', input_image_mtok: 'request_image_token', output_image_mtok: 'response_image_token',
@@ -72,16 +72,16 @@ const unitKinds: Readonly<Record<string, readonly [name: string, per: number]>> 
 };
 const tokensPerPrice = 1e6;
 
-/** Models that are remembered with their rates; the table has some 1,500. */
+/** Models that are kept in memory with their rates; the table has some 1,500. */
 const knownMax = 4_096;
-/** What a client calls a model may be anything. */
+/** Names of models come from clients and may have any length. */
 const modelCharsMax = 256;
 /** Prices of some models depend on the time of day, to the half hour. */
 const steadyMs = 60_000;
 
 interface Known {
   readonly model: PricedModel | null;
-  /** Milliseconds since the Unix epoch; the rates are those of the minute. Null: of any time. */
+  /** The minute, counted from the Unix epoch, that the rates are for; null: they do not depend on the time. */
   readonly minute: number | null;
 }
 
@@ -95,7 +95,7 @@ class PriceTable {
     const library = await import('@pydantic/genai-prices');
     return new PriceTable({
       findProvider: (options) => library.findProvider(options),
-      // It is one of those that it gave.
+      // The provider is one that findProvider returned.
       calcPrice: (usage, model, { provider, timestamp }) => library.calcPrice(usage, model, { provider: library.findProvider({ providerId: provider.id }) ?? fail(), timestamp }),
     });
   }
@@ -110,7 +110,7 @@ class PriceTable {
     const table = this.#provider(provider);
     const found = table === undefined ? null : this.library.calcPrice({}, model, { provider: table, timestamp: new Date(atMs) });
     const priced = found === null ? null : pricedModel(found);
-    // Several prices are of several times.
+    // A list of prices means that they depend on the time.
     this.#known.set(key, { model: priced, minute: Array.isArray(found?.model.prices) ? minute : null });
     return priced ?? undefined;
   }
@@ -120,7 +120,7 @@ class PriceTable {
     return this.#provider(provider)?.models.flatMap(({ id, deprecated }) => (deprecated === true ? [] : [id])) ?? [];
   }
 
-  /** The package takes other names for a provider's, too: whatever holds its name. */
+  /** The package also matches names that merely contain the name of a provider; those are refused here. */
   #provider(name: string): TableProvider | undefined {
     if (!this.#providers.has(name) && this.#providers.size < knownMax) {
       const found = this.library.findProvider({ providerId: name });
@@ -141,14 +141,14 @@ export function priceTable(): Promise<PriceTable> {
   return loading;
 }
 
-/** What one unit costs in a call with so many input tokens. */
+/** Price of one unit, in US cents, in a call with so many input tokens. */
 export function priceAt({ price, tiers }: Rate, inputTokens: number): number {
   let cents = price;
   for (const tier of tiers) if (inputTokens > tier.above) cents = tier.price;
   return cents;
 }
 
-/** Prices that an operator has set, in the words of the wire: they take the place of those of the table, kind by kind. */
+/** Applies prices that an operator has set (`pricing_config`): they replace those of the table, kind by kind. */
 export function withOwnPrices(rates: Rates, own: Readonly<Record<string, unknown>> | null): Rates {
   const given: Readonly<Record<string, unknown>> = Object(Object(own).pay_as_you_go);
   const tokens: Record<string, Rate> = { ...rates.tokens };
@@ -185,7 +185,7 @@ function rateOf(price: number | TablePrice, per: number): Rate {
   return Object.freeze({ price: cents(price.base, per), tiers });
 }
 
-/** Without the dust of binary fractions: 0.00025, not 0.00025000000000000006. */
+/** Rounds errors of binary fractions away: 0.00025, not 0.00025000000000000006. */
 const cents = (dollars: number, per: number): number => Number((dollars * centsPerDollar / per).toPrecision(12));
 
 const fail = (): never => { throw new TypeError('the table of prices has lost a provider'); };

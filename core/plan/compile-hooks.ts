@@ -119,7 +119,7 @@ export class HookCompiler {
     return compiled;
   }
 
-  /** A stored guardrail that a config names; what the config says beside the name wins over what is stored. */
+  /** A stored guardrail that a config names. Members beside the name in the config win over stored ones. */
   #named(name: string, { checks: _checks, id: _id, type: _type, ...members }: Partial<HookConfig>, stage: HookPhase, path: string, type: string): Promise<CompiledHook> {
     return this.#storedHook(this.sources?.guardrail(name), name, members, stage, path, type);
   }
