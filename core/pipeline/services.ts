@@ -45,7 +45,7 @@ export interface PipelineServices {
   readonly inFlight: InFlight;
   readonly refreshed: Refreshed;
   readonly builtBodies: BuiltBodies;
-  /** The body of the answer to who asks for models and names no provider; rejects with what the client did wrong. */
+  /** The body of the answer to a request for models that names no provider. Rejects with client errors. */
   readonly listModels: (exchange: Exchange) => Promise<string | Uint8Array>;
   /** Responses kept for providers that keep none. */
   readonly responses: ResponseStore;

@@ -1,5 +1,5 @@
-// Hooks run on a call that nobody makes, to see what they would say: the same code as for calls, with nothing upstream and no client. Runs in the
-// thread of the control plane.
+// Runs hooks on a made-up call to see their verdict: the same code as for calls, without a provider and a client. Runs on the
+// control thread.
 
 import type { EndpointName, Json, JsonObject } from '@gateway/plugin-sdk';
 import { field } from '../../body/scan.js';
@@ -34,7 +34,7 @@ interface TrialSide {
   readonly results: readonly Json[];
   readonly hasFailed: boolean;
   readonly isDenied: boolean;
-  /** The body as they left it; null: as it was. */
+  /** The body as the hooks have changed it; null: they did not. */
   readonly changed: Json;
 }
 
@@ -48,7 +48,7 @@ const unused = (): never => { throw new TypeError('a call that nobody makes was 
 const noBody: ClientBody = { collect: unused, stream: unused, discard: () => {}, letGo: () => {} };
 const noClient: Responder = { isOpen: false, isStarted: false, bytesSent: 0, drainListener: null, send: unused, start: unused, write: unused, end: unused, abort: unused };
 
-/** Rejects with ACTION_UNTIMELY when the checks take too long, and with what says that a body cannot be judged. */
+/** Rejects with ACTION_UNTIMELY when the checks take too long, and with a client error for a body that cannot be judged. */
 export async function tryHooks(before: readonly CompiledHook[], after: readonly CompiledHook[], call: TrialCall, msMax = trialMsMax): Promise<TrialResult> {
   const exchange = exchangeOf(call);
   let timer: NodeJS.Timeout | undefined = undefined;
@@ -59,7 +59,7 @@ export async function tryHooks(before: readonly CompiledHook[], after: readonly 
     return await Promise.race([runSides(before, after, call, exchange), late]);
   } finally {
     clearTimeout(timer);
-    // Checks that are still at work are told that nobody waits.
+    // Aborts checks that are still running.
     exchange.isFinished = true;
     exchange.abortPlugins();
   }

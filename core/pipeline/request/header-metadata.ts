@@ -1,11 +1,11 @@
-// Headers of a request that count as metadata, where the operator says so: one by one, or all that W3C baggage says. What x-gateway-metadata says
-// wins over them, and what the key and its workspace say over both. Runs only where the setting names a header.
+// Metadata from request headers that the operator has named (GATEWAY_HEADERS_TO_METADATA): single headers, or all members of W3C baggage. x-gateway-metadata
+// wins over them, and the metadata of key and workspace wins over both. Runs only where the setting names a header.
 
 import type { Json } from '@gateway/plugin-sdk';
 import type { Exchange } from '../../exchange/exchange.js';
 
 const baggageName = 'baggage';
-/** Of a name or a value; a longer value is cut. */
+/** Length of a name or a value; a longer value is cut. */
 const charsMax = 128;
 /** Of one baggage header (https://www.w3.org/TR/baggage/#limits). */
 const membersMax = 64;
@@ -52,7 +52,7 @@ export class HeaderMetadata {
 
 const memberShape = /^[\t ]*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,128})[\t ]*=[\t ]*([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)[\t ]*(?:;.*)?$/;
 
-/** A member that is not well formed is passed over; its properties are nothing that is told. */
+/** Malformed members are passed over. The properties of a member are ignored. */
 function* baggageMembers(text: string): Generator<readonly [name: string, value: string]> {
   if (text.length > baggageCharsMax) return;
   for (const member of text.split(',', membersMax)) {

@@ -1,5 +1,5 @@
-// The answer to a call that a guardrail with `soft_deny_200` denies: status 200, and a text that says so, plain or as a stream, in the dialect of the
-// client. For clients that cannot tell a refusal from a failure.
+// The answer to a call that a guardrail with `soft_deny_200` denies: status 200 and a text that says so, plain or as a stream, in the dialect of the
+// client. Meant for clients that treat every other status as a failure.
 
 import type { JsonObject } from '@gateway/plugin-sdk';
 import { replay } from '../../dialect/common/replay.js';
@@ -14,10 +14,10 @@ import { withResults } from './stream-tail.js';
 const denialText = 'The request was blocked by the guardrails of this gateway.';
 const noTokens = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
-/** What another dialect's answer is told of the call. */
+/** Translates a completion into the answer of another dialect; null: it has none. */
 export type AnswerOf = (completion: JsonObject, dialect: Dialect) => JsonObject | null;
 
-/** True: the client has its answer. False: the call has no answer that is a text, or is not denied softly. */
+/** True: the client has been answered. False: answers of this endpoint are not texts, or the denial is not a soft one. */
 export function sendSoftDenial(exchange: Exchange, retryCount: number, answerOf: AnswerOf): boolean {
   const dialect = exchange.hooks?.isDeniedSoftly === true ? answerDialect(exchange.route) : null;
   if (dialect === null) return false;
