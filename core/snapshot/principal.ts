@@ -16,7 +16,7 @@ export interface Principal {
   readonly defaults: KeyDefaults | null;
   /** The workspace of the key as it is now: the same object for all its keys, through all changes. Null for a key of the organisation. */
   readonly workspace: WorkspaceState | null;
-  /** What a token says beside; null for a key. */
+  /** Further claims of a token; null for a key. */
   readonly token: TokenFacts | null;
 }
 

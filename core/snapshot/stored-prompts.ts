@@ -1,5 +1,5 @@
-// Prompts as calls find them: rows by slug, versions by number, labels by name. What a version holds is read from its JSON when it is first called, and
-// kept. Nothing here routes calls, so the view's epoch does not move with it.
+// Prompts as calls find them: rows by slug, versions by number, labels by name. The JSON of a version is parsed when it is first called, and
+// kept. Nothing here routes calls, so changes do not move the view's epoch.
 
 import { universalLabels } from '../prompts/labels.js';
 import { promptContent, type PromptContent, type StoredContent } from '../prompts/prompt-body.js';
@@ -12,7 +12,7 @@ import {
 
 export const promptTables: readonly Table[] = [prompts, promptVersions, promptPartials, partialVersions, promptLabels];
 
-/** Characters of all versions together that a thread holds; those that come when it is full cannot be called. */
+/** Characters of all versions together that a thread holds. Versions that do not fit any more cannot be called. */
 const charsMax = 256 * 1024 * 1024;
 
 interface Owner {
@@ -71,7 +71,7 @@ interface Version {
 class Shelf<T extends Owner, V extends Version> {
   readonly #byId = new Map<string, T>();
   readonly #bySlug = new Map<string, T>();
-  /** By the id of their owner, then by number: they may come before it. */
+  /** Versions by the id of their prompt or partial, then by number. Their rows may arrive before its own. */
   readonly #versions = new Map<string, Map<number, V>>();
   readonly #held = new Map<string, { readonly ownerId: string; readonly number: number; readonly chars: number }>();
 
@@ -108,7 +108,7 @@ class Shelf<T extends Owner, V extends Version> {
     this.#held.set(version.id, { ownerId, number: version.number, chars });
   }
 
-  /** Gives the characters that it held. */
+  /** Returns the characters that it held. */
   removeVersion(id: string): number {
     const held = this.#held.get(id);
     if (held === undefined) return 0;
@@ -130,7 +130,7 @@ export class StoredPrompts {
   readonly #labelPlaces = new Map<string, string>();
   #chars = 0;
 
-  /** One of another workspace is found by its id as well: whoever asks looks at `workspaceId`. */
+  /** Finds prompts of other workspaces by id as well, so callers must check `workspaceId`. */
   prompt(workspaceId: string, idOrSlug: string): StoredPrompt | undefined {
     return this.#prompts.bySlug(workspaceId, idOrSlug) ?? this.#prompts.byId(idOrSlug);
   }
@@ -141,7 +141,7 @@ export class StoredPrompts {
     return number === undefined ? undefined : this.#prompts.version(prompt.id, number);
   }
 
-  /** Of partials of this workspace alone. `version` as of PartialName. */
+  /** Partials of this workspace only. `version` as in PartialName. */
   partial(workspaceId: string, slug: string, version: string): Template | undefined {
     const partial = this.#partials.bySlug(workspaceId, slug);
     if (partial === undefined) return undefined;
@@ -153,7 +153,7 @@ export class StoredPrompts {
     return id === undefined ? undefined : labels.get(id);
   }
 
-  /** False: the row is none of these. Throws when there is no room. */
+  /** False: the row is of another table. Throws when there is no room. */
   put(table: string, row: Row): boolean {
     switch (table) {
       case prompts.name: {
@@ -191,7 +191,7 @@ export class StoredPrompts {
     }
   }
 
-  /** False as of `put`. */
+  /** False as in `put`. */
   remove(table: string, id: string): boolean {
     switch (table) {
       case prompts.name: this.#prompts.remove(id); return true;

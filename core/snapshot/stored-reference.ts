@@ -1,4 +1,4 @@
-// Secret references as calls use them, and the values that they have at the moment. Printed, logged or serialised they say nothing.
+// Secret references as calls use them, and their current values. Printing, logging or serialising them shows no secret.
 
 import type { SecretDocument } from '@gateway/plugin-sdk';
 import { createHash } from 'node:crypto';
@@ -11,7 +11,7 @@ export class StoredReference {
   readonly #row: SecretReferenceRow;
   /** JSON of the credentials for its manager. */
   readonly auth: Secret;
-  /** The same for as long as its value cannot be another one because of what is stored. */
+  /** Hash of manager, path and credentials: when it changes, the value must be read again. */
   readonly fingerprint: string;
 
   /** Throws SETTINGS_INVALID when its secrets do not open. */
@@ -44,7 +44,7 @@ export class StoredReference {
     return this.#row.path;
   }
 
-  /** Null: what stands there is one value, or the mapping says which. */
+  /** Member of the document that holds the value; null: the document is one value, or the mapping names the member. */
   get key(): string | null {
     return this.#row.key;
   }
@@ -54,7 +54,7 @@ export class StoredReference {
   }
 }
 
-/** What a manager has said, or why it has not. Another object when that changes. */
+/** The document from a manager, or the reason why there is none. A new object whenever that changes. */
 export class SecretValue {
   readonly #document: SecretDocument | null;
 

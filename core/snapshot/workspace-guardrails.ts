@@ -1,5 +1,5 @@
-// The guardrails that an organisation and a workspace put on every call of the workspace. Looked up when a plan is made, and again when rows have
-// changed; no call asks for them.
+// The guardrails that an organisation and a workspace demand of every call of the workspace. Looked up when a plan is made, and again when rows have
+// changed, never per call.
 
 import type { OrganisationRow } from '../storage/tables/organisations.js';
 import type { WorkspaceRow } from '../storage/tables/workspaces.js';
@@ -9,7 +9,7 @@ export interface DefaultGuardrail {
   /** Where it is named: `organisation.defaults.input_guardrails[0]`. */
   readonly place: string;
   readonly name: string;
-  /** Undefined: it is gone, or its row cannot be used. Calls are refused then: nobody knows what it would have said. */
+  /** Undefined: it is gone, or its row cannot be used. Calls are then refused, since the guardrail might have denied them. */
   readonly found: StoredGuardrail | undefined;
 }
 

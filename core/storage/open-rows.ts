@@ -16,7 +16,7 @@ export const openConfigVersion = (row: ConfigVersionRow, sealer: Sealer): string
 /** The checks and actions of a stored guardrail, JSON of a GuardrailDefinition. */
 export const openGuardrail = (row: GuardrailRow, sealer: Sealer): string => sealer.open(row.sealedDefinition, placeOf(guardrails, row.id, 'sealedDefinition'));
 
-/** What is left to open where secrets were left out of a backup, or given up. */
+/** The row without secrets that a backup left out or that were given up: the rest can be opened. */
 export function withoutAbsent(row: IntegrationRow): IntegrationRow {
   const there = (sealed: string | null): string | null => (sealed === absentSecret ? null : sealed);
   return { ...row, sealedKey: there(row.sealedKey), sealedConfigurations: there(row.sealedConfigurations), sealedHeaders: there(row.sealedHeaders), sealedModelHeaders: there(row.sealedModelHeaders) };

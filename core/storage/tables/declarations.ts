@@ -2,7 +2,7 @@ import { Type } from '../type.js';
 import { defineTable, type RowOf } from '../define-table.js';
 import { filledText, object, orNull, timeMs } from '../schema-parts.js';
 
-/** What the files of one source have made and changed, for what they name no more. */
+/** The objects that the files of one source declared at the last apply. Tells which of them the files do not have any more, and drift. */
 export const declarations = defineTable({
   name: 'declaration',
   format: 1,

@@ -2,7 +2,7 @@ import { Type } from '../type.js';
 import { defineTable, type RowOf } from '../define-table.js';
 import { choice, filledText, object, orNull, timeMs } from '../schema-parts.js';
 
-/** For an index: what changed last comes last. */
+/** Key of an index in the order of the last change, oldest first. */
 const inOrder = (timeInMs: number): string => String(timeInMs).padStart(15, '0');
 
 /** Of a version that calls reach without its number: slugs of the partials that its template names. */
@@ -28,7 +28,7 @@ const common = {
   updatedAtMs: timeMs(),
 };
 
-/** A prompt that calls name by its slug. What it says is in its versions. */
+/** A prompt, which calls name by its slug. Its content is in its versions. */
 export const prompts = defineTable({
   name: 'prompt',
   format: 1,
@@ -126,7 +126,7 @@ export const promptLabels = defineTable({
     id: filledText(),
     organisationId: filledText(),
     workspaceId: filledText(),
-    /** Its name: what calls write behind the @. */
+    /** Its name, which calls write behind the @. */
     slug: filledText(),
     description: Type.String(),
     colorCode: Type.String(),

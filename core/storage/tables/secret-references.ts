@@ -23,7 +23,7 @@ export const secretReferences = defineTable({
     /** How replies show them. */
     maskedAuth: textMap(),
     path: filledText(),
-    /** Member of what stands there; null: it is one value, or the mapping says. */
+    /** Member of the document at the path; null: the document is one value, or the mapping names the member. */
     key: orNull(filledText()),
     allowsAllWorkspaces: Type.Boolean(),
     /** Ids; without `allowsAllWorkspaces` the only ones. */
