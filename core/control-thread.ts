@@ -33,7 +33,7 @@ export function startControlPlane(services: ThreadServices, { store, onCommit }:
   return new ControlPlane(controlServices(services, repository, new Sealer(memory.masterKey), async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); }), [...resources, modelsResource]);
 }
 
-/** What handlers need, on whatever thread they run. */
+/** The services of handlers, on the control thread or on one that starts. */
 export function controlServices(services: ThreadServices, repository: Repository, sealer: Sealer, untilObeyed: ControlServices['untilObeyed']): ControlServices {
   let description: Promise<string> | undefined = undefined;
   return {

@@ -67,7 +67,7 @@ export interface ThreadStart {
   /** Returns the log when it runs on this thread. */
   startLog(services: ThreadServices): Promise<LogThread | null>;
   linkControl(services: ThreadServices, repository: Repository): ControlLink;
-  /** Brings what is stored to what the settings say, before anything reads it. */
+  /** Applies the setting `resources` to the storage, before anything reads it. */
   applyResources?(services: ThreadServices, repository: Repository): Promise<void>;
 }
 

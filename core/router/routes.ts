@@ -83,7 +83,7 @@ export const controlSegments: readonly string[] = [
   'workspace-exclusions', 'workspaces',
 ];
 
-/** Operations that need no key, by method and path without its version prefix. What is public is said here and in the resource; a test compares them. */
+/** Public operations, which need no key, by method and path without its version prefix. They are also marked in their resources; a test compares the two. */
 export const publicControl: readonly { readonly method: string; readonly path: RegExp }[] = [
   { method: 'POST', path: /^\/(?:admin\/)?users\/invites\/[^/]+\/accept$/ },
   { method: 'GET', path: /^\/auth\/(?:login|callback|session)$/ },

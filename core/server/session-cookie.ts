@@ -1,5 +1,5 @@
-// The cookie of people who are signed in, on the thread that took the call. It counts for the control plane alone, and only where no key came. A page
-// elsewhere cannot use it: browsers keep it from other sites, and a call that changes something says where it comes from.
+// The session cookie of people who are signed in, checked on the thread that took the call. Only control calls without a key use it. A page
+// of another site cannot: browsers do not send the cookie from there, and a call that changes something must prove its origin.
 
 import { hashKey } from '../auth/key.js';
 import type { Caller } from '../control-plane/context.js';
@@ -8,14 +8,14 @@ import { fail } from '../errors/gateway-error.js';
 import type { RequestHead } from '../exchange/request-head.js';
 import type { SessionRow } from '../storage/tables/sessions.js';
 
-/** Longer than any of ours. */
+/** Limit of a cookie; ours are shorter. */
 const tokenCharsMax = 128;
 const ownHeader = 'csrf';
 
 interface SessionOptions {
   readonly publicUrl: string | undefined;
   readonly isTls: boolean;
-  /** By the hash of the token; undefined: there is none that has not ended. */
+  /** Finds the session by the hash of its token; undefined: there is none, or it has ended. */
   find(tokenHash: string): SessionRow | undefined;
 }
 
@@ -27,7 +27,7 @@ export class SessionCookies {
     this.#name = sessionCookie(publicUrl === undefined ? isTls : isSecureOrigin(publicUrl));
   }
 
-  /** Undefined: no cookie came. Takes it out of the head. Throws SESSION_INVALID, CALL_CROSS_SITE. */
+  /** The caller of the session; undefined: the call has no session cookie. Takes the cookie out of the head. Throws SESSION_INVALID, CALL_CROSS_SITE. */
   callerOf(head: RequestHead): Caller | undefined {
     const token = this.#takeFrom(head);
     if (token === undefined) return undefined;

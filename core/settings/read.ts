@@ -40,14 +40,14 @@ export interface OidcSettings {
   readonly takesUnverified: boolean;
 }
 
-/** What of this machine a plugin for secrets may read, in its own words. */
+/** A rule of `secret_sources`: a file, variable or address of this machine that a plugin for secrets may use, in the plugin's own syntax. */
 export interface SecretSourceRule {
   /** Of the plugin. */
   readonly id: string;
   readonly rule: string;
 }
 
-/** What the settings say is to be stored. */
+/** The objects that the settings declare (`resources`). */
 export interface DeclaredSettings {
   /** With the values of variables in their places: secrets are in it. */
   readonly documents: readonly unknown[];

@@ -10,7 +10,7 @@ export type LogLevel = (typeof logLevels)[number];
 /** Signed with a private key: whoever can verify a token cannot make one. */
 const tokenAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const;
 
-/** What a token says, and the claims that say it unless `jwt_claims` names others. */
+/** Facts that a token states, and the claims for them unless `jwt_claims` names others. */
 export const tokenClaims = { organisation: 'oid', workspace: 'workspace', scopes: 'scope', user: 'sub', defaults: 'defaults', usage_limits: 'usage_limits', rate_limits: 'rate_limits' } as const;
 export type TokenFact = keyof typeof tokenClaims;
 export const tokenFacts = Object.keys(tokenClaims).filter((name): name is TokenFact => Object.hasOwn(tokenClaims, name));

@@ -1,4 +1,4 @@
-// The settings for tokens in place of API keys (JWT): keys that sign them, and what must be so of them. Runs once at start.
+// The settings for tokens (JWT) in place of API keys: the keys that verify them, and the claims that they must have. Runs once at start.
 
 import { isObject } from '@gateway/plugin-sdk';
 import type { NoteFault } from './faults.js';
