@@ -9,7 +9,7 @@ import { HeldBytes } from './body/held-bytes.js';
 import { field } from './body/scan.js';
 import type { ControlLink } from './control-plane/control-link.js';
 import { modelList } from './control-plane/model-list.js';
-import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
+import { fail, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
 import { checkExporter, type LogMemory, type LogThread } from './log-thread.js';
 import { RecordWriter } from './logs/record-writer.js';

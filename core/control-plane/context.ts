@@ -116,15 +116,19 @@ export class ControlContext {
       if (this.isOrganisationKey) throw fail('WORKSPACE_MISSING', { param: 'workspace_id' });
       return (await this.ownWorkspace()).row;
     }
-    const stored = await this.byIdOrSlug(workspaces, given, [caller.organisationId]);
-    const isVisible = stored !== undefined && stored.row.organisationId === caller.organisationId;
-    if (!this.isOrganisationKey) {
-      // Whether it exists is nothing that a locked key learns.
-      if (!isVisible || stored.row.id !== caller.workspaceId) throw fail('WORKSPACE_FOREIGN', { kind: 'workspace', id: given.slice(0, 64), param: 'workspace_id' });
-      return stored.row;
-    }
-    if (!isVisible || stored.row.status === 'archived') throw fail('REFERENCE_UNKNOWN', { kind: 'workspace', id: given.slice(0, 64), param: 'workspace_id' });
-    return stored.row;
+    if (this.isOrganisationKey) return this.namedWorkspace(given, 'workspace_id');
+    const row = (await this.byIdOrSlug(workspaces, given, [caller.organisationId]))?.row;
+    // Whether it exists is nothing that a locked key learns.
+    if (row === undefined || row.organisationId !== caller.organisationId || row.id !== caller.workspaceId) throw fail('WORKSPACE_FOREIGN', { kind: 'workspace', id: given.slice(0, 64), param: 'workspace_id' });
+    return row;
+  }
+
+  /** One of the organisation that is in use, by its id or slug; `param` names it. Throws REFERENCE_UNKNOWN. */
+  async namedWorkspace(given: string, param: string): Promise<WorkspaceRow> {
+    const { organisationId } = this.caller;
+    const row = (await this.byIdOrSlug(workspaces, given, [organisationId]))?.row;
+    if (row === undefined || row.organisationId !== organisationId || row.status === 'archived') throw fail('REFERENCE_UNKNOWN', { kind: 'workspace', id: given.slice(0, 64), param });
+    return row;
   }
 
   /** As `workspace`; undefined when an organisation key names none. */
@@ -134,8 +138,12 @@ export class ControlContext {
 
   /** A row by its id, else by the `slug` index with `scope` before the slug. */
   async byIdOrSlug<R extends Row>(table: Table<R>, idOrSlug: string, scope: readonly string[]): Promise<Stored<R> | undefined> {
-    const byId = /^[0-9a-f-]{36}$/.test(idOrSlug) ? await this.repository.get(table, idOrSlug) : undefined;
-    return byId ?? this.repository.find(table, 'slug', [...scope, idOrSlug]);
+    return await this.byId(table, idOrSlug) ?? this.repository.find(table, 'slug', [...scope, idOrSlug]);
+  }
+
+  /** What cannot be an id is not asked for. */
+  async byId<R extends Row>(table: Table<R>, id: string): Promise<Stored<R> | undefined> {
+    return /^[0-9a-f-]{36}$/.test(id) ? this.repository.get(table, id) : undefined;
   }
 
   async ownWorkspace(): Promise<Stored<WorkspaceRow>> {

@@ -6,6 +6,7 @@ import { listReply } from './envelope.js';
 import type { ControlContext } from './context.js';
 import type { Stored } from '../storage/change.js';
 import type { Row, Table } from '../storage/define-table.js';
+import type { WorkspaceRow } from '../storage/tables/workspaces.js';
 
 export const pageSizeMax = 1000;
 export const pageSizeDefault = 100;
@@ -32,6 +33,18 @@ export class PageRows {
   }
 }
 
+/** Where a list begins: the rows of a workspace, or of all of the organisation. */
+export const inReach = ({ caller }: ControlContext, workspace: WorkspaceRow | undefined): { readonly index: string; readonly parts: readonly string[] } =>
+  (workspace === undefined ? { index: 'organisation', parts: [caller.organisationId] } : { index: 'workspace', parts: [workspace.id] });
+
+export const searchField = () => Type.Optional(Type.String({ maxLength: 255 }));
+
+/** Whether the name or the slug has the text that is searched for, in letters of any case. */
+export function isFound({ name, slug }: { readonly name: string; readonly slug: string }, search = ''): boolean {
+  const text = search.toLowerCase();
+  return name.toLowerCase().includes(text) || slug.toLowerCase().includes(text);
+}
+
 export interface Page {
   readonly current_page?: number;
   readonly page_size?: number;
@@ -43,7 +56,7 @@ export async function pageOf<R extends Row>(
 ): Promise<Readonly<Record<string, unknown>>> {
   const size = page.page_size ?? pageSizeDefault;
   const shown = new PageRows();
-  for await (const stored of context.repository.page(table, { ...at, limit: size, offset: (page.current_page ?? 0) * size, reverse: true })) shown.add(view(stored));
+  for await (const stored of context.repository.page(table, { ...at, limit: size, offset: (page.current_page ?? 0) * size, reverse: true })) shown.add(await view(stored));
   return listReply(await context.repository.count(table, at.index, at.parts), shown.rows);
 }
 
@@ -52,13 +65,18 @@ export async function filteredPage<R extends Row>(
   context: ControlContext, table: Table<R>, at: { readonly index?: string; readonly parts?: readonly string[] }, page: Page,
   isWanted: (row: R) => boolean, view: (stored: Stored<R>) => unknown,
 ): Promise<Readonly<Record<string, unknown>>> {
+  return pageAmong(context.repository.each(table, { ...at, reverse: true }), page, ({ row }) => isWanted(row), view);
+}
+
+/** One page of what is wanted among all of these, and how many there are. */
+export async function pageAmong<T>(all: AsyncIterable<T>, page: Page, isWanted: (each: T) => boolean, view: (each: T) => unknown): Promise<Readonly<Record<string, unknown>>> {
   const size = page.page_size ?? pageSizeDefault;
   const first = (page.current_page ?? 0) * size;
   const shown = new PageRows();
   let total = 0;
-  for await (const stored of context.repository.each(table, { ...at, reverse: true })) {
-    if (!isWanted(stored.row)) continue;
-    if (total >= first && shown.rows.length < size) shown.add(view(stored));
+  for await (const each of all) {
+    if (!isWanted(each)) continue;
+    if (total >= first && shown.rows.length < size) shown.add(await view(each));
     total += 1;
   }
   return listReply(total, shown.rows);

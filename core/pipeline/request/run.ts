@@ -2,7 +2,6 @@
 // The life of a call, in order: identity, routing, body, checks, attempts, answer, log. The file to read first; README.md tells the same
 // story with links. Every exchange ends in finish(), however it ends.
 
-import type { JsonObject } from '@gateway/plugin-sdk';
 import type { Principal } from '../../auth/principal.js';
 import { requireScope } from '../../auth/scopes.js';
 import { parseJsonObject } from '../../body/parse.js';

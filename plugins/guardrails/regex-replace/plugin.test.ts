@@ -1,4 +1,4 @@
-import { applyEdits, type Json } from '@gateway/plugin-sdk';
+import { applyEdits } from '@gateway/plugin-sdk';
 import { conformGuardrail, fakeCheckInput, fakeExchange, fakeHost, runStreamCheck, withDefaults } from '@gateway/plugin-sdk/testing';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -27,7 +27,7 @@ export const listableTypes = (context: ControlContext): readonly KeyType[] => ke
 
 /** Of the path: a UUID. Throws ROW_UNKNOWN, WORKSPACE_FOREIGN, SCOPE_MISSING. */
 export async function managedKey(context: ControlContext, id: string, verb: KeyVerb): Promise<Stored<ApiKeyRow>> {
-  const stored = await keyById(context, id);
+  const stored = await context.byId(apiKeys, id);
   const named = { kind: 'api-key', id: id.slice(0, 64) };
   if (stored === undefined) throw fail('ROW_UNKNOWN', named);
   const { caller } = context;
@@ -42,9 +42,6 @@ export async function managedKey(context: ControlContext, id: string, verb: KeyV
 
 /** It acts for the person who calls, and can do no more than they. */
 export const isOwn = ({ caller }: ControlContext, { userId }: ApiKeyRow): boolean => userId !== null && userId === caller.person?.userId;
-
-/** Undefined without a look into the store if the text cannot be an id. */
-export const keyById = async ({ repository }: ControlContext, id: string): Promise<Stored<ApiKeyRow> | undefined> => (/^[0-9a-f-]{36}$/.test(id) ? repository.get(apiKeys, id) : undefined);
 
 /** Throws FIELD_INVALID for the first scope that a key of the type cannot have, SCOPE_MISSING for one, not in `had`, that the caller may not hand out. */
 export function checkScopes(context: ControlContext, type: KeyType, wanted: readonly string[], had: readonly string[] = []): void {

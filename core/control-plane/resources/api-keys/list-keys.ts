@@ -4,9 +4,8 @@ import { object } from '../../../storage/schema-parts.js';
 import { apiKeys, type ApiKeyRow } from '../../../storage/tables/api-keys.js';
 import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
-import { listReply } from '../../envelope.js';
-import { filteredPage, pageOf, PageRows, pageQuery, pageSizeDefault } from '../../paging.js';
-import { isOwn, keyById, listableTypes } from './key-access.js';
+import { filteredPage, pageAmong, pageOf, pageQuery } from '../../paging.js';
+import { isOwn, listableTypes } from './key-access.js';
 import { keyView } from './key-view.js';
 
 const idsMax = 1000;
@@ -35,15 +34,11 @@ async function listIds(context: ControlContext, ids: string, query: Static<typeo
   // Ids grow with time: the newest first.
   const wanted = [...new Set(ids.split(',').map((id) => id.trim()).filter((id) => id !== ''))].sort().reverse();
   if (wanted.length > idsMax) throw fail('FIELD_INVALID', { param: 'ids', reason: `must name at most ${idsMax} keys` });
-  const size = query.page_size ?? pageSizeDefault;
-  const first = (query.current_page ?? 0) * size;
-  const shown = new PageRows();
-  let total = 0;
-  for (const id of wanted) {
-    const row = (await keyById(context, id))?.row;
-    if (row === undefined || !isSeen(row)) continue;
-    if (total >= first && shown.rows.length < size) shown.add(keyView(row, context.nowMs));
-    total += 1;
+  async function* known(): AsyncGenerator<ApiKeyRow> {
+    for (const id of wanted) {
+      const stored = await context.byId(apiKeys, id);
+      if (stored !== undefined) yield stored.row;
+    }
   }
-  return listReply(total, shown.rows);
+  return pageAmong(known(), query, isSeen, (row) => keyView(row, context.nowMs));
 }

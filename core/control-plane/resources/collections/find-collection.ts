@@ -35,7 +35,7 @@ export async function collectionAt(context: ControlContext, idOrSlug: string): P
     return found;
   }
   if ((await context.repository.get(workspaces, idOrSlug)) !== undefined) throw fail('WORKSPACE_FOREIGN', { kind: 'collection', id: idOrSlug.slice(0, idCharsShown) });
-  const stored = await findRow(context, promptCollections, 'collection', idOrSlug, { isThere: () => true });
+  const stored = await findRow(context, promptCollections, 'collection', idOrSlug);
   return { row: stored.row, stored };
 }
 

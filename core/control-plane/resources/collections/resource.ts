@@ -4,8 +4,8 @@ import { promptCollections, promptPartials, prompts, type PromptCollectionRow } 
 import { Type, type Properties } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { idText, listOf, listReply, named, nothing, time, timeOrNull, timeText, timeTextOrNull } from '../../envelope.js';
-import { pageQuery, PageRows } from '../../paging.js';
+import { idText, listOf, named, nothing, time, timeOrNull, timeText, timeTextOrNull } from '../../envelope.js';
+import { isFound, pageAmong, pageQuery, searchField } from '../../paging.js';
 import { slugField, slugFrom } from '../../slugs.js';
 import { freeSlug } from '../common/find-row.js';
 import { collectionAt, collectionNamed, defaultCollection, defaultSlug, isDefault } from './find-collection.js';
@@ -17,7 +17,6 @@ const slugNameChars = 20;
 const collectionsPage = 100;
 
 const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
-const searchField = () => Type.Optional(Type.String({ maxLength: 255 }));
 
 const details = object({
   child_collections_count: Type.Integer({ minimum: 0 }), prompts_count: Type.Integer({ minimum: 0 }), child_collections_last_updated_at: timeTextOrNull(), prompts_last_updated_at: timeTextOrNull(),
@@ -77,20 +76,12 @@ export const collectionsResource = defineResource({
       method: 'GET', path: '/collections', scope: 'prompts.list', query: object({ ...pageQuery(collectionsPage), search: searchField() }), reply: listOf(named('Collection', object(members))),
       handle: async (context, { query }) => {
         const workspace = await context.workspace();
-        const search = query.search?.toLowerCase() ?? '';
-        const size = query.page_size ?? collectionsPage;
-        const first = (query.current_page ?? 0) * size;
-        const shown = new PageRows();
-        let total = 0;
-        const add = async (row: PromptCollectionRow): Promise<void> => {
-          if (!row.name.toLowerCase().includes(search) && !row.slug.toLowerCase().includes(search)) return;
-          if (total >= first && shown.rows.length < size) shown.add(await view(context, row));
-          total += 1;
-        };
-        for await (const { row } of context.repository.each(promptCollections, { index: 'workspace', parts: [workspace.id], reverse: true })) if (!isDefault(row)) await add(row);
-        // The oldest of all.
-        await add((await context.repository.get(promptCollections, workspace.id))?.row ?? defaultCollection(workspace));
-        return listReply(total, shown.rows);
+        async function* all(): AsyncGenerator<PromptCollectionRow> {
+          for await (const { row } of context.repository.each(promptCollections, { index: 'workspace', parts: [workspace.id], reverse: true })) if (!isDefault(row)) yield row;
+          // The oldest of all.
+          yield (await context.repository.get(promptCollections, workspace.id))?.row ?? defaultCollection(workspace);
+        }
+        return pageAmong(all(), query, (row) => isFound(row, query.search), (row) => view(context, row));
       },
     }),
     read: operation({

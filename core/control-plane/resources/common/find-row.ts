@@ -12,11 +12,10 @@ export interface Owned extends Row {
   readonly slug: string;
 }
 
-const idShape = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const idCharsShown = 64;
 
 export interface FindOptions<R> {
-  isThere(row: R): boolean;
+  isThere?(row: R): boolean;
   /** Before the slug, in the index `slug`. */
   slugParts?(workspaceId: string): readonly string[];
   /** The same for rows that belong to no workspace, if there are such. */
@@ -29,12 +28,12 @@ export interface FindOptions<R> {
  */
 export async function findRow<R extends Owned>(
   context: ControlContext, table: Table<R>, kind: string, idOrSlug: string,
-  { isThere, slugParts = (workspaceId) => [workspaceId], sharedParts }: FindOptions<R>,
+  { isThere = () => true, slugParts = (workspaceId) => [workspaceId], sharedParts }: FindOptions<R> = {},
 ): Promise<Stored<R>> {
   const { caller, repository } = context;
   const shown = idOrSlug.slice(0, idCharsShown);
   const workspace = await context.workspaceIfNamed();
-  let stored = idShape.test(idOrSlug) ? await repository.get(table, idOrSlug) : undefined;
+  let stored = await context.byId(table, idOrSlug);
   if (stored === undefined && workspace !== undefined) {
     stored = await repository.find(table, 'slug', [...slugParts(workspace.id), idOrSlug]);
   }

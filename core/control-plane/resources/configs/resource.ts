@@ -10,8 +10,8 @@ import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { idText, listOf, listReply, named, nothing, time, timeText, twice, zeroOrOne } from '../../envelope.js';
-import { filteredPage, PageRows, pageQuery } from '../../paging.js';
+import { idText, listOf, named, nothing, time, timeText, twice, zeroOrOne } from '../../envelope.js';
+import { filteredPage, inReach, isFound, pageOf, pageQuery, searchField } from '../../paging.js';
 import { slugField, slugFrom } from '../../slugs.js';
 import { findRow, freeSlug } from '../common/find-row.js';
 import { checkConfig } from './check-config.js';
@@ -29,7 +29,7 @@ const flag = () => Type.Unsafe<boolean | 0 | 1>({ type: ['boolean', 'integer'], 
 const configField = () => Type.Unsafe<Readonly<Record<string, unknown>> | string>({ type: ['object', 'string'] });
 const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
 
-const configOf = (context: ControlContext, idOrSlug: string): Promise<Stored<ConfigRow>> => findRow(context, configs, 'config', idOrSlug, { isThere: () => true });
+const configOf = (context: ControlContext, idOrSlug: string): Promise<Stored<ConfigRow>> => findRow(context, configs, 'config', idOrSlug);
 
 /** Null: it was left out of the backup that was restored, or given up with a master key. */
 const configTextOf = (context: ControlContext, row: ConfigRow): string | null => (row.sealedConfig === absentSecret ? null : openConfig(row, context.sealer));
@@ -113,13 +113,11 @@ export const configsResource = defineResource({
   kind: 'config',
   operations: {
     list: operation({
-      method: 'GET', path: '/configs', scope: 'configs.list', query: object({ ...pageQuery(), search: Type.Optional(Type.String({ maxLength: 255 })), status: Type.Optional(choice(['active', 'archived'])) }),
+      method: 'GET', path: '/configs', scope: 'configs.list', query: object({ ...pageQuery(), search: searchField(), status: Type.Optional(choice(['active', 'archived'])) }),
       reply: listOf(headSchema, { success: Type.Literal(true) }),
       handle: async (context, { query }) => {
-        const workspace = await context.workspaceIfNamed();
-        const at = workspace === undefined ? { index: 'organisation', parts: [context.caller.organisationId] } : { index: 'workspace', parts: [workspace.id] };
-        const [search, status] = [query.search?.toLowerCase() ?? '', query.status ?? 'active'];
-        const isWanted = (row: ConfigRow): boolean => row.status === status && (row.name.toLowerCase().includes(search) || row.slug.toLowerCase().includes(search));
+        const at = inReach(context, await context.workspaceIfNamed());
+        const isWanted = (row: ConfigRow): boolean => row.status === (query.status ?? 'active') && isFound(row, query.search);
         return { success: true, ...await filteredPage(context, configs, at, query, isWanted, ({ row }) => head(row)) };
       },
     }),
@@ -191,14 +189,11 @@ export const configsResource = defineResource({
       reply: listOf(versionSchema, { success: Type.Literal(true) }),
       handle: async (context, { params, query }) => {
         const { row } = await configOf(context, params.slug ?? '');
-        const size = query.page_size ?? versionsPage;
-        const at = { index: 'config', parts: [row.id] };
-        const shown = new PageRows();
-        for await (const version of context.repository.page(configVersions, { ...at, limit: size, offset: (query.current_page ?? 0) * size, reverse: true })) {
+        const shown = async (version: Stored<ConfigVersionRow>): Promise<Reply> => {
           const { config, ...members } = await versionView(context, version.row);
-          shown.add({ ...head(row), format: 'json', type: 'ORG_CONFIG', ...members, config: config === null ? null : JSON.stringify(config) });
-        }
-        return listReply(await context.repository.count(configVersions, 'config', [row.id]), shown.rows, { success: true });
+          return { ...head(row), format: 'json', type: 'ORG_CONFIG', ...members, config: config === null ? null : JSON.stringify(config) };
+        };
+        return { success: true, ...await pageOf(context, configVersions, { index: 'config', parts: [row.id] }, query, shown) };
       },
     }),
   },

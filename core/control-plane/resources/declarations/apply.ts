@@ -190,7 +190,7 @@ class Application {
   }
 
   async #bring(each: Placed, wanted: Members): Promise<void> {
-    const { entry: { declared, members } } = each;
+    const { members } = each.entry;
     const before = await this.#viewNow(this.#draft, each);
     // A member that the view does not have only says how the object is made; its effect shows in other members.
     const asked = Object.keys(wanted).filter((member) => Object.hasOwn(before, member) && !isStored(wanted[member], before[member]));

@@ -29,7 +29,7 @@ const requireFor = (context: ControlContext, workspaceId: string | null, verb: V
 
 async function guardrailOf(context: ControlContext, idOrSlug: string): Promise<Stored<GuardrailRow>> {
   const { organisationId } = context.caller;
-  return findRow(context, guardrails, 'guardrail', idOrSlug, { isThere: () => true, slugParts: (workspaceId) => [organisationId, workspaceId], sharedParts: [organisationId, ''] });
+  return findRow(context, guardrails, 'guardrail', idOrSlug, { slugParts: (workspaceId) => [organisationId, workspaceId], sharedParts: [organisationId, ''] });
 }
 
 async function guardrailFor(context: ControlContext, idOrSlug: string, verb: Verb): Promise<Stored<GuardrailRow>> {

@@ -27,7 +27,7 @@ export async function integrationOf(context: ControlContext, idOrSlug: string, v
 export async function integrationForUse(context: ControlContext, idOrSlug: string, workspace: WorkspaceRow): Promise<Stored<IntegrationRow>> {
   const { repository } = context;
   const { organisationId } = workspace;
-  const stored = /^[0-9a-f-]{36}$/.test(idOrSlug) ? await repository.get(integrations, idOrSlug) : undefined;
+  const stored = await context.byId(integrations, idOrSlug);
   const found = stored ?? await repository.find(integrations, 'slug', [organisationId, workspace.id, idOrSlug]) ?? await repository.find(integrations, 'slug', [organisationId, '', idOrSlug]);
   const id = idOrSlug.slice(0, idCharsShown);
   if (found === undefined || !isThere(found.row)) throw fail('REFERENCE_UNKNOWN', { kind: 'integration', id, param: 'integration_id' });

@@ -45,8 +45,7 @@ export async function withAccess(context: ControlContext, row: IntegrationRow, g
   const seen = new Set<string>();
   for (const [index, each] of (given.workspaces ?? []).entries()) {
     const place = `workspaces.${index}`;
-    const workspace = (await context.byIdOrSlug(workspaces, each.id, [caller.organisationId]))?.row;
-    if (workspace === undefined || workspace.organisationId !== caller.organisationId || workspace.status === 'archived') throw fail('REFERENCE_UNKNOWN', { kind: 'workspace', id: each.id.slice(0, 64), param: `${place}.id` });
+    const workspace = await context.namedWorkspace(each.id, `${place}.id`);
     if (seen.has(workspace.id)) throw fail('FIELD_INVALID', { param: `${place}.id`, reason: 'is given more than once' });
     seen.add(workspace.id);
     const own = Object.hasOwn(before, workspace.id) ? before[workspace.id] : undefined;

@@ -8,7 +8,6 @@ import { choice, object, orNull } from '../../../storage/schema-parts.js';
 import { inviteStatuses, invites, type InviteRow, type InviteStatus } from '../../../storage/tables/invites.js';
 import { users } from '../../../storage/tables/users.js';
 import { workspaceRoles } from '../../../storage/tables/workspace-members.js';
-import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type, type Static } from '../../../storage/type.js';
 import { nobody, type ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
@@ -58,7 +57,7 @@ const linkOf = (context: ControlContext, id: string, token: string): string => `
 
 /** Of the path. Throws ROW_UNKNOWN. */
 async function inviteAt(context: ControlContext, id: string): Promise<Stored<InviteRow>> {
-  const stored = /^[0-9a-f-]{36}$/.test(id) ? await context.repository.get(invites, id) : undefined;
+  const stored = await context.byId(invites, id);
   if (stored === undefined || stored.row.organisationId !== context.caller.organisationId) throw fail('ROW_UNKNOWN', { kind: 'invite', id: id.slice(0, 64) });
   context.subject = stored;
   return stored;
@@ -72,8 +71,7 @@ async function createInvite(context: ControlContext, { email: given, role, works
   const places = new Map<string, InviteRow['workspaces'][number]>();
   for (const [index, each] of wanted.entries()) {
     const param = `workspaces.${index}.id`;
-    const workspace = (await context.byIdOrSlug(workspaces, each.id, [caller.organisationId]))?.row;
-    if (workspace === undefined || workspace.organisationId !== caller.organisationId || workspace.status === 'archived') throw fail('REFERENCE_UNKNOWN', { param, kind: 'workspace', id: each.id.slice(0, 64) });
+    const workspace = await context.namedWorkspace(each.id, param);
     if (places.has(workspace.id)) throw fail('FIELD_INVALID', { param, reason: 'names a workspace twice' });
     checkGrant(context, each.role, settings);
     places.set(workspace.id, { id: workspace.id, role: each.role });
@@ -123,7 +121,7 @@ async function cancelInvite(context: ControlContext, id: string): Promise<Reply>
 }
 
 async function accept(context: ControlContext, id: string, { token, first_name = '', last_name = '' }: Static<typeof acceptFields>): Promise<Reply> {
-  const stored = /^[0-9a-f-]{36}$/.test(id) ? await context.repository.get(invites, id) : undefined;
+  const stored = await context.byId(invites, id);
   // Who has no token learns nothing of the invite.
   if (stored === undefined || stored.row.tokenHash !== hashKey(token)) throw fail('ROW_UNKNOWN', { kind: 'invite with this token', id: id.slice(0, 64) });
   context.actor = { ...nobody, organisationId: stored.row.organisationId };

@@ -6,8 +6,8 @@ import { promptLabels, type PromptLabelRow } from '../../../storage/tables/promp
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { idText, listOf, listReply, named, nothing, time, timeText } from '../../envelope.js';
-import { pageQuery, PageRows } from '../../paging.js';
+import { idText, listOf, named, nothing, time, timeText } from '../../envelope.js';
+import { inReach, pageAmong, pageQuery, searchField } from '../../paging.js';
 import { findRow, idCharsShown } from '../common/find-row.js';
 
 /** Labels of one workspace. */
@@ -38,7 +38,7 @@ async function universalView({ repository, caller }: ControlContext, { id, name,
 
 const labelAt = async (context: ControlContext, idOrName: string): ReturnType<typeof findRow<PromptLabelRow>> => {
   if (universalLabel(idOrName) !== undefined) throw fail('ACTION_FORBIDDEN', { reason: `the label ${idOrName} is there for all workspaces, and stays as it is` });
-  return findRow(context, promptLabels, 'label', idOrName, { isThere: () => true });
+  return findRow(context, promptLabels, 'label', idOrName);
 };
 
 const refuseTaken = async (context: ControlContext, workspaceId: string, name: string): Promise<void> => {
@@ -66,23 +66,15 @@ export const labelsResource = defineResource({
       },
     }),
     list: operation({
-      method: 'GET', path: '/labels', scope: 'prompts.list', query: object({ ...pageQuery(labelsPage), search: Type.Optional(Type.String({ maxLength: 255 })) }), reply: listOf(labelSchema),
+      method: 'GET', path: '/labels', scope: 'prompts.list', query: object({ ...pageQuery(labelsPage), search: searchField() }), reply: listOf(labelSchema),
       handle: async (context, { query }) => {
-        const workspace = await context.workspaceIfNamed();
-        const at = workspace === undefined ? { index: 'organisation', parts: [context.caller.organisationId] } : { index: 'workspace', parts: [workspace.id] };
+        const at = inReach(context, await context.workspaceIfNamed());
         const search = query.search?.toLowerCase() ?? '';
-        const size = query.page_size ?? labelsPage;
-        const first = (query.current_page ?? 0) * size;
-        const shown = new PageRows();
-        let total = 0;
-        const add = async (name: string, show: () => Reply | Promise<Reply>): Promise<void> => {
-          if (!name.toLowerCase().includes(search)) return;
-          if (total >= first && shown.rows.length < size) shown.add(await show());
-          total += 1;
-        };
-        for await (const { row } of context.repository.each(promptLabels, { ...at, reverse: true })) await add(row.slug, () => view(row));
-        for (const label of universalLabels) await add(label.name, () => universalView(context, label));
-        return listReply(total, shown.rows);
+        async function* all(): AsyncGenerator<PromptLabelRow | UniversalLabel> {
+          for await (const { row } of context.repository.each(promptLabels, { ...at, reverse: true })) yield row;
+          yield* universalLabels;
+        }
+        return pageAmong(all(), query, (label) => ('slug' in label ? label.slug : label.name).toLowerCase().includes(search), (label) => ('slug' in label ? view(label) : universalView(context, label)));
       },
     }),
     read: operation({

@@ -1,9 +1,7 @@
 // Workspaces that the organisation's guardrails leave out; one list for those on the way in, one for those on the way out.
 
-import { fail } from '../../../errors/gateway-error.js';
 import { object } from '../../../storage/schema-parts.js';
 import type { OrganisationRow } from '../../../storage/tables/organisations.js';
-import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { operation, type Operation, type Reply } from '../../define-resource.js';
@@ -25,9 +23,7 @@ async function setExclusions(context: ControlContext, side: Side, { workspaces: 
   const stored = await ownOrganisation(context);
   const ids = new Set<string>();
   for (const [index, id] of given.entries()) {
-    const workspace = (await context.byIdOrSlug(workspaces, id, [stored.row.id]))?.row;
-    if (workspace === undefined || workspace.organisationId !== stored.row.id || workspace.status === 'archived') throw fail('REFERENCE_UNKNOWN', { param: `workspaces.${index}`, kind: 'workspace', id: id.slice(0, 64) });
-    ids.add(workspace.id);
+    ids.add((await context.namedWorkspace(id, `workspaces.${index}`)).id);
   }
   context.change.update(stored, { ...stored.row, exclusions: { ...stored.row.exclusions, [side]: [...ids] }, updatedAtMs: context.nowMs });
   return {};

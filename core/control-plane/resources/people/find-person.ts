@@ -6,12 +6,10 @@ import { users, type UserRow } from '../../../storage/tables/users.js';
 import { memberId, workspaceMembers, type WorkspaceMemberRow, type WorkspaceRole } from '../../../storage/tables/workspace-members.js';
 import type { ControlContext } from '../../context.js';
 
-const idShape = /^[0-9a-f-]{36}$/;
-
 /** Of the caller's organisation; undefined: there is none. */
-export async function userById({ repository, caller }: ControlContext, id: string): Promise<Stored<UserRow> | undefined> {
-  const stored = idShape.test(id) ? await repository.get(users, id) : undefined;
-  return stored?.row.organisationId === caller.organisationId ? stored : undefined;
+export async function userById(context: ControlContext, id: string): Promise<Stored<UserRow> | undefined> {
+  const stored = await context.byId(users, id);
+  return stored?.row.organisationId === context.caller.organisationId ? stored : undefined;
 }
 
 /** Of the path. Throws ROW_UNKNOWN. */

@@ -6,8 +6,8 @@ import { partialVersions, promptPartials, type PartialVersionRow, type PromptPar
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { idText, listOf, listReply, named, nothing, time, timeText } from '../../envelope.js';
-import { filteredPage, PageRows, pageQuery } from '../../paging.js';
+import { idText, listOf, named, nothing, time, timeText } from '../../envelope.js';
+import { filteredPage, inReach, isFound, pageOf, pageQuery, searchField } from '../../paging.js';
 import { slugField, slugFrom } from '../../slugs.js';
 import { collectionNamed } from '../collections/find-collection.js';
 import { findRow, freeSlug } from '../common/find-row.js';
@@ -37,7 +37,7 @@ const versionView = (row: PromptPartialRow, version: PartialVersionRow): Reply =
   prompt_version_status: version.number === row.published ? 'active' : 'archived', object: 'partial',
 });
 
-const partialAt = (context: ControlContext, idOrSlug: string): Promise<Stored<PromptPartialRow>> => findRow(context, promptPartials, 'partial', idOrSlug, { isThere: () => true });
+const partialAt = (context: ControlContext, idOrSlug: string): Promise<Stored<PromptPartialRow>> => findRow(context, promptPartials, 'partial', idOrSlug);
 
 function insertVersion(context: ControlContext, row: Pick<PromptPartialRow, 'id' | 'workspaceId'>, id: string, number: number, string: string, template: Template, description: string | null | undefined): void {
   context.change.insert(partialVersions, {
@@ -71,13 +71,12 @@ export const promptPartialsResource = defineResource({
     }),
     list: operation({
       method: 'GET', path: '/prompts/partials', aliases: ['/prompt-partials'], scope: 'prompts.list',
-      query: object({ ...pageQuery(partialsPage), collection_id: collectionField(), search: Type.Optional(Type.String({ maxLength: 255 })) }), reply: listOf(named('PartialSummary', object(headMembers))),
+      query: object({ ...pageQuery(partialsPage), collection_id: collectionField(), search: searchField() }), reply: listOf(named('PartialSummary', object(headMembers))),
       handle: async (context, { query }) => {
         const workspace = await context.workspaceIfNamed();
-        const at = workspace === undefined ? { index: 'organisation', parts: [context.caller.organisationId] } : { index: 'workspace', parts: [workspace.id] };
-        const search = query.search?.toLowerCase() ?? '';
+        const at = inReach(context, workspace);
         const collectionId = query.collection_id === undefined ? undefined : workspace === undefined ? query.collection_id : (await collectionNamed(context, workspace, query.collection_id, 'collection_id')).id;
-        const isWanted = (row: PromptPartialRow): boolean => (collectionId === undefined || row.collectionId === collectionId) && (row.name.toLowerCase().includes(search) || row.slug.toLowerCase().includes(search));
+        const isWanted = (row: PromptPartialRow): boolean => (collectionId === undefined || row.collectionId === collectionId) && isFound(row, query.search);
         return filteredPage(context, promptPartials, at, query, isWanted, ({ row }) => head(row));
       },
     }),
@@ -139,10 +138,7 @@ export const promptPartialsResource = defineResource({
       reply: listOf(versionSchema),
       handle: async (context, { params, query }) => {
         const { row } = await partialAt(context, params.promptPartialId ?? '');
-        const size = query.page_size ?? versionsPage;
-        const shown = new PageRows();
-        for await (const version of context.repository.page(partialVersions, { index: 'partial', parts: [row.id], limit: size, offset: (query.current_page ?? 0) * size, reverse: true })) shown.add(versionView(row, version.row));
-        return listReply(await context.repository.count(partialVersions, 'partial', [row.id]), shown.rows);
+        return pageOf(context, partialVersions, { index: 'partial', parts: [row.id] }, query, (version) => versionView(row, version.row));
       },
     }),
     publish: operation({

@@ -9,8 +9,8 @@ import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation } from '../../define-resource.js';
-import { idText, listOf, listReply, nothing } from '../../envelope.js';
-import { filteredPage, PageRows, pageQuery } from '../../paging.js';
+import { idText, listOf, nothing } from '../../envelope.js';
+import { filteredPage, inReach, isFound, pageOf, pageQuery, searchField } from '../../paging.js';
 import { slugField, slugFrom } from '../../slugs.js';
 import { collectionNamed } from '../collections/find-collection.js';
 import { findRow, freeSlug, idCharsShown } from '../common/find-row.js';
@@ -26,7 +26,7 @@ const labelledMax = 50;
 const collectionField = () => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'id or slug; the default collection when it is left out' }));
 const versionNumber = () => Type.Integer({ minimum: 1, maximum: 999_999_999 });
 
-const promptAt = (context: ControlContext, idOrSlug: string): Promise<Stored<PromptRow>> => findRow(context, prompts, 'prompt', idOrSlug, { isThere: () => true });
+const promptAt = (context: ControlContext, idOrSlug: string): Promise<Stored<PromptRow>> => findRow(context, prompts, 'prompt', idOrSlug);
 
 async function labelIdOf(context: ControlContext, row: PromptRow, idOrName: string): Promise<string | undefined> {
   const universal = universalLabel(idOrName);
@@ -80,13 +80,12 @@ export const promptsResource = defineResource({
     }),
     list: operation({
       method: 'GET', path: '/prompts', scope: 'prompts.list',
-      query: object({ ...pageQuery(promptsPage), collection_id: collectionField(), search: Type.Optional(Type.String({ maxLength: 255 })) }), reply: listOf(summarySchema),
+      query: object({ ...pageQuery(promptsPage), collection_id: collectionField(), search: searchField() }), reply: listOf(summarySchema),
       handle: async (context, { query }) => {
         const workspace = await context.workspaceIfNamed();
-        const at = workspace === undefined ? { index: 'organisation', parts: [context.caller.organisationId] } : { index: 'workspace', parts: [workspace.id] };
-        const search = query.search?.toLowerCase() ?? '';
+        const at = inReach(context, workspace);
         const collectionId = query.collection_id === undefined ? undefined : workspace === undefined ? query.collection_id : (await collectionNamed(context, workspace, query.collection_id, 'collection_id')).id;
-        const isWanted = (row: PromptRow): boolean => (collectionId === undefined || row.collectionId === collectionId) && (row.name.toLowerCase().includes(search) || row.slug.toLowerCase().includes(search));
+        const isWanted = (row: PromptRow): boolean => (collectionId === undefined || row.collectionId === collectionId) && isFound(row, query.search);
         return filteredPage(context, prompts, at, query, isWanted, ({ row }) => summaryView(row));
       },
     }),
@@ -149,12 +148,7 @@ export const promptsResource = defineResource({
       method: 'GET', path: '/prompts/{promptId}/versions', scope: 'prompts.read', query: object(pageQuery(versionsPage, versionsMax)), reply: listOf(versionSchema),
       handle: async (context, { params, query }) => {
         const { row } = await promptAt(context, params.promptId ?? '');
-        const size = query.page_size ?? versionsPage;
-        const shown = new PageRows();
-        for await (const version of context.repository.page(promptVersions, { index: 'prompt', parts: [row.id], limit: size, offset: (query.current_page ?? 0) * size, reverse: true })) {
-          shown.add(await versionView(context, row, version.row));
-        }
-        return listReply(await context.repository.count(promptVersions, 'prompt', [row.id]), shown.rows);
+        return pageOf(context, promptVersions, { index: 'prompt', parts: [row.id] }, query, (version) => versionView(context, row, version.row));
       },
     }),
     version: operation({

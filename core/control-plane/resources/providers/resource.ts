@@ -7,7 +7,7 @@ import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, listOf, named, nothing, time, timeOrNull, timeText, timeTextOrNull } from '../../envelope.js';
 import { rateLimitFields, usageLimitsField } from '../../limit-fields.js';
-import { pageOf, pageQuery } from '../../paging.js';
+import { inReach, pageOf, pageQuery } from '../../paging.js';
 import { slugField } from '../../slugs.js';
 import { findRow } from '../common/find-row.js';
 import { expiryOf, limitFields, ratesOf, usageOf, type GivenRates, type GivenUsage } from '../common/limit-members.js';
@@ -80,9 +80,7 @@ export const providersResource = defineResource({
     list: operation({
       method: 'GET', path: '/providers', scope: scopesOf('list'), query: object(pageQuery(providersPage)), reply: listOf(providerSchema),
       handle: async (context, { query }) => {
-        const workspace = await context.workspaceIfNamed();
-        const at = workspace === undefined ? { index: 'organisation', parts: [context.caller.organisationId] } : { index: 'workspace', parts: [workspace.id] };
-        return pageOf(context, providers, at, { page_size: providersPage, ...query }, view(context.nowMs));
+        return pageOf(context, providers, inReach(context, await context.workspaceIfNamed()), query, view(context.nowMs));
       },
     }),
     create: operation({

@@ -43,9 +43,9 @@ const roleFrom = (text: string): WorkspaceRole => workspaceRoles.find((role) => 
 
 const mappingView = (row: ScimMappingRow, group: ScimGroupRow): Reply => ({ id: row.id, workspace_id: row.workspaceId, scim_group: group.name, scim_group_id: group.id, role: row.role });
 
-async function groupById({ repository, caller }: ControlContext, id: string): Promise<Stored<ScimGroupRow> | undefined> {
-  const stored = /^[0-9a-f-]{36}$/.test(id) ? await repository.get(scimGroups, id) : undefined;
-  return stored?.row.organisationId === caller.organisationId ? stored : undefined;
+async function groupById(context: ControlContext, id: string): Promise<Stored<ScimGroupRow> | undefined> {
+  const stored = await context.byId(scimGroups, id);
+  return stored?.row.organisationId === context.caller.organisationId ? stored : undefined;
 }
 
 /** Names of this form are those of groups that a workspace makes by itself. */
@@ -112,7 +112,7 @@ async function listMappings(context: ControlContext, workspace: WorkspaceRow | u
 }
 
 async function removeMapping(context: ControlContext, id: string): Promise<Reply> {
-  const stored = /^[0-9a-f-]{36}$/.test(id) ? await context.repository.get(scimMappings, id) : undefined;
+  const stored = await context.byId(scimMappings, id);
   if (stored === undefined || stored.row.organisationId !== context.caller.organisationId) throw fail('ROW_UNKNOWN', { kind: 'mapping', id: id.slice(0, 64) });
   const workspace = await context.workspaceIfNamed();
   if (workspace !== undefined && workspace.id !== stored.row.workspaceId) throw fail('WORKSPACE_FOREIGN', { kind: 'mapping', id });

@@ -5,7 +5,6 @@ import { sourcePluginOf, type SourcePlugin } from '../../../secrets/source-plugi
 import type { Stored } from '../../../storage/change.js';
 import { anyObject, choice, object, orNull, textMap } from '../../../storage/schema-parts.js';
 import { secretReferences, type SecretReferenceRow } from '../../../storage/tables/secret-references.js';
-import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
@@ -76,9 +75,7 @@ async function accessOf(context: ControlContext, given: GivenAccess, before: Pic
   }
   const ids = new Set<string>();
   for (const [index, each] of listed.entries()) {
-    const workspace = (await context.byIdOrSlug(workspaces, each, [context.caller.organisationId]))?.row;
-    if (workspace === undefined || workspace.organisationId !== context.caller.organisationId || workspace.status === 'archived') throw fail('REFERENCE_UNKNOWN', { kind: 'workspace', id: each.slice(0, idCharsShown), param: `allowed_workspaces.${index}` });
-    ids.add(workspace.id);
+    ids.add((await context.namedWorkspace(each, `allowed_workspaces.${index}`)).id);
   }
   return { allowsAllWorkspaces: false, workspaces: [...ids] };
 }

@@ -2,8 +2,7 @@
 // memberships and roles that somebody has set stay.
 
 import { isAbove } from '../../../auth/roles.js';
-import type { Stored } from '../../../storage/change.js';
-import { scimGroups, type ScimGroupRow } from '../../../storage/tables/scim-groups.js';
+import { scimGroups } from '../../../storage/tables/scim-groups.js';
 import { scimMappings } from '../../../storage/tables/scim-mappings.js';
 import type { UserRow } from '../../../storage/tables/users.js';
 import type { WorkspaceRole } from '../../../storage/tables/workspace-members.js';
@@ -32,10 +31,11 @@ export async function followGroups(
 }
 
 /** The highest role of each workspace. */
-async function rolesBy({ repository }: ControlContext, organisationId: string, groups: readonly string[]): Promise<Map<string, WorkspaceRole>> {
+async function rolesBy(context: ControlContext, organisationId: string, groups: readonly string[]): Promise<Map<string, WorkspaceRole>> {
+  const { repository } = context;
   const roles = new Map<string, WorkspaceRole>();
   for (const name of groups) {
-    const byId: Stored<ScimGroupRow> | undefined = /^[0-9a-f-]{36}$/.test(name) ? await repository.get(scimGroups, name) : undefined;
+    const byId = await context.byId(scimGroups, name);
     const group = byId?.row.organisationId === organisationId ? byId : await repository.find(scimGroups, 'name', [organisationId, name]);
     if (group === undefined) continue;
     for (const { row } of await repository.list(scimMappings, { index: 'group', parts: [group.row.id], limit: membershipsMax })) {

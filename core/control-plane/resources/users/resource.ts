@@ -10,7 +10,7 @@ import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { listOf, listReply, nothing } from '../../envelope.js';
-import { PageRows, pageQuery, pageSizeDefault } from '../../paging.js';
+import { pageOf, pageQuery } from '../../paging.js';
 import { hold, membershipOf, userAt } from '../people/find-person.js';
 import { checkOrganisationGrant } from '../people/grants.js';
 import { membershipsOf } from '../people/membership.js';
@@ -23,18 +23,15 @@ const updateFields = object({ role: choice(['admin', 'member']) });
 /** Sessions and invites of one person that are ended in one change. */
 const rowsMax = 10_000;
 
-async function listUsers(context: ControlContext, { role, email, current_page = 0, page_size = pageSizeDefault }: Static<typeof listQuery>): Promise<Reply> {
+async function listUsers(context: ControlContext, { role, email, ...page }: Static<typeof listQuery>): Promise<Reply> {
   const { repository, caller } = context;
-  const shown = new PageRows();
   if (email !== undefined) {
     const found = await repository.find(users, 'email', [caller.organisationId, email.toLowerCase()]);
     const isWanted = found !== undefined && (role === undefined || found.row.role === role);
-    if (isWanted && current_page === 0) shown.add(await userView(context, found.row));
-    return listReply(isWanted ? 1 : 0, shown.rows);
+    return listReply(isWanted ? 1 : 0, isWanted && (page.current_page ?? 0) === 0 ? [await userView(context, found.row)] : []);
   }
   const at = role === undefined ? { index: 'organisation', parts: [caller.organisationId] } : { index: 'role', parts: [caller.organisationId, role] };
-  for await (const { row } of repository.page(users, { ...at, limit: page_size, offset: current_page * page_size, reverse: true })) shown.add(await userView(context, row));
-  return listReply(await repository.count(users, at.index, at.parts), shown.rows);
+  return pageOf(context, users, at, page, ({ row }) => userView(context, row));
 }
 
 /** Throws ACTION_FORBIDDEN for an owner, unless another owner asks and one is left; that one is there still when the change is written. */
