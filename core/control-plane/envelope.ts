@@ -63,3 +63,6 @@ export const timeText = () => Type.String({ format: 'date-time' });
 export const timeTextOrNull = () => orNull(timeText());
 /** A flag as clients of this API know it. */
 export const zeroOrOne = () => Type.Unsafe<0 | 1>({ type: 'integer', enum: [0, 1] });
+/** The same in requests: 0 and 1 came first. */
+export const flag = () => Type.Unsafe<boolean | 0 | 1>({ type: ['boolean', 'integer'], enum: [true, false, 0, 1] });
+export const isTrue = (value: boolean | 0 | 1 | undefined): boolean => value === true || value === 1;

@@ -10,7 +10,7 @@ import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
-import { idText, listOf, named, nothing, time, timeText, twice, zeroOrOne } from '../../envelope.js';
+import { flag, idText, isTrue, listOf, named, nothing, time, timeText, twice, zeroOrOne } from '../../envelope.js';
 import { filteredPage, inReach, isFound, pageOf, pageQuery, searchField } from '../../paging.js';
 import { slugField, slugFrom } from '../../slugs.js';
 import { findRow, freeSlug } from '../common/find-row.js';
@@ -24,8 +24,6 @@ const versionsPage = 20;
 const usersShown = 5;
 const slugNameChars = 6;
 
-/** Types as clients send them: 0 and 1 came first. */
-const flag = () => Type.Unsafe<boolean | 0 | 1>({ type: ['boolean', 'integer'], enum: [true, false, 0, 1] });
 const configField = () => Type.Unsafe<Readonly<Record<string, unknown>> | string>({ type: ['object', 'string'] });
 const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
 
@@ -105,8 +103,6 @@ async function refuseUsed(context: ControlContext, { row }: Stored<ConfigRow>): 
   if (ofWorkspace === row.id || ofWorkspace === row.slug) users.push(`the workspace ${workspace?.row.slug ?? ''} (user_api_key_config)`);
   if (users.length > 0) throw fail('ROW_IN_USE', { kind: 'config', id: row.slug, users: users.slice(0, usersShown).join(', '), advice: 'give them another default first' });
 }
-
-const isTrue = (value: boolean | 0 | 1 | undefined): boolean => value === true || value === 1;
 
 export const configsResource = defineResource({
   name: 'configs',

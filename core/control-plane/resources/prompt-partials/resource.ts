@@ -7,17 +7,15 @@ import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, listOf, named, nothing, time, timeText } from '../../envelope.js';
-import { filteredPage, inReach, isFound, pageOf, pageQuery, searchField } from '../../paging.js';
+import { filteredPage, inReach, pageOf, pageQuery, searchField } from '../../paging.js';
 import { slugField, slugFrom } from '../../slugs.js';
 import { collectionNamed } from '../collections/find-collection.js';
 import { findRow, freeSlug } from '../common/find-row.js';
-import { descriptionField, nameField, stringField } from '../prompts/prompt-fields.js';
-import { checkPartials, dropOldest, parsedTemplate, pinnedNumbers, refuseUsedPartial, usesWith, versionAt, versionsMax, versionsPage } from '../prompts/versions.js';
+import { collectionField, descriptionField, nameField, stringField } from '../prompts/prompt-fields.js';
+import { checkPartials, dropOldest, parsedTemplate, pinnedNumbers, refuseUsedPartial, usesWith, versionAt, versionsMax, versionsPage, wantedBy } from '../prompts/versions.js';
 
 const partialsPage = 100;
 const slugNameChars = 20;
-
-const collectionField = () => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'id or slug; the default collection when it is left out' }));
 const status = () => choice(['active', 'archived']);
 
 const headMembers = {
@@ -74,10 +72,7 @@ export const promptPartialsResource = defineResource({
       query: object({ ...pageQuery(partialsPage), collection_id: collectionField(), search: searchField() }), reply: listOf(named('PartialSummary', object(headMembers))),
       handle: async (context, { query }) => {
         const workspace = await context.workspaceIfNamed();
-        const at = inReach(context, workspace);
-        const collectionId = query.collection_id === undefined ? undefined : workspace === undefined ? query.collection_id : (await collectionNamed(context, workspace, query.collection_id, 'collection_id')).id;
-        const isWanted = (row: PromptPartialRow): boolean => (collectionId === undefined || row.collectionId === collectionId) && isFound(row, query.search);
-        return filteredPage(context, promptPartials, at, query, isWanted, ({ row }) => head(row));
+        return filteredPage(context, promptPartials, inReach(context, workspace), query, await wantedBy(context, workspace, query), ({ row }) => head(row));
       },
     }),
     read: operation({

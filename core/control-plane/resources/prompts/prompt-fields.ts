@@ -10,6 +10,7 @@ import { providers } from '../../../storage/tables/providers.js';
 import type { PromptVersionRow } from '../../../storage/tables/prompts.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
+import { flag, isTrue } from '../../envelope.js';
 import { checkPartials, parsedTemplate } from './versions.js';
 
 /** JSON of parameters, tools and the like of one version, each. */
@@ -18,11 +19,9 @@ const toolsMax = 128;
 
 const list = () => Type.Optional(orNull(Type.Array(anyObject(), { maxItems: toolsMax })));
 
-/** 0 and 1 came first. */
-const flag = () => Type.Unsafe<boolean | 0 | 1>({ type: ['boolean', 'integer'], enum: [true, false, 0, 1] });
-
 export const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
 export const stringField = () => Type.String({ minLength: 1, maxLength: templateCharsMax });
+export const collectionField = () => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'id or slug; the default collection when it is left out' }));
 export const descriptionField = () => Type.Optional(orNull(Type.String({ maxLength: 1000 })));
 
 /** Of create and update alike. */
@@ -51,7 +50,7 @@ type VersionContent = Pick<PromptVersionRow, 'description' | 'string' | 'isRaw' 
 export async function versionContent(context: ControlContext, workspaceId: string, body: GivenVersion, before: PromptVersionRow | null): Promise<{ readonly content: VersionContent; readonly template: PromptTemplate }> {
   const string = body.string ?? before?.string;
   if (string === undefined) throw fail('FIELD_INVALID', { param: 'string', reason: 'is required' });
-  const isRaw = body.is_raw_template === undefined ? before?.isRaw ?? false : body.is_raw_template === true || body.is_raw_template === 1;
+  const isRaw = body.is_raw_template === undefined ? before?.isRaw ?? false : isTrue(body.is_raw_template);
   const template = parsedTemplate('string', () => parsePrompt(string, isRaw));
   await checkPartials(context, workspaceId, template.partials, null);
   const model = body.model === undefined ? before?.model ?? null : body.model;

@@ -10,20 +10,19 @@ import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { defineResource, operation } from '../../define-resource.js';
 import { idText, listOf, nothing } from '../../envelope.js';
-import { filteredPage, inReach, isFound, pageOf, pageQuery, searchField } from '../../paging.js';
+import { filteredPage, inReach, pageOf, pageQuery, searchField } from '../../paging.js';
 import { slugField, slugFrom } from '../../slugs.js';
 import { collectionNamed } from '../collections/find-collection.js';
 import { findRow, freeSlug, idCharsShown } from '../common/find-row.js';
-import { emptyVersion, isVersioned, nameField, stringField, versionContent, versionFields } from './prompt-fields.js';
+import { collectionField, emptyVersion, isVersioned, nameField, stringField, versionContent, versionFields } from './prompt-fields.js';
 import { promptSchema, promptView, summarySchema, summaryView, versionSchema, versionView } from './prompt-view.js';
-import { checkPartials, dropOldest, usesWith, versionAt, versionsMax, versionsPage } from './versions.js';
+import { checkPartials, dropOldest, usesWith, versionAt, versionsMax, versionsPage, wantedBy } from './versions.js';
 
 const promptsPage = 100;
 const slugNameChars = 20;
 /** Versions of one prompt that have a label. */
 const labelledMax = 50;
 
-const collectionField = () => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'id or slug; the default collection when it is left out' }));
 const versionNumber = () => Type.Integer({ minimum: 1, maximum: 999_999_999 });
 
 const promptAt = (context: ControlContext, idOrSlug: string): Promise<Stored<PromptRow>> => findRow(context, prompts, 'prompt', idOrSlug);
@@ -83,10 +82,7 @@ export const promptsResource = defineResource({
       query: object({ ...pageQuery(promptsPage), collection_id: collectionField(), search: searchField() }), reply: listOf(summarySchema),
       handle: async (context, { query }) => {
         const workspace = await context.workspaceIfNamed();
-        const at = inReach(context, workspace);
-        const collectionId = query.collection_id === undefined ? undefined : workspace === undefined ? query.collection_id : (await collectionNamed(context, workspace, query.collection_id, 'collection_id')).id;
-        const isWanted = (row: PromptRow): boolean => (collectionId === undefined || row.collectionId === collectionId) && isFound(row, query.search);
-        return filteredPage(context, prompts, at, query, isWanted, ({ row }) => summaryView(row));
+        return filteredPage(context, prompts, inReach(context, workspace), query, await wantedBy(context, workspace, query), ({ row }) => summaryView(row));
       },
     }),
     read: operation({

@@ -6,7 +6,10 @@ import { TemplateFault, type PartialName } from '../../../prompts/template.js';
 import type { Stored } from '../../../storage/change.js';
 import type { Row, Table } from '../../../storage/define-table.js';
 import { partialVersions, promptPartials, promptVersions, prompts, type PromptPartialRow, type PromptRow } from '../../../storage/tables/prompts.js';
+import type { WorkspaceRow } from '../../../storage/tables/workspaces.js';
 import type { ControlContext } from '../../context.js';
+import { isFound } from '../../paging.js';
+import { collectionNamed } from '../collections/find-collection.js';
 
 /** Versions that one prompt or partial keeps. Beyond, the oldest is deleted that is not published, has no label and is used by no template in use. */
 export const versionsMax = 100;
@@ -42,6 +45,13 @@ export function parsedTemplate<T>(param: string, parse: () => T): T {
     if (thrown instanceof TemplateFault) throw fail('FIELD_INVALID', { param, reason: thrown.message });
     throw thrown;
   }
+}
+
+/** Of a list: those in the collection that the query names, by name or slug. Throws REFERENCE_UNKNOWN. */
+export async function wantedBy(context: ControlContext, workspace: WorkspaceRow | undefined, query: { readonly collection_id?: string; readonly search?: string }): Promise<(row: PromptPartialRow) => boolean> {
+  const { collection_id: given, search } = query;
+  const collectionId = given === undefined || workspace === undefined ? given : (await collectionNamed(context, workspace, given, 'collection_id')).id;
+  return (row) => (collectionId === undefined || row.collectionId === collectionId) && isFound(row, search);
 }
 
 /** Checks that each partial exists, and that none uses `own`, the partial that names them, directly or through others. Throws REFERENCE_UNKNOWN, FIELD_INVALID. */
