@@ -4,6 +4,8 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from '../storage/type.js';
 
+/** What people call it. */
+export const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
 /** A slug of the client's own choice. */
 export const slugField = () => Type.String({ pattern: '^[a-zA-Z0-9_-]+$', minLength: 1, maxLength: 255 });
 

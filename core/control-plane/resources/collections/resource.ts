@@ -6,7 +6,7 @@ import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, listOf, named, nothing, time, timeOrNull, timeText, timeTextOrNull } from '../../envelope.js';
 import { isFound, pageAmong, pageQuery, searchField } from '../../paging.js';
-import { slugField, slugFrom } from '../../slugs.js';
+import { nameField, slugField, slugFrom } from '../../slugs.js';
 import { freeSlug } from '../common/find-row.js';
 import { collectionAt, collectionNamed, defaultCollection, defaultSlug, isDefault } from './find-collection.js';
 
@@ -15,8 +15,6 @@ const levelsMax = 10;
 const childrenShown = 1000;
 const slugNameChars = 20;
 const collectionsPage = 100;
-
-const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
 
 const details = object({
   child_collections_count: Type.Integer({ minimum: 0 }), prompts_count: Type.Integer({ minimum: 0 }), child_collections_last_updated_at: timeTextOrNull(), prompts_last_updated_at: timeTextOrNull(),

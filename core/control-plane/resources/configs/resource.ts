@@ -12,7 +12,7 @@ import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { flag, idText, isTrue, listOf, named, nothing, time, timeText, twice, zeroOrOne } from '../../envelope.js';
 import { filteredPage, inReach, isFound, pageOf, pageQuery, searchField } from '../../paging.js';
-import { slugField, slugFrom } from '../../slugs.js';
+import { nameField, slugField, slugFrom } from '../../slugs.js';
 import { findRow, freeSlug } from '../common/find-row.js';
 import { checkConfig } from './check-config.js';
 import { maskedConfig } from './config-secrets.js';
@@ -25,7 +25,6 @@ const usersShown = 5;
 const slugNameChars = 6;
 
 const configField = () => Type.Unsafe<Readonly<Record<string, unknown>> | string>({ type: ['object', 'string'] });
-const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
 
 const configOf = (context: ControlContext, idOrSlug: string): Promise<Stored<ConfigRow>> => findRow(context, configs, 'config', idOrSlug);
 

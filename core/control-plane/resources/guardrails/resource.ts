@@ -10,7 +10,7 @@ import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { time } from '../../envelope.js';
 import { filteredPage, pageOf, pageQuery } from '../../paging.js';
-import { slugField, slugFrom } from '../../slugs.js';
+import { nameField, slugField, slugFrom } from '../../slugs.js';
 import { findRow, freeSlug } from '../common/find-row.js';
 import { checkedChecks, definitionOf, shownChecks } from './check-guardrail.js';
 import { actionsField, actionsOf, actionsReply, checksField, checksReply, summaryMembers } from './guardrail-fields.js';
@@ -19,7 +19,6 @@ import { sidesOfChecks, usersOf } from './guardrail-users.js';
 
 const slugNameChars = 6;
 const idsMax = 100;
-const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
 const writtenReply = object({ id: Type.String(), slug: Type.String(), version_id: Type.String(), object: Type.Literal('guardrail') });
 
 type Verb = 'create' | 'list' | 'read' | 'update' | 'delete';

@@ -9,7 +9,7 @@ import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, listOf, named, nothing, time, timeText } from '../../envelope.js';
 import { filteredPage, pageQuery } from '../../paging.js';
-import { slugField, slugFrom } from '../../slugs.js';
+import { nameField, slugField, slugFrom } from '../../slugs.js';
 import { freeSlug } from '../common/find-row.js';
 import { checkedMappings, refuseChosenAddress, secretMappingsField, secretMappingsReply } from '../common/secret-mappings.js';
 import { archiveIntegration, archiveProvider, insertDefaultProvider } from '../providers/make-provider.js';
@@ -27,7 +27,6 @@ const shared = {
   secret_mappings: secretMappingsField,
   pricing_adjustments: Type.Optional(pricingAdjustmentsField),
 };
-const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
 
 const headMembers = {
   id: idText(), organisation_id: idText(), workspace_id: orNull(idText()), type: choice(['organisation', 'workspace']), ai_provider_id: Type.String({ description: 'id of the provider plugin' }),

@@ -8,10 +8,10 @@ import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, listOf, named, nothing, time, timeText } from '../../envelope.js';
 import { filteredPage, inReach, pageOf, pageQuery, searchField } from '../../paging.js';
-import { slugField, slugFrom } from '../../slugs.js';
+import { nameField, slugField, slugFrom } from '../../slugs.js';
 import { collectionNamed } from '../collections/find-collection.js';
 import { findRow, freeSlug } from '../common/find-row.js';
-import { collectionField, descriptionField, nameField, stringField } from '../prompts/prompt-fields.js';
+import { collectionField, descriptionField, stringField } from '../prompts/prompt-fields.js';
 import { checkPartials, dropOldest, parsedTemplate, pinnedNumbers, refuseUsedPartial, usesWith, versionAt, versionsMax, versionsPage, wantedBy } from '../prompts/versions.js';
 
 const partialsPage = 100;

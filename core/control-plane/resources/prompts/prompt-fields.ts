@@ -19,7 +19,6 @@ const toolsMax = 128;
 
 const list = () => Type.Optional(orNull(Type.Array(anyObject(), { maxItems: toolsMax })));
 
-export const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
 export const stringField = () => Type.String({ minLength: 1, maxLength: templateCharsMax });
 export const collectionField = () => Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'id or slug; the default collection when it is left out' }));
 export const descriptionField = () => Type.Optional(orNull(Type.String({ maxLength: 1000 })));

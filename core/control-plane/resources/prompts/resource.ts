@@ -11,10 +11,10 @@ import type { ControlContext } from '../../context.js';
 import { defineResource, operation } from '../../define-resource.js';
 import { idText, listOf, nothing } from '../../envelope.js';
 import { filteredPage, inReach, pageOf, pageQuery, searchField } from '../../paging.js';
-import { slugField, slugFrom } from '../../slugs.js';
+import { nameField, slugField, slugFrom } from '../../slugs.js';
 import { collectionNamed } from '../collections/find-collection.js';
 import { findRow, freeSlug, idCharsShown } from '../common/find-row.js';
-import { collectionField, emptyVersion, isVersioned, nameField, stringField, versionContent, versionFields } from './prompt-fields.js';
+import { collectionField, emptyVersion, isVersioned, stringField, versionContent, versionFields } from './prompt-fields.js';
 import { promptSchema, promptView, summarySchema, summaryView, versionSchema, versionView } from './prompt-view.js';
 import { checkPartials, dropOldest, usesWith, versionAt, versionsMax, versionsPage, wantedBy } from './versions.js';
 

@@ -8,14 +8,13 @@ import { defineResource, operation, type Reply } from '../../define-resource.js'
 import { idText, listOf, named, nothing, time, timeOrNull, timeText, timeTextOrNull } from '../../envelope.js';
 import { rateLimitFields, usageLimitsField } from '../../limit-fields.js';
 import { inReach, pageOf, pageQuery } from '../../paging.js';
-import { slugField } from '../../slugs.js';
+import { nameField, slugField } from '../../slugs.js';
 import { findRow } from '../common/find-row.js';
 import { expiryOf, limitFields, ratesOf, usageOf, type GivenRates, type GivenUsage } from '../common/limit-members.js';
 import { integrationForUse } from '../integrations/find-integration.js';
 import { archiveProvider, insertProvider, providerSlug, refuseUsed } from './make-provider.js';
 
 export const providersPage = 50;
-export const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
 
 /** Of providers and virtual keys alike. */
 export const providerFields = {

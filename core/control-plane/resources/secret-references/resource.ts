@@ -10,7 +10,7 @@ import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, listOf, named, nothing, time, timeText } from '../../envelope.js';
 import { filteredPage, pageQuery } from '../../paging.js';
-import { slugField, slugFrom } from '../../slugs.js';
+import { nameField, slugField, slugFrom } from '../../slugs.js';
 import { freeSlug, idCharsShown } from '../common/find-row.js';
 import { authOf, checkedAuth, checkSource, shownAuth } from './auth-config.js';
 import { referenceUsers } from './reference-users.js';
@@ -28,7 +28,6 @@ const fields = {
   allowed_workspaces: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems: 1, maxItems: workspacesMax, description: 'ids or slugs' })),
   tags: Type.Optional(tagsField()),
 };
-const nameField = () => Type.String({ minLength: 1, maxLength: 255 });
 const pathField = () => Type.String({ minLength: 1, maxLength: 1024, description: 'where the secret lies, as its manager has it' });
 
 const headMembers = {

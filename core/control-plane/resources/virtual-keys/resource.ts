@@ -10,13 +10,13 @@ import type { ControlContext } from '../../context.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, listOf, listReply, named, nothing } from '../../envelope.js';
 import { PageRows, pageQuery } from '../../paging.js';
-import { slugField } from '../../slugs.js';
+import { nameField, slugField } from '../../slugs.js';
 import { findRow } from '../common/find-row.js';
 import { checkedMappings, refuseChosenAddress, secretMappingsField, secretMappingsReply } from '../common/secret-mappings.js';
 import { credentialMembers, masksOf, providerId, providerPlugin } from '../integrations/credentials.js';
 import { configurationsReply } from '../integrations/resource.js';
 import { archiveProvider, insertProvider, providerSlug, refuseUsed } from '../providers/make-provider.js';
-import { membersOf, nameField, noMembers, providerFields, providerMembers, providersPage, providerView, updatedRow } from '../providers/resource.js';
+import { membersOf, noMembers, providerFields, providerMembers, providersPage, providerView, updatedRow } from '../providers/resource.js';
 
 const text = () => Type.Optional(orNull(Type.String({ maxLength: 255 })));
 
