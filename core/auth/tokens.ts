@@ -106,7 +106,7 @@ export class Tokens {
       const key = await keys.find(headerOf(token, jose));
       const generation = this.#generation;
       const claims = claimsOf(await this.#signed(token, hash, key, jose, client), settings, hash);
-      // May find that the workspace is not there; then the token stays unknown.
+      // Throws if the workspace does not exist; then the token stays unknown.
       const principal = this.#principalOf(claims);
       if (generation !== this.#generation) throw fail('TOKENS_UNVERIFIABLE', { reason: 'the keys that sign them were just changed' });
       this.#known.set(hash, { claims, epoch: this.#options.view().epoch, principal });

@@ -8,7 +8,7 @@ import { fail, reasonOf } from '../errors/gateway-error.js';
 const timeoutMs = 30_000;
 export const defaultUrl = 'http://127.0.0.1:8787';
 
-/** Every operation of the gateway, with the types of what it takes and answers. */
+/** A client for every operation of the gateway, with the types of inputs and answers. */
 type GatewayClient = Client<paths>;
 
 export interface ControlAnswer {

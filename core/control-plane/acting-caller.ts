@@ -59,7 +59,7 @@ const nowhere = '-';
 async function keyHolder(caller: Caller, repository: Repository): Promise<Caller> {
   const userId = caller.token === undefined ? (await repository.get(apiKeys, caller.keyId))?.row.userId ?? null : caller.token.userId;
   const user = userId === null ? undefined : await personNamed(repository, caller.organisationId, userId);
-  // For people whom the gateway does not know, the scopes of the token count; not for those who were removed.
+  // For people whom the gateway does not know, the scopes of the token count; for removed people they do not.
   if (caller.token !== undefined && user === undefined && (userId === null || !await wasRemoved(repository, caller.organisationId, userId))) return caller;
   const role = user === undefined ? undefined : await roleIn(repository, caller.workspaceId, user.row);
   if (user === undefined || role === undefined) return { ...caller, scopes: [], person: { userId: userId ?? '', role: 'none', withheld: caller.scopes } };

@@ -110,7 +110,7 @@ function fillIn(parsed: Parsed, root: Node, environment: NodeJS.ProcessEnv, miss
         if (end === '' || !variableName.test(name)) throw invalid(`${place()}: a variable of the environment is written \${env:NAME}; write $\${env: for the text itself`);
         // What every object inherits is no variable.
         const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
-        // One that is empty was forgotten, most likely.
+        // An empty variable counts as missing: most likely it was forgotten.
         if (value !== undefined && value !== '') return value;
         if (!missing.has(name)) missing.set(name, place());
         return '';

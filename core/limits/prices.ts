@@ -3,7 +3,7 @@
 
 import { LRUCache } from 'lru-cache';
 
-/** What is counted in tokens. */
+/** Kinds of tokens that have rates. */
 type TokenKind =
   | 'request_token' | 'response_token' | 'cache_write_input_token' | 'cache_read_input_token' | 'request_audio_token' | 'response_audio_token' | 'cache_read_audio_input_token'
   | 'request_image_token' | 'response_image_token' | 'cache_read_image_input_token' | 'reasoning_token';

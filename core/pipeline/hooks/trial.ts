@@ -15,7 +15,7 @@ import type { CompiledHook } from '../../plan/hooks.js';
 import { Subject } from './check-run.js';
 import { HookRun } from './hook-run.js';
 
-/** All checks of a trial together. Milliseconds. */
+/** Time-out of all checks of a trial together. */
 const trialMsMax = 15_000;
 
 export interface TrialCall {
@@ -28,7 +28,7 @@ export interface TrialCall {
   readonly principal: ExchangePrincipal;
 }
 
-/** What the hooks of one side said. */
+/** The verdict of the hooks of one side. */
 interface TrialSide {
   /** As in `hook_results`. */
   readonly results: readonly Json[];
