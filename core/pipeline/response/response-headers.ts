@@ -12,6 +12,9 @@ const dropped: ReadonlySet<string> = new Set([
   'date', 'alt-svc', 'server-timing',
 ]);
 
+/** Cookies of people who are signed in here (control-plane/cookies.ts): no provider signs somebody in. Browsers take one without a name for what its value begins with. */
+const ownCookie = /^[\s=]*(?:__Host-)?gateway_(?:session|sign_in)\s*=/i;
+
 /** `head`: of the provider, or null for a response of our own. `type`: of the content, in the place of the provider's; empty leaves that. */
 export function responseHeaders(exchange: Exchange, retryCount: number, head: ResponseHead | null, type: string): HeaderList {
   const headers: HeaderList = [
@@ -36,6 +39,7 @@ export function responseHeaders(exchange: Exchange, retryCount: number, head: Re
         continue;
       }
       if (name.charCodeAt(0) === 120 /* x */ && name.startsWith('x-gateway-')) continue;
+      if (name === 'set-cookie' && ownCookie.test(given[index + 1] as string)) continue;
       if (type !== '' && name === 'content-type') continue;
       headers.push(name, given[index + 1] as string);
     }

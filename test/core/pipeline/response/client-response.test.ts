@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { sessionCookie, signInCookie } from '../../../../core/control-plane/cookies.js';
 import { fail } from '../../../../core/errors/gateway-error.js';
 import type { Exchange } from '../../../../core/exchange/exchange.js';
 import { abortResponse, beginResponse, endResponse, noteClientGone, sendError, sendEvents, sendResponse, writeResponse } from '../../../../core/pipeline/response/client-response.js';
@@ -23,6 +24,16 @@ describe('the response to the client', () => {
     assert.deepEqual([all('x-gateway-trace-id'), all('x-gateway-retry-attempt-count'), all('content-type')], [[exchange.traceId], ['2'], ['text/event-stream']]);
     assert.deepEqual([all('set-cookie'), all('date'), all('x-hop'), all('connection')], [['a', 'b'], [], [], []]);
     assert.match(all('server-timing').join(), /^gateway;dur=[\d.]+, upstream;dur=0\.000, db;dur=1$/);
+  });
+
+  it('signs nobody in with cookies of the provider', () => {
+    const { exchange, responder, all } = started();
+    const own = [true, false].flatMap((isSecure) => [sessionCookie(isSecure), signInCookie(isSecure)]);
+    assert.equal(own.length, 4);
+    const planted = own.flatMap((name) => [`${name}=evil; Path=/; Secure`, ` ${name} =evil`, `=${name}=evil`]);
+    const others = ['a=1', 'gateway_sessions=1', 'x=gateway_session=1'];
+    sendResponse(exchange, 200, 0, new ResponseHead(200, [...planted, ...others].flatMap((value) => ['set-cookie', value])), 'application/json', '{}');
+    assert.deepEqual([all('set-cookie'), responder.text], [others, '{}']);
   });
 
   it('of another content type than the provider\'s has that alone', () => {
