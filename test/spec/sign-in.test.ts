@@ -214,7 +214,9 @@ describe('people who sign in', () => {
     const ofOwner = await admin('POST', '/v1/api-keys/workspace/user', { name: 'of the owner', workspace_id: 'first-workspace', user_id: owner, scopes: ['completions.write'] });
     assert.equal((await send('POST', `/v1/api-keys/${String(ofOwner.id)}/rotate`)).status, 403);
     assert.equal((await send('POST', '/v1/api-keys/workspace/user', { name: 'k', user_id: owner, scopes: ['completions.write'] })).status, 403);
-    assert.equal((await send('POST', '/v1/api-keys/workspace/service', { name: 'k', scopes: ['workspace_users.list', 'configs.create'] })).status, 200);
+    // Nor one that makes keys which act for admins, or reads their secrets.
+    for (const verb of ['create', 'rotate']) assert.equal((await send('POST', '/v1/api-keys/workspace/service', { name: 'k', scopes: [`workspace_user_api_keys.${verb}`] })).status, 403, verb);
+    assert.equal((await send('POST', '/v1/api-keys/workspace/service', { name: 'k', scopes: ['workspace_users.list', 'workspace_user_api_keys.list', 'configs.create'] })).status, 200);
     assert.equal((await send('PUT', `/v1/workspaces/first-workspace/users/${String(grace)}`, { role: 'manager' })).status, 200);
     const other = await admin('POST', '/v1/workspaces', { name: 'Of others' });
     assert.equal((await browser.go(`${url}/v1/configs?workspace_id=${other.id}`)).status, 403);

@@ -27,9 +27,9 @@ export async function checkKeyRank(context: ControlContext, { userId, workspaceI
   if (user !== undefined) checkRank(context, roleOf(user.row, (await membershipOf(context, workspaceId, userId))?.row));
 }
 
-const peopleScopes: readonly string[] = ['workspace_users.create', 'workspace_users.update', 'workspace_users.delete'];
+const peopleScopes: readonly string[] = ['workspace_users.create', 'workspace_users.update', 'workspace_users.delete', 'workspace_user_api_keys.create', 'workspace_user_api_keys.rotate'];
 
-/** A service has no rank: with such a key, whoever made it could make an admin of himself. Throws ACTION_FORBIDDEN. */
+/** A service has no rank: with such a key, whoever made it could make an admin of himself, or a key that acts for one. Throws ACTION_FORBIDDEN. */
 export function checkServiceRank({ caller }: ControlContext, type: KeyType, scopes: readonly string[]): void {
   const own = rankOf(caller.person);
   if (type !== 'workspace-service' || own === null || !isAbove('admin', own)) return;
