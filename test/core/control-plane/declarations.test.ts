@@ -217,6 +217,19 @@ describe('declared files', () => {
     assert.deepEqual(exported.variables, []);
   });
 
+  it('are exported without what is archived, which would be in use where they are applied', async () => {
+    const control = await startControl();
+    const more = { configs: [...file.configs, { slug: 'spare', config: { provider: 'mock' } }], prompt_partials: [{ slug: 'tone', string: 'x' }] };
+    await applied(control, { ...file, ...more });
+    const exportedSlugs = async (): Promise<unknown[]> => {
+      const { configs: listed, prompt_partials: partials = [] } = Object(Object((await control.call('GET', '/v1/declarations/export')).body.documents).at(-1));
+      return [...listed, ...partials].map(({ slug }: any) => slug);
+    };
+    assert.deepEqual(await exportedSlugs(), ['main', 'spare', 'tone']);
+    for (const path of ['/v1/configs/spare', '/v1/prompts/partials/tone']) assert.equal((await control.call('PUT', path, { status: 'archived' })).status, 200);
+    assert.deepEqual(await exportedSlugs(), ['main']);
+  });
+
   it('leave limits of a provider that came with an integration, and refuse one that is another\'s', async () => {
     const control = await startControl();
     await applied(control, file);

@@ -31,6 +31,9 @@ export const configsDeclared = declareSlugged<ConfigRow>({
   section: 'configs', resource: configsResource, table: configs,
   // One that somebody archived is there again; a file cannot say so.
   defaults: { is_default: false, status: 'active' },
+  all: async function* all({ repository, caller }) {
+    for await (const stored of repository.each(configs, { index: 'organisation', parts: [caller.organisationId] })) if (stored.row.status === 'active') yield stored;
+  },
   references: ({ config }) => references(config, 'config'),
   view: async ({ sealer, services }, { row }) => ({
     slug: row.slug, name: row.name, is_default: row.isDefault, status: row.status,

@@ -13,6 +13,10 @@ export const promptPartialsDeclared = declareSlugged<PromptPartialRow>({
   section: 'prompt_partials', resource: promptPartialsResource, table: promptPartials,
   entry: { ...create?.body, required: ['string'], properties: members },
   defaults: { collection_id: defaultSlug, status: 'active' },
+  // A file cannot say that one is archived.
+  all: async function* all({ repository, caller }) {
+    for await (const stored of repository.each(promptPartials, { index: 'organisation', parts: [caller.organisationId] })) if (stored.row.status === 'active') yield stored;
+  },
   references: function* references({ collection_id: collection, string }) {
     if (typeof collection === 'string' && collection !== defaultSlug) yield { section: 'collections', name: collection, place: 'collection_id' };
     yield* partialReferences(string, 'string');
