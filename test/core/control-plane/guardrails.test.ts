@@ -28,6 +28,20 @@ describe('a stored guardrail', () => {
     assert.deepEqual(control.faults, []);
   });
 
+  it('is demanded with no more checks than a call may have', async () => {
+    const control = await startControl();
+    const slugs: string[] = [];
+    for (const slug of ['one', 'two', 'three']) slugs.push((await made(control, { slug, checks: Array(100).fill(words) })).slug);
+    for (const path of ['/v1/admin/organisation/defaults', '/v1/workspaces/first-workspace']) {
+      const put = (names: readonly string[]): Promise<TestReply> => control.call('PUT', path, path.includes('defaults') ? { input_guardrails: names } : { defaults: { input_guardrails: names } });
+      const refused = await put(slugs);
+      assert.deepEqual(errorOf(refused), [400, 'AB01', path.includes('defaults') ? 'input_guardrails.2' : 'defaults.input_guardrails.2'], path);
+      assert.equal((await put([...slugs.slice(0, 2)])).status, 200);
+    }
+    assert.equal((await control.call('PUT', '/v1/guardrails/three', { checks: [{ ...words }, ...Array(99).fill({ ...words, is_enabled: false })] })).status, 200);
+    assert.equal((await control.call('PUT', '/v1/admin/organisation/defaults', { input_guardrails: slugs })).status, 200);
+  });
+
   it('takes feedback and denial in either form', async () => {
     const control = await startControl();
     const actionsOf = async (actions: object): Promise<Record<string, any>> => (await control.call('GET', `/v1/guardrails/${(await made(control, { actions })).id}`)).body.actions as never;

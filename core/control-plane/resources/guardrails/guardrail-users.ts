@@ -1,6 +1,7 @@
 // Who names stored guardrails: the defaults of the organisation and of workspaces, and configs.
 
 import { fail } from '../../../errors/gateway-error.js';
+import { checksMax } from '../../../plan/plan-weight.js';
 import { configs } from '../../../storage/tables/configs.js';
 import { guardrails, type GuardrailRow } from '../../../storage/tables/guardrails.js';
 import { organisations } from '../../../storage/tables/organisations.js';
@@ -22,13 +23,17 @@ export async function findGuardrail(context: ControlContext, workspaceId: string
   return found?.organisationId === organisationId && (found.workspaceId === null || found.workspaceId === workspaceId) ? found : undefined;
 }
 
-/** The slugs of what `given` names by ids or slugs, each once. Throws REFERENCE_UNKNOWN, FIELD_INVALID. */
+/** The slugs of what `given` names by ids or slugs, each once, and no more than a call may have. Throws REFERENCE_UNKNOWN, FIELD_INVALID. */
 export async function namedGuardrails(context: ControlContext, workspaceId: string | null, given: readonly string[], side: Side, param: string): Promise<readonly string[]> {
   const slugs = new Set<string>();
+  let checks = 0;
   for (const [index, name] of given.entries()) {
     const row = await findGuardrail(context, workspaceId, name);
     if (row === undefined) throw fail('REFERENCE_UNKNOWN', { param: `${param}.${index}`, kind: 'guardrail', id: `${name.slice(0, 64)} ${workspaceId === null ? 'of the organisation' : 'in this workspace'}` });
     if (!(await sidesOf(context, row)).has(side)) throw fail('FIELD_INVALID', { param: `${param}.${index}`, reason: `names ${row.slug}, none of whose checks runs on the ${side === 'input_guardrails' ? 'input' : 'output'}` });
+    if (!slugs.has(row.slug)) for (const check of definitionOf(context, row)?.checks ?? []) if (check.is_enabled !== false && (await sidesOfChecks([check], context.services.registry)).has(side)) checks += 1;
+    // Every call would be refused, and nobody told who made it so.
+    if (checks > checksMax) throw fail('FIELD_INVALID', { param: `${param}.${index}`, reason: `would make more than the ${checksMax} checks that a call may have; name fewer guardrails, or give them fewer checks` });
     slugs.add(row.slug);
   }
   return [...slugs];
