@@ -254,16 +254,20 @@ describe('guardrails of the organisation', () => {
   });
 
   it('are not put aside by one of a workspace with the same slug', async () => {
-    const slug = await made('demanded', { on_fail: 'deny' }, null);
-    await organisationDefaults({ input_guardrails: [slug] });
-    assert.equal((await call(undefined, 'a demanded word')).status, 446);
+    const slug = 'pg-demanded-twice';
     const own = await control('POST', '/guardrails', { name: 'own', slug, checks: forbids('another'), actions: { on_fail: 'deny' }, workspace_id: rows.workspaceId });
     assert.equal(own.status, 200, JSON.stringify(own));
+    assert.equal((await control('POST', '/guardrails', { name: 'demanded', slug, checks: forbids('demanded'), actions: { on_fail: 'deny' } })).status, 200);
+    await organisationDefaults({ input_guardrails: [slug] });
     assert.equal((await call(undefined, 'a demanded word')).status, 446);
     // The workspace's own is the one that its configs name.
     assert.equal((await call({ ...target, input_guardrails: [slug] }, 'another word')).status, 446);
     assert.equal((await call({ ...target, input_guardrails: [slug] }, 'a demanded word')).status, 446);
     assert.equal((await call(undefined, 'another word')).status, 200);
+    // It was there before. Later, none takes the place of the organisation's.
+    const shared = await made('shared', { on_fail: 'deny' }, null);
+    const late = await control('POST', '/guardrails', { name: 'late', slug: shared, checks: forbids('late'), actions: {}, workspace_id: rows.workspaceId });
+    assert.deepEqual([late.status, late.error.param], [409, 'slug']);
   });
 
   it('are not for keys of workspaces to see or to change', async () => {

@@ -63,12 +63,14 @@ export const guardrailsResource = defineResource({
         const workspaceId = (await context.workspaceIfNamed())?.id ?? null;
         requireFor(context, workspaceId, 'create');
         const definition = { checks: await checkedChecks(context, body.checks, null), actions: actionsOf(body.actions) };
-        const { organisationId, keyId } = context.caller;
+        const { organisationId } = context.caller;
+        // It would run in place of the organisation's wherever that is named by its slug, in the workspace's own defaults too.
+        if (workspaceId !== null && body.slug !== undefined && await context.repository.find(guardrails, 'slug', [organisationId, '', body.slug]) !== undefined) throw fail('ROW_EXISTS', { kind: 'guardrail of the organisation', id: body.slug, param: 'slug' });
         const slug = await freeSlug(context, guardrails, 'guardrail', [organisationId, workspaceId ?? ''], body.slug, () => slugFrom(body.name, { prefix: 'pg', nameCharsMax: slugNameChars }));
         const id = context.newId();
         const row: GuardrailRow = {
           id, organisationId, workspaceId, slug, name: body.name, versionId: context.newId(), version: 1, sealedDefinition: sealed(context, id, definition),
-          ownerId: keyId, updatedBy: null, createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
+          ownerId: context.actorId, updatedBy: null, createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
         };
         context.change.insert(guardrails, row);
         return written(row);

@@ -1,5 +1,6 @@
 // Invites: no e-mail is sent. Whoever invites gets a link with a token, hands it on, and the person who brings the token back becomes a user.
 
+import { plainEmail } from '../../../auth/email.js';
 import { randomBytes } from 'node:crypto';
 import { hashKey } from '../../../auth/key.js';
 import { fail } from '../../../errors/gateway-error.js';
@@ -65,7 +66,7 @@ async function inviteAt(context: ControlContext, id: string): Promise<Stored<Inv
 
 async function createInvite(context: ControlContext, { email: given, role, workspaces: wanted, workspace_api_key_details }: Static<typeof createFields>): Promise<Reply> {
   const { repository, caller, nowMs } = context;
-  const email = given.toLowerCase();
+  const email = plainEmail(given);
   const settings = await settingsOf(context, caller.organisationId);
   checkOrganisationGrant(context, role);
   const places = new Map<string, InviteRow['workspaces'][number]>();
@@ -144,7 +145,7 @@ export const invitesResource = defineResource({
       method: 'GET', ...paths(''), scope: 'organisation_users.list', query: listQuery, reply: listOf(inviteReply),
       handle: (context, { query: { role, email, status, ...page } }) => filteredPage(
         context, invites, { index: 'organisation', parts: [context.caller.organisationId] }, page,
-        (row) => (role === undefined || row.role === role) && (email === undefined || row.email === email.toLowerCase()) && (status === undefined || statusOf(row, context.nowMs) === status),
+        (row) => (role === undefined || row.role === role) && (email === undefined || row.email === plainEmail(email)) && (status === undefined || statusOf(row, context.nowMs) === status),
         ({ row }) => view(row, context.nowMs),
       ),
     }),

@@ -1,3 +1,4 @@
+import { plainEmail } from '../../../auth/email.js';
 import { hashKey } from '../../../auth/key.js';
 import { fail } from '../../../errors/gateway-error.js';
 import type { Stored } from '../../../storage/change.js';
@@ -26,7 +27,7 @@ const rowsMax = 10_000;
 async function listUsers(context: ControlContext, { role, email, ...page }: Static<typeof listQuery>): Promise<Reply> {
   const { repository, caller } = context;
   if (email !== undefined) {
-    const found = await repository.find(users, 'email', [caller.organisationId, email.toLowerCase()]);
+    const found = await repository.find(users, 'email', [caller.organisationId, plainEmail(email)]);
     const isWanted = found !== undefined && (role === undefined || found.row.role === role);
     return listReply(isWanted ? 1 : 0, isWanted && (page.current_page ?? 0) === 0 ? [await userView(context, found.row)] : []);
   }

@@ -1,3 +1,4 @@
+import { plainEmail } from '../../../auth/email.js';
 import { fail } from '../../../errors/gateway-error.js';
 import type { Stored } from '../../../storage/change.js';
 import { choice, object } from '../../../storage/schema-parts.js';
@@ -55,7 +56,7 @@ async function listMembers(context: ControlContext, workspaceId: string, { role,
     if (user !== undefined) shown.add(memberView(user.row, member, settings));
   };
   if (email !== undefined) {
-    const user = await repository.find(users, 'email', [workspace.row.organisationId, email.toLowerCase()]);
+    const user = await repository.find(users, 'email', [workspace.row.organisationId, plainEmail(email)]);
     const member = user === undefined ? undefined : await membershipOf(context, workspace.row.id, user.row.id);
     const isWanted = member !== undefined && (role === undefined || member.row.role === role);
     if (isWanted && current_page === 0) await show(member.row);
