@@ -24,6 +24,12 @@ export interface PoolWorkerEvents {
 }
 
 const entry = new URL('./entry.js', import.meta.url).href;
+/**
+ * piscina tries `require` before `import`. A thread that is ended while `require` loads an ES module takes the process with it (an assertion of Node's), so
+ * threads have no such `require`; ending one that is in `import` is safe.
+ */
+const requireFlag = '--experimental-require-module';
+const workerFlags: string[] = process.allowedNodeEnvironmentFlags.has(requireFlag) ? ['--no-experimental-require-module'] : [];
 /** Most for objects that die young, in megabytes; a quarter of a small heap. */
 const youngMegabytesMax = 32;
 const stackMegabytes = 4;
@@ -74,6 +80,7 @@ export class PoolWorker {
       recordTiming: false,
       resourceLimits: { maxOldGenerationSizeMb: options.heapMegabytesMax, maxYoungGenerationSizeMb: Math.min(youngMegabytesMax, options.heapMegabytesMax / 4), stackSizeMb: stackMegabytes },
       workerData: share,
+      execArgv: workerFlags,
     });
     // Comes in the middle of the end of a thread: told now, piscina starts no other one.
     this.#piscina.on('workerDestroy', () => {
