@@ -54,8 +54,8 @@ interface Waiting {
   readonly answer: (reply: LinkedReply) => void;
 }
 
-/** More calls than wait at once: each number has its slot. */
-const slotsMax = 65_536;
+/** Calls of one thread that wait at once; more are refused. */
+const waitingMax = 4_096;
 
 /**
  * Calls that wait, by number. Slots, and no Map: the tables that a long-lived Map grows out of hold on to the ones after them, with all that stood
@@ -66,18 +66,22 @@ class WaitingCalls {
   readonly #free: number[] = [];
   #round = 0;
 
-  /** The number of the call. */
+  get isFull(): boolean {
+    return this.#free.length === 0 && this.#slots.length >= waitingMax;
+  }
+
+  /** The number of the call. Not to be called when it is full: the slot is part of the number. */
   add(answer: (reply: LinkedReply) => void): number {
     const slot = this.#free.pop() ?? this.#slots.length;
     this.#round += 1;
-    const number = this.#round * slotsMax + slot;
+    const number = this.#round * waitingMax + slot;
     this.#slots[slot] = { number, answer };
     return number;
   }
 
   /** Undefined: it waits no more. */
   take(number: number): ((reply: LinkedReply) => void) | undefined {
-    const slot = number % slotsMax;
+    const slot = number % waitingMax;
     const waiting = this.#slots[slot];
     if (waiting === undefined || waiting.number !== number) return undefined;
     this.#slots[slot] = undefined;
@@ -114,6 +118,7 @@ export class PortLink implements ControlLink {
   send(call: ControlCall): Promise<LinkedReply> {
     const port = this.#port;
     if (port === null) return Promise.resolve(unavailable('it is being started again'));
+    if (this.#waiting.isFull) return Promise.resolve(busy);
     let number = -1;
     return inTime((reply) => {
       number = this.#waiting.add(reply);
@@ -143,6 +148,7 @@ function inTime(begin: (reply: (reply: LinkedReply) => void) => void, onTimeout:
   });
 }
 
+const busy: LinkedReply = { headers: [], ...errorReply(fail('CONTROL_BUSY', { maximum: waitingMax, unit: 'at once', seconds: 1 })) };
 const unavailable = (reason: string): LinkedReply => ({ headers: [], ...errorReply(fail('CONTROL_UNAVAILABLE', { reason })) });
 
 /** The control thread's end. */

@@ -4,7 +4,7 @@ import { fail, type GatewayError } from '../errors/gateway-error.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { ControlLink } from './control-link.js';
 
-/** The body of the answer, for the pipeline. Rejects with MODEL_UNKNOWN, FIELD_INVALID or CONTROL_UNAVAILABLE. */
+/** The body of the answer, for the pipeline. Rejects with MODEL_UNKNOWN, FIELD_INVALID, CONTROL_BUSY or CONTROL_UNAVAILABLE. */
 export const modelList = (link: ControlLink) => async (exchange: Exchange): Promise<string | Uint8Array> => {
   const { head, principal: { keyId, organisationId, workspaceId } } = exchange;
   const id = decoded(exchange.suffix.slice(1));
@@ -21,6 +21,8 @@ export const modelList = (link: ControlLink) => async (exchange: Exchange): Prom
 function refusal(status: number, body: string, id: string): GatewayError {
   const { message, error }: { readonly message: string; readonly error: { readonly param: string | null } } = JSON.parse(body);
   if (status === 404) return fail('MODEL_UNKNOWN', { model: id.slice(0, 128), param: 'model' });
+  const [, maximum, unit] = /\((\d+) ([^)]+)\)/.exec(message) ?? [];
+  if (status === 429 && maximum !== undefined && unit !== undefined) return fail('CONTROL_BUSY', { maximum, unit, seconds: 1 });
   const { param } = error;
   if (status === 400 && param !== null) return fail('FIELD_INVALID', { param, reason: message.startsWith(`${param} `) ? message.slice(param.length + 1) : message });
   return fail('CONTROL_UNAVAILABLE', { reason: message });

@@ -6,6 +6,8 @@ import { once } from 'node:events';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { describe, it } from 'node:test';
 import { LocalLink, PortLink } from '../../core/control-plane/control-link.js';
+import { modelList } from '../../core/control-plane/model-list.js';
+import type { Exchange } from '../../core/exchange/exchange.js';
 import type { ControlCall } from '../../core/control-plane/control-call.js';
 import { ControlWorker } from '../../core/control-worker.js';
 import { readSettings } from '../../core/settings/read.js';
@@ -122,6 +124,24 @@ describe('the control thread', () => {
     for (const index of [0, 1, 2, 3]) reply(index);
     assert.equal(textOf((await next).body), 'd');
     link.close();
+  });
+
+  it('is sent no more calls than may wait at once', async () => {
+    const { port1, port2 } = new MessageChannel();
+    const link = new PortLink(port1);
+    const waiting = Array.from({ length: 4_096 }, (_, index) => link.send(callOf(`call ${index}`)));
+    const refused = await link.send(callOf('one too many'));
+    assert.equal(refused.status, 429);
+    assert.match(textOf(refused.body), /too many control calls \(4096 at once\)/);
+    link.close();
+    assert.ok((await Promise.all(waiting)).every(({ status }) => status === 503));
+    port2.close();
+  });
+
+  it('tells too many lists of models from a control plane that is gone', async () => {
+    const busy = { status: 429, headers: [], body: JSON.stringify({ message: 'too many control calls (128 at once for each key); try again in 1 s', error: { param: null } }) };
+    const exchange = { id: 'x', suffix: '', head: { query: '' }, principal: { keyId: 'k', organisationId: 'o', workspaceId: 'w' } } as unknown as Exchange;
+    await assert.rejects(modelList({ send: () => Promise.resolve(busy), close() {} })(exchange), { code: 'CONTROL_BUSY', status: 429, message: JSON.parse(busy.body).message });
   });
 
   it('leaves nothing of the calls that were answered on the serving threads', () => {
