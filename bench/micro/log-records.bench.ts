@@ -55,6 +55,8 @@ function objectOf(exchange: Exchange, usage: Usage): LogRecord {
     finishReason: usage.finishReason, inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, totalTokens: usage.totalTokens, cachedTokens: usage.cachedTokens,
     reasoningTokens: usage.reasoningTokens, requestBytes: exchange.requestBytes, responseBytes: exchange.responder.bytesSent, startedAtMs: exchange.startedAtMs,
     firstByteMs: exchange.firstByteAt - exchange.startedAt, tookMs: performance.now() - exchange.startedAt, upstreamMs: exchange.upstreamMs, metadata: head.metadata ?? '', providerSlug: '', configId: '', configVersionId: '', promptSlug: '', promptId: '', promptVersionId: '', hookResults: '',
+    isFinal: true, targetIndex: 0, retries: 0, cacheWriteTokens: -1, inputAudioTokens: -1, inputImageTokens: -1, outputAudioTokens: -1, outputImageTokens: -1, cost: -1, saved: 0, isPriced: false,
+    decision: '', bodies: null, source: 'call',
   };
 }
 

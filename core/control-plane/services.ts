@@ -1,5 +1,6 @@
 // The rest of the gateway, as far as handlers need it.
 
+import type { LogReader } from '@gateway/plugin-sdk';
 import type { HookServices } from '../plan/compile-hooks.js';
 import type { OidcClient } from '../auth/oidc.js';
 import type { Registry } from '../registry/registry.js';
@@ -20,6 +21,8 @@ export interface ControlServices {
   readonly oidc?: OidcClient | undefined;
   /** Rules of the setting `secret_sources`: the files and variables of this machine that secret references may read. Absent: none. */
   readonly secretSources?: readonly SecretSourceRule[];
+  /** Records of calls, read off this thread; absent: no exporter keeps any that can be read. */
+  readonly logs?: LogReader | undefined;
   /** Resolves when calls obey the commit, or soon after. Never rejects. */
   untilObeyed(sequence: number): Promise<void>;
   /** JSON of the description of the API. */

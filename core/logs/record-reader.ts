@@ -93,6 +93,20 @@ export class RecordReader {
       promptSlug: this.#text(tag.promptSlug),
       promptId: this.#text(tag.promptId),
       promptVersionId: this.#text(tag.promptVersionId),
+      isFinal: true,
+      targetIndex: 0,
+      retries: 0,
+      cacheWriteTokens: -1,
+      inputAudioTokens: -1,
+      inputImageTokens: -1,
+      outputAudioTokens: -1,
+      outputImageTokens: -1,
+      cost: number(at.price),
+      saved: 0,
+      isPriced: false,
+      decision: '',
+      bodies: null,
+      source: 'call',
     };
   }
 

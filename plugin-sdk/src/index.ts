@@ -19,6 +19,8 @@ export type * from './kinds/cache.js';
 export type * from './kinds/exporter.js';
 export type * from './kinds/guardrail.js';
 export type * from './kinds/hook.js';
+export type * from './kinds/log-reader.js';
+export type * from './kinds/log-record.js';
 export type * from './kinds/provider.js';
 export type * from './kinds/secrets.js';
 export type * from './kinds/storage.js';

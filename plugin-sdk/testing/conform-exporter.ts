@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ExporterPlugin, LogRecord } from '../src/kinds/exporter.js';
+import type { ExporterPlugin } from '../src/kinds/exporter.js';
+import type { LogRecord } from '../src/kinds/log-record.js';
 import type { Maybe } from '../src/shared.js';
 import { fakeHost, type FakeHost, type FakeHostOptions } from './fake-host.js';
 
@@ -19,6 +20,8 @@ export const sampleLogRecord = (changes: Partial<LogRecord> = {}): LogRecord => 
   inputTokens: 12, outputTokens: 34, totalTokens: 46, cachedTokens: -1, reasoningTokens: -1, requestBytes: 321, responseBytes: 654,
   startedAtMs: 1_700_000_000_000, firstByteMs: 12.5, tookMs: 80.25, upstreamMs: 11.75, metadata: '{"_user":"ünï😀"}', hookResults: '',
   providerSlug: 'main', configId: '0190f1d2-7a4b-7c3d-8e5f-0123456789ab', configVersionId: '0190f1d2-7a4b-7c3d-8e5f-0123456789ac',
+  isFinal: true, targetIndex: 0, retries: 0, cacheWriteTokens: -1, inputAudioTokens: -1, inputImageTokens: -1, outputAudioTokens: -1, outputImageTokens: -1,
+  cost: 0.25, saved: 0, isPriced: true, decision: '', bodies: null, source: 'call',
   promptSlug: 'pp-main', promptId: '0190f1d2-7a4b-7c3d-8e5f-0123456789ad', promptVersionId: '0190f1d2-7a4b-7c3d-8e5f-0123456789ae',
   ...changes,
 });

@@ -15,7 +15,7 @@ class JsonLinesExporter implements Exporter {
     signal.throwIfAborted();
     const callers: string[] = [];
     const refused: string[] = [];
-    for (const record of batch) (record.keyId === '' ? refused : callers).push(JSON.stringify(record));
+    for (const record of batch) (record.keyId === '' ? refused : callers).push(JSON.stringify({ ...record, bodies: null }));
     if (callers.length > 0) await this.file.append(callers, signal);
     if (refused.length > 0) await this.refused.append(refused, signal);
     this.host.count('records', batch.length);

@@ -12,18 +12,22 @@ const rowFormat = 1;
 /** Nobody writes as many in one batch; what says so is damaged. */
 const countMax = 1_000_000;
 
+/** Bodies are kept elsewhere. */
+type KeptRecord = Omit<LogRecord, 'bodies'>;
+
 /** What a field is when the batch was written before there was such a field. Its type is the field's type. */
-const blank: LogRecord = {
+const blank: KeptRecord = {
   id: '', traceId: '', spanId: '', parentSpanId: '', spanName: '', organisationId: '', workspaceId: '', keyId: '',
   endpoint: 'proxy', method: '', path: '', provider: '', model: '', targetPath: '', status: 0, ended: 'complete', errorCode: '',
   isStream: false, attempts: 0, cacheStatus: '', finishReason: '',
   inputTokens: -1, outputTokens: -1, totalTokens: -1, cachedTokens: -1, reasoningTokens: -1, requestBytes: 0, responseBytes: 0,
   startedAtMs: 0, firstByteMs: -1, tookMs: 0, upstreamMs: 0, metadata: '', hookResults: '', configId: '', configVersionId: '', providerSlug: '',
-  promptSlug: '', promptId: '', promptVersionId: '',
+  promptSlug: '', promptId: '', promptVersionId: '', isFinal: true, targetIndex: 0, retries: 0, cacheWriteTokens: -1, inputAudioTokens: -1,
+  inputImageTokens: -1, outputAudioTokens: -1, outputImageTokens: -1, cost: -1, saved: 0, isPriced: false, decision: '', source: 'call',
 };
 const blankFields: Readonly<Record<string, unknown>> = { ...blank };
 /** Filled and emptied by one batch at a time. */
-const columns: { readonly [Name in keyof LogRecord]: LogRecord[Name] extends number ? NumberColumn : ValueColumn } = {
+const columns: { readonly [Name in keyof KeptRecord]: KeptRecord[Name] extends number ? NumberColumn : ValueColumn } = {
   id: new ValueColumn(), traceId: new ValueColumn(), spanId: new ValueColumn(), parentSpanId: new ValueColumn(),
   spanName: new ValueColumn(), organisationId: new ValueColumn(), workspaceId: new ValueColumn(), keyId: new ValueColumn(),
   endpoint: new ValueColumn(), method: new ValueColumn(), path: new ValueColumn(), provider: new ValueColumn(), model: new ValueColumn(),
@@ -34,6 +38,8 @@ const columns: { readonly [Name in keyof LogRecord]: LogRecord[Name] extends num
   firstByteMs: new NumberColumn(), tookMs: new NumberColumn(), upstreamMs: new NumberColumn(), metadata: new ValueColumn(),
   hookResults: new ValueColumn(), configId: new ValueColumn(), configVersionId: new ValueColumn(), providerSlug: new ValueColumn(),
   promptSlug: new ValueColumn(), promptId: new ValueColumn(), promptVersionId: new ValueColumn(),
+  isFinal: new ValueColumn(), targetIndex: new NumberColumn(), retries: new NumberColumn(), cacheWriteTokens: new NumberColumn(), inputAudioTokens: new NumberColumn(), inputImageTokens: new NumberColumn(), outputAudioTokens: new NumberColumn(),
+  outputImageTokens: new NumberColumn(), cost: new NumberColumn(), saved: new NumberColumn(), isPriced: new ValueColumn(), decision: new ValueColumn(), source: new ValueColumn(),
 };
 const fields = Object.keys(columns);
 const allColumns = Object.values(columns);
@@ -85,6 +91,19 @@ export function packLogBatch(batch: readonly LogRecord[]): Uint8Array {
     columns.promptSlug.push(record.promptSlug);
     columns.promptId.push(record.promptId);
     columns.promptVersionId.push(record.promptVersionId);
+    columns.isFinal.push(record.isFinal);
+    columns.targetIndex.push(record.targetIndex);
+    columns.retries.push(record.retries);
+    columns.cacheWriteTokens.push(record.cacheWriteTokens);
+    columns.inputAudioTokens.push(record.inputAudioTokens);
+    columns.inputImageTokens.push(record.inputImageTokens);
+    columns.outputAudioTokens.push(record.outputAudioTokens);
+    columns.outputImageTokens.push(record.outputImageTokens);
+    columns.cost.push(record.cost);
+    columns.saved.push(record.saved);
+    columns.isPriced.push(record.isPriced);
+    columns.decision.push(record.decision);
+    columns.source.push(record.source);
   }
   return packr.pack([logBatchFormat, batch.length, fields, allColumns.map((column) => column.packed())]);
 }
@@ -106,7 +125,7 @@ export function readLogBatch(value: Uint8Array): LogRecord[] {
 function readColumns(count: unknown, names: unknown, packed: unknown): LogRecord[] {
   if (typeof count !== 'number' || !Number.isInteger(count) || count < 0 || count > countMax) throw new Error('the log batch is damaged: it does not say how many records it has');
   if (!Array.isArray(names) || !Array.isArray(packed)) throw new Error('the log batch is damaged: it has no fields or no columns');
-  const records = Array.from({ length: count }, (): Record<string, unknown> => ({ ...blankFields }));
+  const records = Array.from({ length: count }, (): Record<string, unknown> => ({ ...blankFields, bodies: null }));
   for (let index = 0; index < names.length; index += 1) {
     const name = String(names[index]);
     if (!Object.hasOwn(blankFields, name)) continue;
@@ -122,7 +141,7 @@ function readRows(names: unknown, rows: unknown): LogRecord[] {
   if (!Array.isArray(names) || !Array.isArray(rows)) throw new Error('the log batch is damaged: it has no fields or no records');
   return rows.map((row: unknown) => {
     if (!Array.isArray(row)) throw new Error('the log batch is damaged: a record is not an array');
-    const record: Record<string, unknown> = { ...blankFields };
+    const record: Record<string, unknown> = { ...blankFields, bodies: null };
     for (let index = 0; index < names.length; index += 1) {
       const name = String(names[index]);
       if (Object.hasOwn(blankFields, name)) put(record, name, row[index]);

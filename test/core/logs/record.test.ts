@@ -72,7 +72,8 @@ const anyRecord: fc.Arbitrary<LogRecord> = fc.record({
   attempts: fc.nat(100), cacheStatus: fc.constantFrom('DISABLED', 'HIT', 'SEMANTIC HIT'), finishReason: text,
   inputTokens: tokens, outputTokens: tokens, totalTokens: tokens, cachedTokens: tokens, reasoningTokens: tokens, requestBytes: fc.maxSafeNat(), responseBytes: fc.maxSafeNat(),
   startedAtMs: fc.double({ min: 0, max: 4e12, noNaN: true }), firstByteMs: fc.oneof(fc.constant(-1), times), tookMs: fc.constant(0), upstreamMs: times,
-  metadata: text, hookResults: text,
+  metadata: text, hookResults: text, isFinal: fc.constant(true), targetIndex: fc.constant(0), retries: fc.constant(0), cacheWriteTokens: fc.constant(-1), inputAudioTokens: fc.constant(-1), inputImageTokens: fc.constant(-1),
+  outputAudioTokens: fc.constant(-1), outputImageTokens: fc.constant(-1), cost: fc.constant(-1), saved: fc.constant(0), isPriced: fc.constant(false), decision: fc.constant(''), bodies: fc.constant(null), source: fc.constant('call'),
 });
 
 describe('a record in a ring', () => {
@@ -93,7 +94,7 @@ describe('a record in a ring', () => {
 
   it('of a plain call takes less than 256 bytes', () => {
     const { writer, read, memory } = setUp();
-    const record = sampleLogRecord({ traceId: '0b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a11', metadata: '', spanName: '', promptSlug: '', promptId: '', promptVersionId: '' });
+    const record = sampleLogRecord({ cost: -1, isPriced: false, traceId: '0b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a11', metadata: '', spanName: '', promptSlug: '', promptId: '', promptVersionId: '' });
     const [exchange, usage] = ended(record);
     writer.write(exchange, usage);
     assert.ok((memory.words[0] ?? 0) < 256, `${memory.words[0]}`);
@@ -123,7 +124,7 @@ describe('a record in a ring', () => {
     for (const keyId of ['key', '']) {
       for (const unit of ['x', 'ü', '€', '😀', '\ud800']) {
         for (const name of Object.keys(recordBytesMax) as (keyof typeof recordBytesMax)[]) {
-          const record = sampleLogRecord({ keyId, [name]: unit.repeat(Math.ceil(100_000 / unit.length)) });
+          const record = sampleLogRecord({ cost: -1, isPriced: false, keyId, [name]: unit.repeat(Math.ceil(100_000 / unit.length)) });
           // The clock of admission is real: no more than ten of these in a second.
           if (keyId === '' && (name !== 'metadata' && name !== 'path')) continue;
           writer.write(...ended(record));
@@ -138,7 +139,7 @@ describe('a record in a ring', () => {
 
   it('is dropped and counted when there is no room, and the next goes on when there is', () => {
     const { writer, read, reader, metrics } = setUp(8192);
-    const write = (number: number): void => writer.write(...ended(sampleLogRecord({ spanName: `${number}`, metadata: 'x'.repeat(100) })));
+    const write = (number: number): void => writer.write(...ended(sampleLogRecord({ cost: -1, isPriced: false, spanName: `${number}`, metadata: 'x'.repeat(100) })));
     for (let number = 0; number < 100; number += 1) write(number);
     const dropped = metrics.get('log.recordsDropped');
     assert.ok(dropped > 50 && dropped < 100, `${dropped}`);
@@ -149,7 +150,7 @@ describe('a record in a ring', () => {
     write(100);
     assert.equal(read()?.spanName, '100');
     // More than the whole ring, whatever room there is.
-    writer.write(...ended(sampleLogRecord({ spanName: 'large', hookResults: 'x'.repeat(10_000) })));
+    writer.write(...ended(sampleLogRecord({ cost: -1, isPriced: false, spanName: 'large', hookResults: 'x'.repeat(10_000) })));
     assert.equal(metrics.get('log.recordsDropped'), dropped + 1);
     write(101);
     assert.equal(read()?.spanName, '101');
@@ -158,7 +159,7 @@ describe('a record in a ring', () => {
   it('of a caller without a key is one of the first ten of a second', () => {
     const { writer, reader, metrics } = setUp();
     const begun = Math.floor(Date.now() / 1000);
-    for (let count = 0; count < 200; count += 1) writer.write(...ended(sampleLogRecord({ keyId: '', errorCode: 'KEY_MISSING' })));
+    for (let count = 0; count < 200; count += 1) writer.write(...ended(sampleLogRecord({ cost: -1, isPriced: false, keyId: '', errorCode: 'KEY_MISSING' })));
     const seconds = Math.floor(Date.now() / 1000) - begun + 1;
     let taken = 0;
     while (reader.read() !== undefined) taken += 1;
@@ -168,7 +169,7 @@ describe('a record in a ring', () => {
 
   it('has its texts when the dictionary is full, and after it began anew, also for a second reader', () => {
     const { writer, read, memory } = setUp();
-    const record = (number: number): LogRecord => sampleLogRecord({ spanName: `${number}`, model: `model ${number}`, targetPath: `config.targets[${number % 3}]` });
+    const record = (number: number): LogRecord => sampleLogRecord({ cost: -1, isPriced: false, spanName: `${number}`, model: `model ${number}`, targetPath: `config.targets[${number % 3}]` });
     const principal = { keyId: 'the key', workspaceId: 'the workspace', organisationId: 'the organisation' };
     const write = (number: number): void => {
       const [exchange, usage] = ended(record(number));
@@ -200,7 +201,7 @@ describe('a record in a ring', () => {
   it('keeps principals apart that follow one another', () => {
     const { writer, read } = setUp();
     for (let number = 0; number < 50; number += 1) {
-      writer.write(...ended(sampleLogRecord({ keyId: `key ${number % 7}`, workspaceId: `workspace ${number % 3}`, organisationId: `organisation ${number % 2}` })));
+      writer.write(...ended(sampleLogRecord({ cost: -1, isPriced: false, keyId: `key ${number % 7}`, workspaceId: `workspace ${number % 3}`, organisationId: `organisation ${number % 2}` })));
       const found = read();
       assert.deepEqual([found?.keyId, found?.workspaceId, found?.organisationId], [`key ${number % 7}`, `workspace ${number % 3}`, `organisation ${number % 2}`]);
     }
