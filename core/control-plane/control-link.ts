@@ -155,8 +155,13 @@ const unavailable = (reason: string): LinkedReply => ({ headers: [], ...errorRep
 export function answerCalls(port: MessagePort, handler: CallHandler): void {
   port.on('message', ({ number, call }: LinkedCall) => {
     handler.handle(call).then(({ status, headers, body }) => {
+      // A short text is copied as it is: bytes would be a buffer of their own, which the thread that serves calls has to give back.
+      if (body.length <= copiedBytesMax) {
+        port.postMessage({ number, reply: { status, headers, body } } satisfies Answer);
+        return;
+      }
       const bytes = new TextEncoder().encode(body);
-      port.postMessage({ number, reply: { status, headers, body: bytes } } satisfies Answer, bytes.length > copiedBytesMax ? [bytes.buffer] : []);
+      port.postMessage({ number, reply: { status, headers, body: bytes } } satisfies Answer, [bytes.buffer]);
     }, () => port.postMessage({ number, reply: unavailable('it failed') } satisfies Answer));
   });
 }

@@ -4,6 +4,7 @@
 
 import type { Row, Table } from '../storage/define-table.js';
 import type { Sealer } from '../storage/sealer.js';
+import { ownText, ownTexts } from '../storage/own-text.js';
 import { apiKeys, type ApiKeyRow } from '../storage/tables/api-keys.js';
 import { configs, type ConfigRow } from '../storage/tables/configs.js';
 import { guardrails, type GuardrailRow } from '../storage/tables/guardrails.js';
@@ -54,8 +55,8 @@ export class View {
   #beginnings: readonly string[] = [];
   /** Most keys have the scopes of their type, and rows share such lists: one set serves them all. */
   readonly #scopeSets = new WeakMap<readonly string[], ReadonlySet<string>>();
-  /** Ids of organisations: each row that is read has a copy of its own. */
-  readonly #ids = new Map<string, string>();
+  /** Ids of organisations and types of keys, few: each row that is read has a copy of its own. */
+  readonly #words = new Map<string, string>();
   readonly #organisations = new Map<string, OrganisationRow>();
   readonly #workspaces = new Map<string, WorkspaceRow>();
   /** Ids, by organisation and slug. */
@@ -176,6 +177,8 @@ export class View {
 
   /** `row` is one of `table`. Throws when it cannot be used; then what was there before is to be removed. */
   put(table: string, row: Row): void {
+    // Of a key hardly anything is kept; of others, whole rows are.
+    if (table !== apiKeys.name) ownTexts(row);
     switch (table) {
       case apiKeys.name: this.putKey(row as ApiKeyRow); return;
       case sessions.name: this.#putSession(row as SessionRow); return;
@@ -237,13 +240,16 @@ export class View {
     this.removeKey(row.id);
     if (this.#keys.size >= keysMax) throw new Error(`more than ${keysMax} API keys; remove some`);
     const { previous } = row;
-    const entry: KeyEntry = { keyHash: row.keyHash, prefix: row.keyPrefix.slice(0, filterChars), previousHash: previous?.keyHash ?? '', previousPrefix: previous?.keyPrefix.slice(0, filterChars) ?? '' };
-    const principal = this.#principalOf(row, row.expiresAtMs ?? Infinity);
+    const entry: KeyEntry = {
+      keyHash: ownText(row.keyHash), prefix: row.keyPrefix.slice(0, filterChars), previousHash: ownText(previous?.keyHash ?? ''), previousPrefix: previous?.keyPrefix.slice(0, filterChars) ?? '',
+    };
+    const keyId = ownText(row.id);
+    const principal = this.#principalOf(row, keyId, row.expiresAtMs ?? Infinity);
     this.#keys.set(principal.keyId, entry);
     this.#principals.set(entry.keyHash, principal);
     this.#countPrefix(entry.prefix, 1);
     if (previous === null) return;
-    this.#principals.set(entry.previousHash, this.#principalOf(row, Math.min(previous.expiresAtMs, principal.expiresAtMs)));
+    this.#principals.set(entry.previousHash, this.#principalOf(row, keyId, Math.min(previous.expiresAtMs, principal.expiresAtMs)));
     this.#countPrefix(entry.previousPrefix, 1);
   }
 
@@ -266,21 +272,29 @@ export class View {
     this.#beginnings = [...new Set([...this.#prefixes.keys()].map((each) => (each.startsWith(generatedPrefix) ? generatedPrefix : each)))];
   }
 
-  #principalOf(row: ApiKeyRow, expiresAtMs: number): Principal {
+  #principalOf(row: ApiKeyRow, keyId: string, expiresAtMs: number): Principal {
     let scopes = this.#scopeSets.get(row.scopes);
     if (scopes === undefined) this.#scopeSets.set(row.scopes, scopes = new Set(row.scopes));
     const workspace = row.workspaceId === null ? null : this.#stateOf(row.workspaceId);
-    let organisationId = this.#ids.get(row.organisationId);
-    if (organisationId === undefined) this.#ids.set(organisationId = row.organisationId, organisationId);
     return Object.freeze({
-      keyId: row.id, organisationId, workspaceId: workspace === null ? '' : workspace.id, scopes, type: row.type, expiresAtMs, defaults: defaultsOf(row), workspace, token: null,
+      keyId, organisationId: this.#wordOf(row.organisationId), workspaceId: workspace === null ? '' : workspace.id, scopes, type: this.#wordOf(row.type), expiresAtMs, defaults: defaultsOf(row), workspace, token: null,
     });
+  }
+
+  #wordOf<T extends string>(text: T): T {
+    const known = this.#words.get(text);
+    // The very same text.
+    if (known !== undefined) return known as T;
+    const word = ownText(text);
+    this.#words.set(word, word);
+    return word as T;
   }
 
   #stateOf(workspaceId: string): WorkspaceState {
     let state = this.#states.get(workspaceId);
     if (state === undefined) {
-      this.#states.set(workspaceId, state = new WorkspaceState(workspaceId));
+      const id = ownText(workspaceId);
+      this.#states.set(id, state = new WorkspaceState(id));
       this.#changeWorkspace(workspaceId);
     }
     return state;
@@ -331,10 +345,10 @@ function defaultsOf({ defaults, type, creationMode }: ApiKeyRow): KeyDefaults | 
   const { config_id: config, provider, allow_config_override: allowsConfig } = defaults;
   if (config === null && provider === null && allowsConfig && !hasMetadata && !isOfMember) return null;
   return Object.freeze({
-    config: config ?? undefined,
-    provider: provider ?? undefined,
+    config: config === null ? undefined : ownText(config),
+    provider: provider === null ? undefined : ownText(provider),
     allowsConfig,
-    metadata: hasMetadata ? Object.freeze({ ...defaults.metadata }) : null,
+    metadata: hasMetadata ? Object.freeze(ownTexts({ ...defaults.metadata })) : null,
     isOfMember,
   });
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { once } from 'node:events';
 import { fakeHost } from '@gateway/plugin-sdk/testing';
 import type { Store } from '@gateway/plugin-sdk';
+import { collectAll } from '../../../core/server/idle-collector.js';
 import { Change } from '../../../core/storage/change.js';
 import { Repository } from '../../../core/storage/repository.js';
 import { apiKeys, type ApiKeyRow } from '../../../core/storage/tables/api-keys.js';
@@ -158,6 +160,24 @@ describe('snapshot', () => {
     assert.equal(snapshot.principalByKeyHash(hashOf('a')), undefined);
     assert.equal(snapshot.principalByKeyHash(hashOf('b'))?.keyId, 'b');
     unwatch();
+  });
+
+  it('keeps of a key what calls need, not the whole row that it was read from', async () => {
+    const { repository, snapshot } = await setUp();
+    const count = 1_000;
+    const scopes = Array.from({ length: 150 }, (_, index) => `some_resource.action_${index}`);
+    const rows = Array.from({ length: count }, (_, index) => keyRow('a', { id: `key-with-a-long-id-${index}`, keyHash: index.toString(16).padStart(64, '0'), scopes }));
+    await putRows(repository, apiKeys, ...rows);
+    // What the first reading makes once, and the store itself, stand on both sides.
+    const heapUsed = async (): Promise<number> => {
+      await promisify(collectAll)();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = await heapUsed();
+    await snapshot.refreshIfMoved();
+    const bytes = (await heapUsed() - before) / count;
+    assert.ok(snapshot.principalByKeyHash('0'.repeat(64)) !== undefined);
+    assert.ok(bytes < 2_000, `${bytes} bytes for each key`);
   });
 
   it('does without a row that is damaged, tells of it, and takes over all others, at the first reading and later', async () => {
