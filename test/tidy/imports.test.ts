@@ -36,7 +36,7 @@ const socketModules = ['net', 'tls', 'http', 'https', 'http2', 'dgram', 'dns', '
 /** What these modules have that opens nothing. */
 const plainNames: Readonly<Record<string, readonly string[] | undefined>> = { net: ['isIP', 'isIPv4', 'isIPv6', 'BlockList'], http: ['STATUS_CODES'], inspector: ['Session'] };
 /** Libraries of the product that open no socket by themselves. A new one is added here after someone looked. */
-const quietLibraries = ['@gateway/plugin-sdk', '@pydantic/genai-prices', '@smithy/eventstream-codec', '@smithy/signature-v4', 'ajv', 'ajv-formats', 'eld', 'eventsource-parser', 'find-my-way', 'gpt-tokenizer', 'jose', 'jsonc-parser', 'libphonenumber-js', 'lmdb', 'lru-cache', 'msgpackr', 'mustache', 'openid-client', 'piscina', 're2js', 'yaml'];
+const quietLibraries = ['@gateway/plugin-sdk', '@opentelemetry/api', '@opentelemetry/otlp-transformer', '@opentelemetry/resources', '@opentelemetry/sdk-metrics', '@opentelemetry/sdk-trace', '@pydantic/genai-prices', '@smithy/eventstream-codec', '@smithy/signature-v4', 'ajv', 'ajv-formats', 'eld', 'eventsource-parser', 'find-my-way', 'gpt-tokenizer', 'jose', 'jsonc-parser', 'libphonenumber-js', 'lmdb', 'lru-cache', 'msgpackr', 'mustache', 'openid-client', 'piscina', 'prom-client', 're2js', 'yaml'];
 
 const product = sources.filter(({ path }) => !path.startsWith('test/') && !path.startsWith('bench/') && !isTest(path));
 const imports = sources.flatMap(importsOf);
