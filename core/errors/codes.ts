@@ -116,6 +116,7 @@ export const errorCodes = {
   // Gateway
   PLUGIN_FAILED: { status: 500, source: 'plugin', retryable: true, type: 'plugin_error', message: 'plugin {plugin} failed: {reason}' },
   PLUGIN_INVALID: { status: 500, source: 'plugin', retryable: false, type: 'plugin_error', message: 'plugin {plugin}: {reason}' },
+  LEDGER_UNWRITTEN: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'what the call may spend could not be written down: {reason}; try again' },
   SHUTTING_DOWN: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'the gateway is shutting down; send the request again' },
   BODY_NO_ROOM: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'no room for a request body of {bytes} bytes: other calls hold too much of {maximum} bytes; try again' },
   OVERLOADED: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'too many open requests ({maximum}); try again' },

@@ -1,0 +1,46 @@
+// How a journal of spending lies in its file: frames of entries, one frame for each write. A frame is whole when its checksum says so, and what lies
+// behind the last whole one counts as never written. All numbers are little-endian.
+//
+//   frame    u32 bytes of its entries, u32 CRC-32 of them, entries
+//   define   u8 1, u8 unit, u32 number, u16 bytes, UTF-8: the counter that entries of this file name by this number
+//   open     u8 2, u8 0, f64 time, id, charges: what a call has reserved
+//   settle   u8 3, u8 flags, f64 time, id, charges: what it used, in place of everything that it had reserved
+//   end      u8 4, u8 isLast: nothing follows in this file; last: nor in another one of this thread
+//   id       u8 bytes, Latin-1
+//   charges  u16 how many; of each u32 number of the counter, f64 beginning of the period, f64 amount
+
+/** Micro-cents, tokens, calls. */
+export const spendUnits = ['cost', 'tokens', 'requests'] as const;
+export type SpendUnit = (typeof spendUnits)[number];
+
+export const frameHeadBytes = 8;
+export const chargeBytes = 20;
+export const entryKind = Object.freeze({ define: 1, open: 2, settle: 3, end: 4 });
+/** Of a settlement: nobody told what was used. */
+export const estimatedFlag = 1;
+
+/** Of one counter's name. */
+export const counterKeyBytesMax = 1_024;
+export const callIdBytesMax = 64;
+/** One write; what says it is longer is damage. */
+export const frameBytesMax = 16 * 1024 * 1024;
+
+export const journalFolder = 'spend';
+const suffix = '.journal';
+
+/** `process` is the name of the process, without a slash; files of a thread follow each other by `sequence`. */
+export const journalName = (process: string, thread: number, sequence: number): string => `${process}.${thread}.${sequence}${suffix}`;
+
+export interface JournalPlace {
+  readonly process: string;
+  readonly thread: number;
+  readonly sequence: number;
+}
+
+/** Undefined: it is not the name of a journal. */
+export function journalPlaceOf(name: string): JournalPlace | undefined {
+  const match = /^(.+)\.(\d{1,4})\.(\d{1,9})\.journal$/.exec(name);
+  if (match === null) return undefined;
+  const [, process = '', thread, sequence] = match;
+  return { process, thread: Number(thread), sequence: Number(sequence) };
+}
