@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endpointNames, ParameterError } from '@gateway/plugin-sdk';
+import { endpointNames, ParameterError, requestTypeOf, requestTypes } from '@gateway/plugin-sdk';
 import { conformGuardrail, fakeCheckInput, fakeExchange, fakeHost } from '@gateway/plugin-sdk/testing';
-import { requestTypeOf, requestTypes } from '../common/request/request-type.js';
 import plugin from './plugin.js';
 
 conformGuardrail(plugin, {

@@ -1,7 +1,6 @@
-import { defineGuardrail, ParameterError } from '@gateway/plugin-sdk';
+import { defineGuardrail, ParameterError, requestTypeOf, requestTypes } from '@gateway/plugin-sdk';
 import { anyValue } from '../common/request/any-value.js';
 import { readNames, refuseOverlap } from '../common/request/names.js';
-import { requestTypeOf, requestTypes } from '../common/request/request-type.js';
 import { verdictOf } from '../common/request/verdict.js';
 
 export default defineGuardrail({

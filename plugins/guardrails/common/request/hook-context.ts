@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { isObject, requestPieces, type CheckInput, type Host, type Json, type OutboundResponse, type TextPiece } from '@gateway/plugin-sdk';
-import { requestTypeOf } from './request-type.js';
+import { isObject, requestPieces, requestTypeOf, type CheckInput, type Host, type Json, type OutboundResponse, type TextPiece } from '@gateway/plugin-sdk';
 
 /** The context of a call, for a service: the bodies, never a header or a credential. */
 export function hookContext(input: CheckInput): Json {

@@ -1,5 +1,4 @@
-import { ParameterError, type Exchange } from '@gateway/plugin-sdk';
-import { requestTypeOf, type RequestType } from './request-type.js';
+import { ParameterError, requestTypeOf, type Exchange, type RequestType } from '@gateway/plugin-sdk';
 
 /** Names of models; a name that ends in `*` stands for all that begin so. */
 export interface ModelNames {

@@ -1,4 +1,4 @@
-import type { EndpointName, Exchange } from '@gateway/plugin-sdk';
+import type { EndpointName } from './shared.js';
 
 /** What users call the kinds of requests: the names of the reference gateway, and ours for what it has no name for. */
 export const requestTypes = [
@@ -17,7 +17,7 @@ const fixed: Readonly<Partial<Record<EndpointName, RequestType>>> = {
 };
 
 /** From what the call does, never from what the caller says about it. */
-export function requestTypeOf({ endpoint, request: { method, path } }: Pick<Exchange, 'endpoint' | 'request'>): RequestType {
+export function requestTypeOf({ endpoint, request: { method, path } }: { readonly endpoint: EndpointName; readonly request: { readonly method: string; readonly path: string } }): RequestType {
   const known = fixed[endpoint];
   if (known !== undefined) return known;
   switch (endpoint) {
