@@ -10,6 +10,7 @@ import { configs, type ConfigRow } from '../storage/tables/configs.js';
 import { guardrails, type GuardrailRow } from '../storage/tables/guardrails.js';
 import { integrations, type IntegrationRow } from '../storage/tables/integrations.js';
 import { organisations, type OrganisationRow } from '../storage/tables/organisations.js';
+import { ratePolicies, usagePolicies } from '../storage/tables/policies.js';
 import { providers, type ProviderRow } from '../storage/tables/providers.js';
 import { secretReferences, type SecretReferenceRow } from '../storage/tables/secret-references.js';
 import { sessions, type SessionRow } from '../storage/tables/sessions.js';
@@ -20,6 +21,8 @@ import { configOf, guardrailOf, integrationOf, providerOf, type StoredConfig, ty
 import { SecretValue, StoredReference } from './stored-reference.js';
 import { defaultGuardrails, type WorkspaceGuardrails } from './workspace-guardrails.js';
 import { promptTables, StoredPrompts } from './stored-prompts.js';
+import type { RatePolicy, UsagePolicy } from './policy.js';
+import { policyTables, StoredPolicies } from './workspace-policies.js';
 import { rulesOf, WorkspaceState } from './workspace-state.js';
 
 /** Keys held in memory; about 1,000 bytes each. */
@@ -32,7 +35,7 @@ export const filterChars = 4;
 const generatedPrefix = 'gw_';
 
 /** The tables whose rows calls read. */
-export const projectedTables: readonly Table[] = [organisations, workspaces, secretReferences, integrations, providers, guardrails, configs, apiKeys, sessions, ...promptTables];
+export const projectedTables: readonly Table[] = [organisations, workspaces, secretReferences, integrations, providers, guardrails, configs, ...policyTables, apiKeys, sessions, ...promptTables];
 
 /** Of all views of a thread, so that no two states have the same number. */
 let epochs = 0;
@@ -74,6 +77,7 @@ export class View {
   readonly #providers = new Named<StoredProvider>();
   readonly #configs = new Named<StoredConfig>();
   readonly #guardrails = new Named<StoredGuardrail>();
+  readonly #policies = new StoredPolicies();
   /** Looked at by calls of prompts alone. */
   readonly prompts = new StoredPrompts();
   #epoch = epochs;
@@ -189,6 +193,7 @@ export class View {
       case providers.name: this.#providers.put(providerOf(row as ProviderRow), (row as ProviderRow).status !== 'archived'); break;
       case guardrails.name: this.#guardrails.put(guardrailOf(row as GuardrailRow, this.#sealerFor(table)), true); break;
       case configs.name: this.#configs.put(configOf(row as ConfigRow, this.#sealerFor(table)), true); break;
+      case usagePolicies.name: case ratePolicies.name: this.#changePolicies(this.#policies.put(table, row)); return;
       default: this.prompts.put(table, row); return;
     }
     this.#changed(table);
@@ -205,6 +210,7 @@ export class View {
       case providers.name: this.#providers.remove(id); break;
       case guardrails.name: this.#guardrails.remove(id); break;
       case configs.name: this.#configs.remove(id); break;
+      case usagePolicies.name: case ratePolicies.name: this.#changePolicies(this.#policies.remove(id)); return;
       default: this.prompts.remove(table, id); return;
     }
     this.#changed(table);
@@ -325,7 +331,19 @@ export class View {
   #changeWorkspace(id: string): void {
     const row = this.#workspaces.get(id);
     const state = this.#states.get(id);
-    if (state !== undefined) state.rules = rulesOf(row, row === undefined ? undefined : this.#organisations.get(row.organisationId));
+    if (state === undefined) return;
+    state.rules = rulesOf(row, row === undefined ? undefined : this.#organisations.get(row.organisationId));
+    state.policies = this.#policies.of(row);
+  }
+
+  #changePolicies(changed: readonly (UsagePolicy | RatePolicy)[]): void {
+    for (const { organisationId, workspaceId } of changed) {
+      const states = workspaceId === null ? this.#states.values() : [this.#states.get(workspaceId)];
+      for (const state of states) {
+        const row = state === undefined ? undefined : this.#workspaces.get(state.id);
+        if (state !== undefined && row !== undefined && row.organisationId === organisationId) state.policies = this.#policies.of(row);
+      }
+    }
   }
 
   #changeOrganisation(id: string): void {

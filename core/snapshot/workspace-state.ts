@@ -3,10 +3,13 @@
 
 import type { OrganisationRow } from '../storage/tables/organisations.js';
 import type { WorkspaceRow } from '../storage/tables/workspaces.js';
+import type { WorkspacePolicies } from './workspace-policies.js';
 
 export class WorkspaceState {
   /** Rules that calls have to look at; null: none. */
   rules: WorkspaceRules | null = unknownWorkspace;
+  /** Null: no policy binds its calls. */
+  policies: WorkspacePolicies | null = null;
 
   constructor(readonly id: string) {}
 }

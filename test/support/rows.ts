@@ -4,6 +4,7 @@ import { Change } from '../../core/storage/change.js';
 import type { Row, Table } from '../../core/storage/define-table.js';
 import type { Repository } from '../../core/storage/repository.js';
 import type { ApiKeyRow } from '../../core/storage/tables/api-keys.js';
+import type { RatePolicyRow, UsagePolicyRow } from '../../core/storage/tables/policies.js';
 import type { UserRow } from '../../core/storage/tables/users.js';
 import { memberId, type WorkspaceMemberRow } from '../../core/storage/tables/workspace-members.js';
 
@@ -43,3 +44,8 @@ export const userRow = (id: string, changes: Partial<UserRow> = {}): UserRow =>
 
 export const memberRow = (workspaceId: string, userId: string, role: WorkspaceMemberRow['role'], changes: Partial<WorkspaceMemberRow> = {}): WorkspaceMemberRow =>
   ({ id: memberId(workspaceId, userId), organisationId: 'o', workspaceId, userId, role, origin: 'direct', createdAtMs: 1, updatedAtMs: 1, ...changes });
+
+const policyRow = { organisationId: 'o', workspaceId: 'w', name: null, description: null, conditions: [], groupBy: [], status: 'active', createdAtMs: 1, updatedAtMs: 1 } as const;
+export const usagePolicyRow = (id: string, changes: Partial<UsagePolicyRow> = {}): UsagePolicyRow =>
+  ({ ...policyRow, id, type: 'cost', creditLimit: 1, alertThreshold: null, periodicReset: null, periodicResetDays: null, firstResetAtMs: null, ...changes });
+export const ratePolicyRow = (id: string, changes: Partial<RatePolicyRow> = {}): RatePolicyRow => ({ ...policyRow, id, target: 'llm', type: 'requests', unit: 'rpm', value: 1, ...changes });

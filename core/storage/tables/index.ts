@@ -14,6 +14,7 @@ import { invites } from './invites.js';
 import { jobStates } from './job-states.js';
 import { organisations } from './organisations.js';
 import { partialVersions, promptCollections, promptLabels, promptPartials, prompts, promptVersions } from './prompts.js';
+import { ratePolicies, usagePolicies } from './policies.js';
 import { providers } from './providers.js';
 import { scimGroups } from './scim-groups.js';
 import { scimMappings } from './scim-mappings.js';
@@ -50,4 +51,6 @@ export const tables: readonly Table[] = [
   declarations,
   secretReferences,
   formerUsers,
+  usagePolicies,
+  ratePolicies,
 ];
