@@ -8,6 +8,7 @@ import { fail } from '../errors/gateway-error.js';
 import { guardSignal } from '../errors/guard-signal.js';
 import type { ClientBody } from './client-body.js';
 import type { EndpointDefinition } from './endpoint.js';
+import type { DecisionLog } from './decision-log.js';
 import type { HookLog } from './hook-log.js';
 import type { RequestHead } from './request-head.js';
 import type { Responder } from './responder.js';
@@ -104,6 +105,10 @@ export class Exchange implements PluginExchange {
   isRefused = false;
   isFinished = false;
   attempts = 0;
+  /** Targets that were tried before the present one. */
+  targetIndex = 0;
+  /** Calls to the present target beyond the first. */
+  retries = 0;
   provider = '';
   /** Slug of the stored provider that the body named before its model; empty when it did not. */
   modelSlug = '';
@@ -122,6 +127,8 @@ export class Exchange implements PluginExchange {
   references: ReadonlyMap<string, Json> | null = null;
   /** Null while no hook has run. */
   hooks: HookLog | null = null;
+  /** Null while there is nothing to say. */
+  decisions: DecisionLog | null = null;
   cacheStatus = 'DISABLED';
   status = 0;
   errorCode = '';
@@ -130,6 +137,12 @@ export class Exchange implements PluginExchange {
   requestBytes = 0;
   /** Milliseconds spent waiting for upstream heads, all attempts together. */
   upstreamMs = 0;
+  /** US cents; -1 while nobody has priced the call. */
+  cost = -1;
+  /** US cents that an answer out of a cache would have cost. */
+  saved = 0;
+  /** The cost goes by a price of the model. */
+  isPriced = false;
   /** On the monotonic clock; 0 until the answer begins. */
   firstByteAt = 0;
 

@@ -6,5 +6,10 @@ export interface Usage {
   readonly outputTokens: number;
   readonly totalTokens: number;
   readonly cachedTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly inputAudioTokens: number;
+  readonly inputImageTokens: number;
   readonly reasoningTokens: number;
+  readonly outputAudioTokens: number;
+  readonly outputImageTokens: number;
 }

@@ -3,7 +3,7 @@
 import type { EndpointName, LogRecord } from '@gateway/plugin-sdk';
 import { DictionaryReader, inline } from './dictionary.js';
 import { readHex, readUuid } from './id-bytes.js';
-import { at, endings, flag, idForm, tag } from './record-layout.js';
+import { at, endings, flag, idForm, more, tag } from './record-layout.js';
 import { RingReader, type RingMemory } from './ring.js';
 import { behindText, readText, tagOf } from './text.js';
 
@@ -42,10 +42,12 @@ export class RecordReader {
   }
 
   #recordAt(start: number): LogRecord {
-    const { words, doubles } = this.#memory;
+    const { words, doubles, shorts } = this.#memory;
     const word = start >> 2;
     const double = start >> 3;
+    const short = start >> 1;
     const flags = words[word + at.flags / 4] ?? 0;
+    const hasMore = (flags & flag.hasMore) !== 0;
     const number = (offset: number): number => doubles[double + offset / 8] ?? 0;
     this.#dictionary.turnTo(words[word + at.generation / 4] ?? 0);
     this.#readTexts(start);
@@ -71,7 +73,7 @@ export class RecordReader {
       ended: endings[(flags >> flag.endedShift) & 3] ?? 'complete',
       errorCode: this.#repeated(start + at.errorCode, tag.errorCode),
       isStream: (flags & flag.isStream) !== 0,
-      attempts: words[word + at.attempts / 4] ?? 0,
+      attempts: shorts[short + at.attempts / 2] ?? 0,
       cacheStatus: this.#repeated(start + at.cacheStatus, tag.cacheStatus),
       finishReason: this.#repeated(start + at.finishReason, tag.finishReason),
       inputTokens: number(at.inputTokens),
@@ -93,18 +95,18 @@ export class RecordReader {
       promptSlug: this.#text(tag.promptSlug),
       promptId: this.#text(tag.promptId),
       promptVersionId: this.#text(tag.promptVersionId),
-      isFinal: true,
-      targetIndex: 0,
-      retries: 0,
-      cacheWriteTokens: -1,
-      inputAudioTokens: -1,
-      inputImageTokens: -1,
-      outputAudioTokens: -1,
-      outputImageTokens: -1,
+      isFinal: (flags & flag.isLeft) === 0,
+      targetIndex: shorts[short + at.targetIndex / 2] ?? 0,
+      retries: shorts[short + at.retries / 2] ?? 0,
+      cacheWriteTokens: hasMore ? number(more.cacheWriteTokens) : -1,
+      inputAudioTokens: hasMore ? number(more.inputAudioTokens) : -1,
+      inputImageTokens: hasMore ? number(more.inputImageTokens) : -1,
+      outputAudioTokens: hasMore ? number(more.outputAudioTokens) : -1,
+      outputImageTokens: hasMore ? number(more.outputImageTokens) : -1,
       cost: number(at.price),
-      saved: 0,
-      isPriced: false,
-      decision: '',
+      saved: hasMore ? number(more.saved) : 0,
+      isPriced: (flags & flag.isPriced) !== 0,
+      decision: this.#text(tag.decision),
       bodies: null,
       source: 'call',
     };

@@ -4,17 +4,19 @@
 // have are cut here roughly, and exactly where they are read.
 
 import type { Exchange, ExchangePrincipal, StoredPromptName } from '../exchange/exchange.js';
+import type { LeftTarget } from '../exchange/left-target.js';
 import type { Usage } from '../exchange/usage.js';
 import type { Admission } from '../telemetry/admission.js';
 import type { FaultReport } from '../telemetry/fault-report.js';
 import { recordBytesMax, refusedBytesMax } from '../telemetry/record-limits.js';
 import { DictionaryWriter, inline } from './dictionary.js';
 import { packHex, packUuid } from './id-bytes.js';
-import { at, fixedBytes, flag, idForm, recordFormat, tag } from './record-layout.js';
+import { at, fixedBytes, flag, idForm, more, moreBytes, recordFormat, tag } from './record-layout.js';
 import { RingWriter, type RingMemory } from './ring.js';
 import { textBytesMax, writeText } from './text.js';
 
 const formatWord = (fixedBytes << 16) | recordFormat;
+const formatWordWithMore = ((fixedBytes + moreBytes) << 16) | recordFormat;
 /** Texts without a place in the dictionary in one record at the most: all that have a tag. */
 const textsMax = Object.keys(tag).length;
 
@@ -67,37 +69,38 @@ export class RecordWriter {
     this.#options = options;
   }
 
-  /** `usage`: what the answer said about itself; null when there was none. */
-  write(exchange: Exchange, usage: Usage | null): void {
+  /** `usage`: what the answer said about itself; null when there was none. `left`: the record is of this target of it; null: of the whole, as it ended. */
+  write(exchange: Exchange, usage: Usage | null, left: LeftTarget | null = null): void {
     const { principal } = exchange;
     const isRefused = principal.keyId === '';
     if (isRefused && !this.#options.admission.takes(exchange.errorCode)) return;
-    const tookMs = performance.now() - exchange.startedAt;
+    const tookMs = left === null ? performance.now() - exchange.startedAt : left.tookMs;
     const { head } = exchange;
     const asked = exchange.parsed === undefined ? exchange.model : exchange.parsed.model;
     const model = usage !== null && usage.model !== '' ? usage.model : typeof asked === 'string' ? asked : '';
-    const hookResults = exchange.hooks === null ? '' : exchange.hooks.logged();
+    const hookResults = left !== null ? left.hookResults : exchange.hooks === null ? '' : exchange.hooks.logged();
+    const hasMore = exchange.saved !== 0 || (usage !== null && countsMore(usage));
     const limits = recordBytesMax;
 
     if (this.#dictionary.isFull && this.#ring.isEmpty()) this.#clearDictionary();
     this.#count = 0;
-    this.#bytesMax = fixedBytes;
+    this.#bytesMax = hasMore ? fixedBytes + moreBytes : fixedBytes;
     if (principal !== this.#principal) this.#changePrincipal(principal);
     this.#again(this.#organisationId, tag.organisationId);
     this.#again(this.#workspaceId, tag.workspaceId);
     this.#again(this.#keyId, tag.keyId);
     this.#repeated(this.#endpoint, exchange.route.name, tag.endpoint);
     this.#repeated(this.#method, this.#cut(head.method, limits.method, isRefused), tag.method);
-    this.#repeated(this.#provider, this.#cut(exchange.provider, limits.provider, isRefused), tag.provider);
+    this.#repeated(this.#provider, this.#cut(left === null ? exchange.provider : left.provider, limits.provider, isRefused), tag.provider);
     this.#repeated(this.#model, this.#cut(model, limits.model, isRefused), tag.model);
-    this.#repeated(this.#targetPath, this.#cut(exchange.targetPath, limits.targetPath, isRefused), tag.targetPath);
-    this.#repeated(this.#errorCode, exchange.errorCode, tag.errorCode);
+    this.#repeated(this.#targetPath, this.#cut(left === null ? exchange.targetPath : left.targetPath, limits.targetPath, isRefused), tag.targetPath);
+    this.#repeated(this.#errorCode, left === null ? exchange.errorCode : left.errorCode, tag.errorCode);
     this.#repeated(this.#cacheStatus, exchange.cacheStatus, tag.cacheStatus);
     this.#repeated(this.#finishReason, usage === null ? '' : this.#cut(usage.finishReason, limits.finishReason, isRefused), tag.finishReason);
     const config = exchange.storedConfig;
     this.#repeated(this.#configId, config === null ? '' : config.id, tag.configId);
     this.#repeated(this.#configVersionId, config === null ? '' : config.versionId, tag.configVersionId);
-    this.#repeated(this.#providerSlug, exchange.providerSlug, tag.providerSlug);
+    this.#repeated(this.#providerSlug, left === null ? exchange.providerSlug : left.providerSlug, tag.providerSlug);
     const { prompt } = exchange;
     if (prompt !== null) this.#prompt(prompt);
     if (head.spanName !== undefined) this.#text(this.#cut(head.spanName, limits.spanName, isRefused), tag.spanName);
@@ -105,9 +108,10 @@ export class RecordWriter {
     const metadata = exchange.metadataText;
     if (metadata !== undefined) this.#text(this.#cut(metadata, limits.metadata, isRefused), tag.metadata);
     if (hookResults !== '') this.#text(this.#cut(hookResults, limits.hookResults, isRefused), tag.hookResults);
+    if (left === null && exchange.decisions !== null) this.#text(this.#cut(exchange.decisions.logged(), limits.decision, isRefused), tag.decision);
     const traceId = this.#cut(exchange.traceId, limits.traceId, isRefused);
-    const spanId = this.#cut(exchange.spanId, limits.spanId, isRefused);
-    const parentSpanId = this.#cut(exchange.parentSpanId, limits.parentSpanId, isRefused);
+    const spanId = this.#cut(left === null ? exchange.spanId : left.spanId, limits.spanId, isRefused);
+    const parentSpanId = this.#cut(left === null ? exchange.parentSpanId : exchange.spanId, limits.parentSpanId, isRefused);
     // Most go out as bytes; as texts they have to have room.
     const bytesMax = this.#bytesMax + textBytesMax(traceId) + textBytesMax(spanId) + textBytesMax(parentSpanId);
 
@@ -118,13 +122,17 @@ export class RecordWriter {
     }
     const { bytes, words, doubles, shorts } = this.#memory;
     const word = start >> 2;
-    words[word + at.id / 4] = exchange.idWord0;
-    words[word + at.id / 4 + 1] = exchange.idWord1;
-    words[word + at.id / 4 + 2] = exchange.idWord2;
-    words[word + at.id / 4 + 3] = exchange.idWord3;
+    if (left === null) {
+      words[word + at.id / 4] = exchange.idWord0;
+      words[word + at.id / 4 + 1] = exchange.idWord1;
+      words[word + at.id / 4 + 2] = exchange.idWord2;
+      words[word + at.id / 4 + 3] = exchange.idWord3;
+    } else {
+      packUuid(bytes, start + at.id, left.id);
+    }
     let forms = idForm.uuid << flag.idShift;
-    forms |= (traceId === exchange.id ? idForm.same : this.#id(traceId, start + at.traceId, tag.traceId)) << flag.traceIdShift;
-    if (exchange.hasOwnSpan) {
+    forms |= (left === null && traceId === exchange.id ? idForm.same : this.#id(traceId, start + at.traceId, tag.traceId)) << flag.traceIdShift;
+    if (left === null && exchange.hasOwnSpan) {
       words[word + at.spanId / 4] = exchange.spanWord0;
       words[word + at.spanId / 4 + 1] = exchange.spanWord1;
       forms |= idForm.hex << flag.spanIdShift;
@@ -132,25 +140,31 @@ export class RecordWriter {
       forms |= this.#span(spanId, start + at.spanId, tag.spanId) << flag.spanIdShift;
     }
     forms |= this.#span(parentSpanId, start + at.parentSpanId, tag.parentSpanId) << flag.parentSpanIdShift;
-    words[word + at.format / 4] = formatWord;
-    words[word + at.flags / 4] = (exchange.isStream ? flag.isStream : 0) | (endingNumber(exchange.ending) << flag.endedShift) | forms;
-    words[word + at.status / 4] = exchange.status;
-    words[word + at.attempts / 4] = exchange.attempts;
+    words[word + at.format / 4] = hasMore ? formatWordWithMore : formatWord;
+    forms |= (exchange.isStream ? flag.isStream : 0) | (hasMore ? flag.hasMore : 0);
+    if (left === null) forms |= (endingNumber(exchange.ending) << flag.endedShift) | (exchange.isPriced ? flag.isPriced : 0);
+    else forms |= (endingNumber(left.ending) << flag.endedShift) | flag.isLeft;
+    words[word + at.flags / 4] = forms;
+    words[word + at.status / 4] = left === null ? exchange.status : left.status;
     words[word + at.generation / 4] = this.#dictionary.generation;
     const double = start >> 3;
-    doubles[double + at.startedAtMs / 8] = exchange.startedAtMs;
-    doubles[double + at.firstByteMs / 8] = exchange.firstByteAt === 0 ? -1 : exchange.firstByteAt - exchange.startedAt;
+    doubles[double + at.startedAtMs / 8] = left === null ? exchange.startedAtMs : exchange.startedAtMs + (left.startedAt - exchange.startedAt);
+    doubles[double + at.firstByteMs / 8] = left !== null || exchange.firstByteAt === 0 ? -1 : exchange.firstByteAt - exchange.startedAt;
     doubles[double + at.tookMs / 8] = tookMs;
-    doubles[double + at.upstreamMs / 8] = exchange.upstreamMs;
+    doubles[double + at.upstreamMs / 8] = left === null ? exchange.upstreamMs : left.upstreamMs;
     doubles[double + at.inputTokens / 8] = usage === null ? -1 : usage.inputTokens;
     doubles[double + at.outputTokens / 8] = usage === null ? -1 : usage.outputTokens;
     doubles[double + at.totalTokens / 8] = usage === null ? -1 : usage.totalTokens;
     doubles[double + at.cachedTokens / 8] = usage === null ? -1 : usage.cachedTokens;
     doubles[double + at.reasoningTokens / 8] = usage === null ? -1 : usage.reasoningTokens;
     doubles[double + at.requestBytes / 8] = exchange.requestBytes;
-    doubles[double + at.responseBytes / 8] = exchange.responder.bytesSent;
-    doubles[double + at.price / 8] = -1;
+    doubles[double + at.responseBytes / 8] = left === null ? exchange.responder.bytesSent : 0;
+    doubles[double + at.price / 8] = left === null ? exchange.cost : -1;
+    if (hasMore) this.#writeMore(double, usage, left === null ? exchange.saved : 0);
     const short = start >> 1;
+    shorts[short + at.attempts / 2] = left === null ? exchange.attempts : left.attempts;
+    shorts[short + at.targetIndex / 2] = left === null ? exchange.targetIndex : left.targetIndex;
+    shorts[short + at.retries / 2] = left === null ? exchange.retries : left.retries;
     shorts[short + at.organisationId / 2] = this.#organisationId.number;
     shorts[short + at.workspaceId / 2] = this.#workspaceId.number;
     shorts[short + at.keyId / 2] = this.#keyId.number;
@@ -166,13 +180,23 @@ export class RecordWriter {
     shorts[short + at.configVersionId / 2] = this.#configVersionId.number;
     shorts[short + at.providerSlug / 2] = this.#providerSlug.number;
     shorts[short + at.textCount / 2] = this.#count;
-    let end = start + fixedBytes;
+    let end = start + (hasMore ? fixedBytes + moreBytes : fixedBytes);
     for (let index = 0; index < this.#count; index += 1) {
       end = writeText(bytes, words, end, this.#tags[index] as number, this.#texts[index] as string);
       // Nothing of the call is kept.
       this.#texts[index] = '';
     }
     this.#ring.end(end - start);
+  }
+
+  #writeMore(double: number, usage: Usage | null, saved: number): void {
+    const { doubles } = this.#memory;
+    doubles[double + more.cacheWriteTokens / 8] = usage === null ? -1 : usage.cacheWriteTokens;
+    doubles[double + more.inputAudioTokens / 8] = usage === null ? -1 : usage.inputAudioTokens;
+    doubles[double + more.inputImageTokens / 8] = usage === null ? -1 : usage.inputImageTokens;
+    doubles[double + more.outputAudioTokens / 8] = usage === null ? -1 : usage.outputAudioTokens;
+    doubles[double + more.outputImageTokens / 8] = usage === null ? -1 : usage.outputImageTokens;
+    doubles[double + more.saved / 8] = saved;
   }
 
   /** No record will follow. */
@@ -260,4 +284,7 @@ export class RecordWriter {
   }
 }
 
+/** Kinds of tokens that few answers have. */
+const countsMore = (usage: Usage): boolean =>
+  usage.cacheWriteTokens !== -1 || usage.inputAudioTokens !== -1 || usage.inputImageTokens !== -1 || usage.outputAudioTokens !== -1 || usage.outputImageTokens !== -1;
 const endingNumber = (ending: Exchange['ending']): number => (ending === 'complete' ? 0 : ending === 'client' ? 1 : ending === 'upstream' ? 2 : 3);

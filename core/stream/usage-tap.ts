@@ -80,7 +80,12 @@ export class UsageTap {
       outputTokens: counts.output,
       totalTokens: counts.total === -1 && counts.input !== -1 && counts.output !== -1 ? counts.input + counts.besideInput + counts.output : counts.total,
       cachedTokens: counts.cached,
+      cacheWriteTokens: -1,
+      inputAudioTokens: -1,
+      inputImageTokens: -1,
       reasoningTokens: counts.reasoning,
+      outputAudioTokens: -1,
+      outputImageTokens: -1,
     };
   }
 

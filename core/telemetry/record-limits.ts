@@ -7,7 +7,7 @@ import type { LogRecord } from '@gateway/plugin-sdk';
 /** Most bytes of UTF-8 of each text. Numbers, and words of our own, are as long as they are. */
 export const recordBytesMax = {
   traceId: 256, spanId: 256, parentSpanId: 256, spanName: 1024, method: 32, path: 2048, provider: 128, model: 512, targetPath: 1024, finishReason: 128,
-  metadata: 16_384, hookResults: 65_536,
+  metadata: 16_384, hookResults: 65_536, decision: 32_768,
 } as const satisfies Partial<Record<keyof LogRecord, number>>;
 /** The same for each text of a caller whom no key names. */
 export const refusedBytesMax = 256;
@@ -25,7 +25,7 @@ const fixedBytes = 512;
 /** An estimate from above for text of one byte a character, which heads are; records of several threads and queues are weighed alike. */
 export function bytesOfRecord(record: LogRecord): number {
   return fixedBytes + record.traceId.length + record.spanId.length + record.parentSpanId.length + record.spanName.length + record.path.length
-    + record.model.length + record.targetPath.length + record.metadata.length * 2 + record.hookResults.length * 2;
+    + record.model.length + record.targetPath.length + record.metadata.length * 2 + (record.hookResults.length + record.decision.length) * 2;
 }
 
 /** The record itself where all of it has room, as nearly always. */
@@ -46,10 +46,11 @@ export function limitRecord(record: LogRecord, isRefused: boolean): LogRecord {
 }
 
 /** Short enough whatever its characters are, as nearly every record is. Written out, because a loop over names is several times slower. */
-const isShort = ({ traceId, spanId, parentSpanId, spanName, method, path, provider, model, targetPath, finishReason, metadata, hookResults }: LogRecord): boolean =>
+const isShort = ({ traceId, spanId, parentSpanId, spanName, method, path, provider, model, targetPath, finishReason, metadata, hookResults, decision }: LogRecord): boolean =>
   traceId.length <= shortChars && spanId.length <= shortChars && parentSpanId.length <= shortChars && spanName.length <= shortChars && path.length <= shortChars
   && provider.length <= wordChars && model.length <= shortChars && targetPath.length <= shortChars && finishReason.length <= wordChars && method.length <= 10
-  && metadata.length <= 4096 && hookResults.length <= 4096;
+  && metadata.length <= 4096 && hookResults.length <= 4096
+  && decision.length <= 4096;
 
 /** At most `maximum` bytes of UTF-8, whole characters, with a mark at the end when something is missing; never a view of the longer text. */
 function cutText(text: string, maximum: number): string {

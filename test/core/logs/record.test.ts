@@ -5,6 +5,7 @@ import type { LogRecord } from '@gateway/plugin-sdk';
 import { sampleLogRecord } from '@gateway/plugin-sdk/testing';
 import type { Exchange } from '../../../core/exchange/exchange.js';
 import { HookLog } from '../../../core/exchange/hook-log.js';
+import type { LeftTarget } from '../../../core/exchange/left-target.js';
 import type { Usage } from '../../../core/exchange/usage.js';
 import { entriesMax } from '../../../core/logs/dictionary.js';
 import { RecordReader } from '../../../core/logs/record-reader.js';
@@ -46,9 +47,9 @@ function ended(record: LogRecord): [Exchange, Usage] {
     status: record.status, ending: record.ended, errorCode: record.errorCode, isStream: record.isStream, cacheStatus: record.cacheStatus,
     requestBytes: record.requestBytes, upstreamMs: record.upstreamMs, startedAt: 1, startedAtMs: record.startedAtMs,
     firstByteAt: record.firstByteMs === -1 ? 0 : 1 + record.firstByteMs,
+    targetIndex: record.targetIndex, retries: record.retries, cost: record.cost, saved: record.saved, isPriced: record.isPriced, decisions: record.decision === '' ? null : { logged: () => record.decision },
   }).map(([name, value]) => [name, { value }])));
-  const { model, finishReason, inputTokens, outputTokens, totalTokens, cachedTokens, reasoningTokens } = record;
-  return [exchange, { model, finishReason, inputTokens, outputTokens, totalTokens, cachedTokens, reasoningTokens }];
+  return [exchange, record];
 }
 
 const timeless = (record: LogRecord | undefined): Omit<LogRecord, 'tookMs'> | undefined => {
@@ -64,6 +65,7 @@ const hex = (bytes: number): fc.Arbitrary<string> => fc.uint8Array({ minLength: 
 const id = fc.oneof(text, hex(16), hex(8), fc.uuid(), fc.uuid().map((value) => value.toUpperCase()), fc.uuid().map((value) => value.replace('-', ':')), hex(16).map((value) => value.replace(/./, 'ı')));
 const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 60 });
 const tokens = fc.oneof(fc.constant(-1), fc.nat(), fc.double({ noNaN: true }));
+const mostly = (usual: number, others: fc.Arbitrary<number>): fc.Arbitrary<number> => fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, others);
 const times = fc.double({ min: 0, max: 1e6, noNaN: true, noDefaultInfinity: true }).map((value) => Math.round(value * 1024) / 1024);
 const anyRecord: fc.Arbitrary<LogRecord> = fc.record({
   id, traceId: id, spanId: id, parentSpanId: id, spanName: text, organisationId: text, providerSlug: text, configId: text, configVersionId: text, promptSlug: text, promptId: text, promptVersionId: text, workspaceId: text, keyId: key,
@@ -72,8 +74,8 @@ const anyRecord: fc.Arbitrary<LogRecord> = fc.record({
   attempts: fc.nat(100), cacheStatus: fc.constantFrom('DISABLED', 'HIT', 'SEMANTIC HIT'), finishReason: text,
   inputTokens: tokens, outputTokens: tokens, totalTokens: tokens, cachedTokens: tokens, reasoningTokens: tokens, requestBytes: fc.maxSafeNat(), responseBytes: fc.maxSafeNat(),
   startedAtMs: fc.double({ min: 0, max: 4e12, noNaN: true }), firstByteMs: fc.oneof(fc.constant(-1), times), tookMs: fc.constant(0), upstreamMs: times,
-  metadata: text, hookResults: text, isFinal: fc.constant(true), targetIndex: fc.constant(0), retries: fc.constant(0), cacheWriteTokens: fc.constant(-1), inputAudioTokens: fc.constant(-1), inputImageTokens: fc.constant(-1),
-  outputAudioTokens: fc.constant(-1), outputImageTokens: fc.constant(-1), cost: fc.constant(-1), saved: fc.constant(0), isPriced: fc.constant(false), decision: fc.constant(''), bodies: fc.constant(null), source: fc.constant('call'),
+  metadata: text, hookResults: text, isFinal: fc.constant(true), targetIndex: fc.nat(300), retries: fc.nat(300), cacheWriteTokens: mostly(-1, tokens), inputAudioTokens: mostly(-1, tokens), inputImageTokens: mostly(-1, tokens),
+  outputAudioTokens: mostly(-1, tokens), outputImageTokens: mostly(-1, tokens), cost: fc.oneof(fc.constant(-1), fc.double({ min: 0, noNaN: true })), saved: mostly(0, fc.double({ min: 0, noNaN: true })), isPriced: fc.boolean(), decision: text, bodies: fc.constant(null), source: fc.constant('call'),
 });
 
 describe('a record in a ring', () => {
@@ -94,13 +96,46 @@ describe('a record in a ring', () => {
 
   it('of a plain call takes less than 256 bytes', () => {
     const { writer, read, memory } = setUp();
-    const record = sampleLogRecord({ cost: -1, isPriced: false, traceId: '0b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a11', metadata: '', spanName: '', promptSlug: '', promptId: '', promptVersionId: '' });
+    const record = sampleLogRecord({ traceId: '0b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a11', metadata: '', spanName: '', promptSlug: '', promptId: '', promptVersionId: '' });
     const [exchange, usage] = ended(record);
     writer.write(exchange, usage);
     assert.ok((memory.words[0] ?? 0) < 256, `${memory.words[0]}`);
     const { tookMs, ...expected } = record;
     assert.deepEqual(timeless(read()), { ...expected, id: exchange.id });
     assert.ok(tookMs > 0);
+  });
+
+  it('with kinds of tokens that few calls have takes no more than those', () => {
+    const { writer, read, memory } = setUp();
+    const plain = sampleLogRecord({ id: '', metadata: '' });
+    writer.write(...ended(plain));
+    const bytes = memory.words[0] ?? 0;
+    read();
+    const record = sampleLogRecord({ metadata: '', cacheWriteTokens: 7, outputImageTokens: 3, saved: 0.125, targetIndex: 2, retries: 4 });
+    const [exchange, usage] = ended(record);
+    writer.write(exchange, usage);
+    assert.equal(memory.words[bytes / 4], bytes + 48);
+    assert.deepEqual(timeless(read()), timeless({ ...record, id: exchange.id, tookMs: 1 }));
+  });
+
+  it('of a target that was left has what is its own, and the trace of the call', () => {
+    const { writer, read } = setUp();
+    const record = sampleLogRecord({ decision: '[]', saved: 2 });
+    const [exchange, usage] = ended(record);
+    const left: LeftTarget = {
+      id: '1b6c2f0e-6f0f-4f5c-9a39-0d7c3f0c5a12', spanId: '11f067aa0ba902b7', provider: 'first', providerSlug: 'one', targetPath: 'config.targets[0]', targetIndex: 1, retries: 3, attempts: 4,
+      status: 503, ending: 'upstream', errorCode: 'UPSTREAM_RESET', startedAt: 11, tookMs: 30.5, upstreamMs: 20, hookResults: '{}', usage: null,
+    };
+    writer.write(exchange, left.usage, left);
+    writer.write(exchange, usage);
+    const { startedAt, ending, ...own } = left;
+    const { usage: none, ...members } = own;
+    assert.deepEqual([none, read()], [null, {
+      ...record, ...members, ended: ending, startedAtMs: record.startedAtMs + startedAt - 1, parentSpanId: exchange.spanId, isFinal: false, model: '', finishReason: '', decision: '',
+      inputTokens: -1, outputTokens: -1, totalTokens: -1, cost: -1, saved: 0, isPriced: false, firstByteMs: -1, responseBytes: 0,
+    }]);
+    const final = read();
+    assert.deepEqual([final?.id, final?.traceId, final?.spanId, final?.isFinal], [exchange.id, record.traceId, exchange.spanId, true]);
   });
 
   it('takes the model that was asked for when the answer names none, and has blanks where there was no answer', () => {
@@ -124,7 +159,7 @@ describe('a record in a ring', () => {
     for (const keyId of ['key', '']) {
       for (const unit of ['x', 'ü', '€', '😀', '\ud800']) {
         for (const name of Object.keys(recordBytesMax) as (keyof typeof recordBytesMax)[]) {
-          const record = sampleLogRecord({ cost: -1, isPriced: false, keyId, [name]: unit.repeat(Math.ceil(100_000 / unit.length)) });
+          const record = sampleLogRecord({ keyId, [name]: unit.repeat(Math.ceil(100_000 / unit.length)) });
           // The clock of admission is real: no more than ten of these in a second.
           if (keyId === '' && (name !== 'metadata' && name !== 'path')) continue;
           writer.write(...ended(record));
@@ -139,7 +174,7 @@ describe('a record in a ring', () => {
 
   it('is dropped and counted when there is no room, and the next goes on when there is', () => {
     const { writer, read, reader, metrics } = setUp(8192);
-    const write = (number: number): void => writer.write(...ended(sampleLogRecord({ cost: -1, isPriced: false, spanName: `${number}`, metadata: 'x'.repeat(100) })));
+    const write = (number: number): void => writer.write(...ended(sampleLogRecord({ spanName: `${number}`, metadata: 'x'.repeat(100) })));
     for (let number = 0; number < 100; number += 1) write(number);
     const dropped = metrics.get('log.recordsDropped');
     assert.ok(dropped > 50 && dropped < 100, `${dropped}`);
@@ -150,7 +185,7 @@ describe('a record in a ring', () => {
     write(100);
     assert.equal(read()?.spanName, '100');
     // More than the whole ring, whatever room there is.
-    writer.write(...ended(sampleLogRecord({ cost: -1, isPriced: false, spanName: 'large', hookResults: 'x'.repeat(10_000) })));
+    writer.write(...ended(sampleLogRecord({ spanName: 'large', hookResults: 'x'.repeat(10_000) })));
     assert.equal(metrics.get('log.recordsDropped'), dropped + 1);
     write(101);
     assert.equal(read()?.spanName, '101');
@@ -159,7 +194,7 @@ describe('a record in a ring', () => {
   it('of a caller without a key is one of the first ten of a second', () => {
     const { writer, reader, metrics } = setUp();
     const begun = Math.floor(Date.now() / 1000);
-    for (let count = 0; count < 200; count += 1) writer.write(...ended(sampleLogRecord({ cost: -1, isPriced: false, keyId: '', errorCode: 'KEY_MISSING' })));
+    for (let count = 0; count < 200; count += 1) writer.write(...ended(sampleLogRecord({ keyId: '', errorCode: 'KEY_MISSING' })));
     const seconds = Math.floor(Date.now() / 1000) - begun + 1;
     let taken = 0;
     while (reader.read() !== undefined) taken += 1;
@@ -169,7 +204,7 @@ describe('a record in a ring', () => {
 
   it('has its texts when the dictionary is full, and after it began anew, also for a second reader', () => {
     const { writer, read, memory } = setUp();
-    const record = (number: number): LogRecord => sampleLogRecord({ cost: -1, isPriced: false, spanName: `${number}`, model: `model ${number}`, targetPath: `config.targets[${number % 3}]` });
+    const record = (number: number): LogRecord => sampleLogRecord({ spanName: `${number}`, model: `model ${number}`, targetPath: `config.targets[${number % 3}]` });
     const principal = { keyId: 'the key', workspaceId: 'the workspace', organisationId: 'the organisation' };
     const write = (number: number): void => {
       const [exchange, usage] = ended(record(number));
@@ -201,7 +236,7 @@ describe('a record in a ring', () => {
   it('keeps principals apart that follow one another', () => {
     const { writer, read } = setUp();
     for (let number = 0; number < 50; number += 1) {
-      writer.write(...ended(sampleLogRecord({ cost: -1, isPriced: false, keyId: `key ${number % 7}`, workspaceId: `workspace ${number % 3}`, organisationId: `organisation ${number % 2}` })));
+      writer.write(...ended(sampleLogRecord({ keyId: `key ${number % 7}`, workspaceId: `workspace ${number % 3}`, organisationId: `organisation ${number % 2}` })));
       const found = read();
       assert.deepEqual([found?.keyId, found?.workspaceId, found?.organisationId], [`key ${number % 7}`, `workspace ${number % 3}`, `organisation ${number % 2}`]);
     }

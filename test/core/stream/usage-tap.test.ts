@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import type { Usage } from '../../../core/exchange/usage.js';
 import { keptBytesMin, UsageTap } from '../../../core/stream/usage-tap.js';
 
-const unknown: Usage = { model: '', finishReason: '', inputTokens: -1, outputTokens: -1, totalTokens: -1, cachedTokens: -1, reasoningTokens: -1 };
+const unknown: Usage = { model: '', finishReason: '', inputTokens: -1, outputTokens: -1, totalTokens: -1, cachedTokens: -1, cacheWriteTokens: -1, inputAudioTokens: -1, inputImageTokens: -1, reasoningTokens: -1, outputAudioTokens: -1, outputImageTokens: -1 };
 
 function usageOf(pieces: Iterable<Uint8Array>, isEventStream: boolean): Usage {
   const tap = new UsageTap(isEventStream);
@@ -46,7 +46,7 @@ const chatUsage = {
   completion_tokens_details: { reasoning_tokens: 4, accepted_prediction_tokens: 0 },
 };
 const usageChunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-2024-08-06', choices: [], usage: chatUsage };
-const chatRead: Usage = { model: 'gpt-4o-2024-08-06', finishReason: 'stop', inputTokens: 19, outputTokens: 10, totalTokens: 29, cachedTokens: 7, reasoningTokens: 4 };
+const chatRead: Usage = { ...unknown, model: 'gpt-4o-2024-08-06', finishReason: 'stop', inputTokens: 19, outputTokens: 10, totalTokens: 29, cachedTokens: 7, reasoningTokens: 4 };
 const chatStream = sse(chunk({ role: 'assistant', content: '' }), chunk({ content: 'Grüße 😀 日本' }), chunk({}, 'stop'), usageChunk, '[DONE]');
 const chatAnswer = {
   id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'gpt-4o-2024-08-06',

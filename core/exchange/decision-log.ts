@@ -1,0 +1,44 @@
+// What was decided for a call beyond what the fields of its record say; made when somebody first has something to say, so that most calls have none. Anybody on the
+// call path may add to it: `(exchange.decisions ??= new DecisionLog()).add({ ... })`.
+
+import type { Json } from '@gateway/plugin-sdk';
+
+/** Of one call. */
+export const decisionsMax = 64;
+/** Of their JSON, in UTF-16 units. */
+export const decisionCharsMax = 8_192;
+/** Of a text in one of them. */
+const textCharsMax = 256;
+
+/** What a decision was about; the rest of its members are its own. */
+export type DecisionAbout = 'target' | 'strategy' | 'cache' | 'limit' | 'price' | 'retry' | 'body';
+
+export interface Decision {
+  readonly about: DecisionAbout;
+  readonly [member: string]: Json;
+}
+
+export class DecisionLog {
+  #text = '';
+  #count = 0;
+  /** Those that had no room. */
+  #left = 0;
+
+  add(decision: Decision): void {
+    const text = JSON.stringify(decision, shortTexts);
+    if (this.#count >= decisionsMax || this.#text.length + text.length + 1 > decisionCharsMax) {
+      this.#left += 1;
+      return;
+    }
+    this.#text += this.#count === 0 ? text : `,${text}`;
+    this.#count += 1;
+  }
+
+  /** JSON, for the log: a list in the order in which it was said. */
+  logged(): string {
+    if (this.#left === 0) return `[${this.#text}]`;
+    return `[${this.#text}${this.#count === 0 ? '' : ','}{"about":"more","count":${this.#left}}]`;
+  }
+}
+
+const shortTexts = (_: string, value: unknown): unknown => (typeof value === 'string' && value.length > textCharsMax ? `${value.slice(0, textCharsMax - 1)}…` : value);
