@@ -7,8 +7,13 @@ export interface LogReader extends Closable {
   page(filter: LogFilter, options: LogPageOptions): Maybe<LogPage>;
   /** By the id of the record, or of a trace: all of that trace, oldest first, with their bodies. Empty: there is none. */
   read(scope: LogScope, id: string): Maybe<readonly LogRecord[]>;
-  /** All that match, oldest first, in pages without bodies; the signal ends it. */
-  export(filter: LogFilter, signal: AbortSignal): AsyncIterable<readonly LogRecord[]>;
+  /** All that match, oldest first, in pages, with their bodies only where `hasBodies`; the signal ends it. */
+  export(filter: LogFilter, signal: AbortSignal, options?: { readonly hasBodies?: boolean }): AsyncIterable<readonly LogRecord[]>;
+  /**
+   * What arrived behind a place, in the order of its arrival, without bodies: each record once, whenever its call began. Null: the place of now, and no records.
+   * Of a place that is not known any more: what is there from the oldest one on.
+   */
+  follow?(filter: LogFilter, after: string | null, limit: number): Maybe<LogTail>;
   /** One row for each bucket and group that has records, in the order of buckets. */
   aggregate(query: LogAggregateQuery): Maybe<LogAggregate>;
   /** Records that did not come through the gateway. */
@@ -80,6 +85,14 @@ export interface LogPage {
   readonly cursor: string | null;
   /** Null: not asked for. */
   readonly total: number | null;
+}
+
+export interface LogTail {
+  readonly records: readonly LogRecord[];
+  /** Behind the last one that was looked at, whether it matched or not. */
+  readonly after: string;
+  /** More may be there already. */
+  readonly hasMore: boolean;
 }
 
 export type LogGroup = 'provider' | 'model' | 'providerModel' | 'providerSlug' | 'status' | 'keyId' | 'configId' | 'workspaceId' | 'promptSlug' | 'endpoint' | 'user' | 'retries' | 'targetIndex' | 'cacheStatus' | 'errorCode' | 'feedbackValue' | `metadata.${string}`;
