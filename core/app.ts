@@ -10,6 +10,7 @@ import { startControlPlane } from './control-thread.js';
 import { ControlWorker } from './control-worker.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import { beforeEnd, hearLostPromises } from './process-end.js';
+import { Counters } from './limits/counters.js';
 import { LogThread, type LogMemory } from './log-thread.js';
 import { LogWorker } from './log-worker.js';
 import { RingMemory } from './logs/ring.js';
@@ -82,7 +83,7 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
     rings: settings.exporters.length === 0 ? [] : Array.from({ length: settings.threads }, () => RingMemory.allocate()),
     held: new Int32Array(new SharedArrayBuffer(4)),
   };
-  const shared: SharedMemory = { masterKey, breakers: Breakers.allocate(), revision: RevisionSignal.allocate(), applied: AppliedSequences.allocate(settings.threads), heldBodies: HeldBytes.allocate(), log };
+  const shared: SharedMemory = { masterKey, breakers: Breakers.allocate(), revision: RevisionSignal.allocate(), applied: AppliedSequences.allocate(settings.threads), heldBodies: HeldBytes.allocate(), counters: Counters.allocate(settings.limitCounters), log };
   let logWorker: LogWorker | null = null;
   const stopLog = async (deadlineMs: number, isHasty: boolean, writersEnded: Promise<unknown>): Promise<void> => logWorker?.stop(deadlineMs, isHasty, writersEnded);
   const startLog = async (services: ThreadServices): Promise<LogThread | null> => {
@@ -94,7 +95,7 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
   };
   let controlLink: PortLink | null = null;
   const workers: DataWorker[] = [];
-  const controlWorker = new ControlWorker({ settings: plainSettings, memory: { masterKey, revision: shared.revision, applied: shared.applied } }, settings.threads, ([first, ...others]) => {
+  const controlWorker = new ControlWorker({ settings: plainSettings, memory: { masterKey, revision: shared.revision, applied: shared.applied, counters: shared.counters } }, settings.threads, ([first, ...others]) => {
     if (first !== undefined) controlLink?.attach(first);
     for (const worker of workers) {
       const port = others[worker.index - 1];

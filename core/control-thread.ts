@@ -24,7 +24,7 @@ const jobsEveryMs = 60_000;
 const obeyedMsMax = 250;
 
 /** Memory shared with the threads that serve calls. */
-export type ControlMemory = Pick<SharedMemory, 'masterKey' | 'revision' | 'applied'>;
+export type ControlMemory = Pick<SharedMemory, 'masterKey' | 'revision' | 'applied' | 'counters'>;
 
 export function startControlPlane(services: ThreadServices, { store, onCommit }: Repository, memory: ControlMemory): ControlPlane {
   const repository = new Repository(new SlicedStore(store), onCommit);

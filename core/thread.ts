@@ -59,6 +59,8 @@ export interface SharedMemory {
   readonly revision: SharedArrayBuffer;
   readonly applied: SharedArrayBuffer;
   readonly heldBodies: SharedArrayBuffer;
+  /** Of limits. */
+  readonly counters: SharedArrayBuffer;
 }
 
 const dayMs = 86_400_000;

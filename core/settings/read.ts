@@ -115,6 +115,8 @@ export interface Settings {
   readonly cacheDiskBytes: number;
   readonly logStoreBytesMax: number;
   readonly logStoreDays: number;
+  readonly limitCounters: number;
+  readonly limitOutputTokens: number;
 }
 
 /** Id of the exporter that GATEWAY_LOG_STORE_* are about. */
@@ -247,6 +249,8 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, reso
     cacheMemoryBytes: given.cache_memory_bytes,
     cacheDiskBytes: given.cache_disk_bytes,
     logStoreDays: given.log_store_days,
+    limitCounters: given.limit_counters,
+    limitOutputTokens: given.limit_output_tokens,
   });
 }
 

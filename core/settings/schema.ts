@@ -179,6 +179,8 @@ export const settingProperties = {
   cache_disk_bytes: bytes(GiB, MiB, 1024 * GiB, 'Most bytes of answers that a cache keeps on disk, all threads together.'),
   log_store_bytes_max: bytes(GiB, MiB, 1024 * GiB, 'Most bytes the stored log may take; the oldest records go first.'),
   log_store_days: count(30, 36_500, 'Days a log record is kept.'),
+  limit_counters: count(262_144, 1_048_576, 'Most counters of rate limits and budgets at a time, each in 32 bytes of memory; a power of two, else the next one. A limit that finds no room for its counter refuses its calls.'),
+  limit_output_tokens: count(1_024, 10_000_000, 'Tokens that a call which says no max_tokens is expected to answer with, until it has: so many are reserved of limits by tokens or cost, or what these leave.'),
 } as const satisfies Readonly<Record<string, SettingSchema>>;
 
 export type SettingKey = keyof typeof settingProperties;
@@ -263,4 +265,6 @@ export interface CheckedSettings {
   cache_disk_bytes: number;
   log_store_bytes_max: number;
   log_store_days: number;
+  limit_counters: number;
+  limit_output_tokens: number;
 }

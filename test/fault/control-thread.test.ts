@@ -11,6 +11,7 @@ import type { Exchange } from '../../core/exchange/exchange.js';
 import type { ControlCall } from '../../core/control-plane/control-call.js';
 import { ControlWorker } from '../../core/control-worker.js';
 import { readSettings } from '../../core/settings/read.js';
+import { Counters } from '../../core/limits/counters.js';
 import { AppliedSequences } from '../../core/snapshot/applied-sequences.js';
 import { RevisionSignal } from '../../core/snapshot/snapshot.js';
 import { Metrics } from '../../core/telemetry/metrics.js';
@@ -78,7 +79,7 @@ describe('the control thread', () => {
       if (port !== undefined) link?.attach(port);
       again();
     };
-    const worker = new ControlWorker({ settings, memory: { masterKey: new Uint8Array(32), revision: RevisionSignal.allocate(), applied: AppliedSequences.allocate(1) } }, 1, attach);
+    const worker = new ControlWorker({ settings, memory: { masterKey: new Uint8Array(32), revision: RevisionSignal.allocate(), applied: AppliedSequences.allocate(1), counters: Counters.allocate() } }, 1, attach);
     const [port] = worker.ports;
     assert.ok(port);
     const metrics = new Metrics();

@@ -1,0 +1,19 @@
+// Hot: runs for each call that is limited.
+// Windows of rate limits: periods of UTC, the same for everybody, each with a number. A week begins on Monday.
+
+import type { RateUnit } from '../snapshot/limit-specs.js';
+
+const secondMs = 1000;
+const dayMs = 86_400_000;
+const weekMs = 7 * dayMs;
+/** Numbers count from the first second of 1970, which was a Thursday. */
+const mondayMs = 3 * dayMs;
+
+export const lengthOf: Readonly<Record<RateUnit, number>> = Object.freeze({ rps: secondMs, rpm: 60 * secondMs, rph: 3600 * secondMs, rpd: dayMs, rpw: weekMs });
+/** What a limit is by, in words. */
+export const nameOf: Readonly<Record<RateUnit, string>> = Object.freeze({ rps: 'second', rpm: 'minute', rph: 'hour', rpd: 'day', rpw: 'week' });
+
+export const windowAt = (lengthMs: number, nowMs: number): number => Math.floor((lengthMs === weekMs ? nowMs + mondayMs : nowMs) / lengthMs);
+
+/** When the window of `nowMs` is over. */
+export const windowEnd = (lengthMs: number, nowMs: number): number => (windowAt(lengthMs, nowMs) + 1) * lengthMs - (lengthMs === weekMs ? mondayMs : 0);

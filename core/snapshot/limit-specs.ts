@@ -1,0 +1,94 @@
+// Limits as calls meet them: of a key, a token, a provider, an integration in a workspace, a workspace or a policy, made of its row when that changes.
+// Each names its counter by a key, written here alone, so that calls, control plane and ledger mean the same one.
+
+export type LimitLevel = 'key' | 'token' | 'provider' | 'access' | 'workspace' | 'policy';
+export type RateUnit = 'rps' | 'rpm' | 'rph' | 'rpd' | 'rpw';
+export type Counted = 'requests' | 'tokens' | 'cost';
+
+/** Of cost, in one US dollar: a counter holds millionths of a cent. */
+export const microCentsPerDollar = 100_000_000;
+export const microCentsPerCent = 1_000_000;
+
+/** When usage begins anew. */
+export interface PeriodRule {
+  readonly reset: 'weekly' | 'monthly' | null;
+  /** Every so many days; null: not by days. */
+  readonly days: number | null;
+  /** Null: as the other two say. */
+  readonly nextResetAtMs: number | null;
+}
+
+interface SpecBase {
+  readonly level: LimitLevel;
+  /** What the limit belongs to, as clients are told. */
+  readonly name: string;
+  /** Counts requests, tokens, or millionths of a cent. */
+  readonly counted: Counted;
+  /** In the unit of the counter; Infinity: there is a threshold only. */
+  readonly maximum: number;
+  /** Of its counter in the thread that made the spec; see core/limits/counters.ts. The one thing here that changes: it is looked up once. */
+  slot: number;
+}
+
+export interface RateSpec extends SpecBase {
+  readonly type: 'rate';
+  readonly counter: string;
+  readonly unit: RateUnit;
+}
+
+export interface UsageSpec extends SpecBase {
+  readonly type: 'usage';
+  readonly counter: string;
+  /** In the unit of the counter; -1: none. */
+  readonly threshold: number;
+  readonly period: PeriodRule;
+}
+
+export type LimitSpec = RateSpec | UsageSpec;
+
+/** A slot that has not been looked up. */
+export const slotUnknown = -1;
+
+/** `id`: of an integration in a workspace, what accessId() says. */
+export const rateCounterKey = (level: LimitLevel, id: string, counted: Counted, unit: RateUnit): string => `${level}/${id}/${counted}/${unit}`;
+export const usageCounterKey = (level: LimitLevel, id: string, counted: Counted): string => `${level}/${id}/${counted}`;
+/** A policy counts by value keys (`k1:v1-k2:v2`). `unit`: of a rate limit, which another unit does not go on with; null for usage. */
+export const policyCounterKey = (policyId: string, valueKey: string, unit: RateUnit | null): string => (unit === null ? `policy/${policyId}/${valueKey}` : `policy/${policyId}/${unit}/${valueKey}`);
+export const accessId = (integrationId: string, workspaceId: string): string => `${integrationId}.${workspaceId}`;
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Limits as rows and tokens have them (storage/tables/limits.ts), which were checked when they came. Null: none. */
+export function limitSpecs(level: LimitLevel, id: string, name: string, rates: readonly Members[], usages: readonly Members[]): readonly LimitSpec[] | null {
+  const specs: LimitSpec[] = [];
+  for (const { type, unit, value } of rates) {
+    if ((type !== 'requests' && type !== 'tokens') || !isRateUnit(unit) || typeof value !== 'number') continue;
+    specs.push({ type: 'rate', level, name, counted: type, maximum: value, slot: slotUnknown, counter: rateCounterKey(level, id, type, unit), unit });
+  }
+  for (const usage of usages) {
+    const spec = usageSpec(level, id, name, usage);
+    if (spec !== null) specs.push(spec);
+  }
+  return specs.length === 0 ? null : Object.freeze(specs);
+}
+
+/** Null: it limits nothing and has no threshold. */
+export function usageSpec(level: LimitLevel, id: string, name: string, usage: Members): UsageSpec | null {
+  const { credit_limit: limit, alert_threshold: threshold, type, periodic_reset: reset, periodic_reset_days: days, next_usage_reset_at: next } = usage;
+  const hasLimit = typeof limit === 'number';
+  const hasThreshold = typeof threshold === 'number';
+  if (!hasLimit && !hasThreshold) return null;
+  const counted: Counted = type === 'tokens' || type === 'requests' ? type : 'cost';
+  const perUnit = counted === 'cost' ? microCentsPerDollar : 1;
+  const nextMs = typeof next === 'string' ? Date.parse(next) : NaN;
+  return {
+    type: 'usage', level, name, counted, slot: slotUnknown, counter: usageCounterKey(level, id, counted),
+    maximum: hasLimit ? Math.round(limit * perUnit) : Infinity, threshold: hasThreshold ? Math.round(threshold * perUnit) : -1,
+    period: Object.freeze({
+      reset: reset === 'weekly' || reset === 'monthly' ? reset : null, days: typeof days === 'number' ? days : null, nextResetAtMs: Number.isNaN(nextMs) ? null : nextMs,
+    }),
+  };
+}
+
+const units: readonly string[] = ['rps', 'rpm', 'rph', 'rpd', 'rpw'] satisfies readonly RateUnit[];
+export const isRateUnit = (value: unknown): value is RateUnit => typeof value === 'string' && units.includes(value);
