@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { fail, isGatewayError } from '../errors/gateway-error.js';
 import type { TokenSettings } from '../settings/read.js';
+import { limitSpecs } from '../snapshot/limit-specs.js';
 import type { Principal } from '../snapshot/principal.js';
 import type { View } from '../snapshot/view.js';
 import { hashKey } from './key.js';
@@ -164,7 +165,8 @@ export class Tokens {
     if (!view.hasOrganisation(organisationId)) throw fail('TOKEN_INVALID', { reason: 'its organisation is not one of this gateway' });
     const workspace = named === undefined ? null : view.workspaceIn(organisationId, named, issuedAtMs);
     if (workspace === undefined) throw fail('TOKEN_WORKSPACE_UNKNOWN', { id: (named ?? '').slice(0, 64) });
-    return Object.freeze({ keyId, organisationId, workspaceId: workspace === null ? '' : workspace.id, scopes, type, expiresAtMs, defaults, workspace, token: facts });
+    const limits = limitSpecs('token', keyId, keyId, facts.rateLimits, facts.usageLimits);
+    return Object.freeze({ keyId, organisationId, workspaceId: workspace === null ? '' : workspace.id, scopes, type, expiresAtMs, defaults, workspace, limits, token: facts });
   }
 
   /** The library is loaded with the first token. */

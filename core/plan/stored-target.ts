@@ -3,6 +3,7 @@
 // live and which headers go along. Its headers may be secrets: printed it says nothing of them.
 
 import { fail } from '../errors/gateway-error.js';
+import type { LimitSpec } from '../snapshot/limit-specs.js';
 import type { StoredIntegration, StoredProvider } from '../snapshot/stored-provider.js';
 import type { Base } from './base.js';
 import type { SecretFault } from './mapped-credentials.js';
@@ -23,6 +24,8 @@ export class StoredTarget {
   readonly readsModel: boolean;
   /** Some models may not be asked for: what names its model in a way that others could read differently is refused. */
   readonly isSelective: boolean;
+  /** Of the provider, then of its integration in this workspace; null: none. */
+  readonly limits: readonly LimitSpec[] | null;
 
   constructor(provider: StoredProvider, integration: StoredIntegration, headers: readonly string[], models: ReadonlyMap<string, StoredModelTarget>, fault: SecretFault | null = null) {
     this.#provider = provider;
@@ -32,6 +35,8 @@ export class StoredTarget {
     this.#fault = fault;
     this.readsModel = !integration.allowsAllModels || integration.models.size > 0;
     this.isSelective = !integration.allowsAllModels || [...integration.models.values()].some(({ isEnabled }) => !isEnabled);
+    const ofAccess = integration.limitsIn(provider.workspaceId);
+    this.limits = provider.limits === null ? ofAccess : ofAccess === null ? provider.limits : [...provider.limits, ...ofAccess];
     Object.freeze(this);
   }
 

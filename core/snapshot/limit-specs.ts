@@ -46,6 +46,8 @@ export interface UsageSpec extends SpecBase {
 
 export type LimitSpec = RateSpec | UsageSpec;
 
+const units = ['rps', 'rpm', 'rph', 'rpd', 'rpw'] as const satisfies readonly RateUnit[];
+
 /** A slot that has not been looked up. */
 export const slotUnknown = -1;
 
@@ -62,8 +64,11 @@ type Members = Readonly<Record<string, unknown>>;
 export function limitSpecs(level: LimitLevel, id: string, name: string, rates: readonly Members[], usages: readonly Members[]): readonly LimitSpec[] | null {
   const specs: LimitSpec[] = [];
   for (const { type, unit, value } of rates) {
-    if ((type !== 'requests' && type !== 'tokens') || !isRateUnit(unit) || typeof value !== 'number') continue;
-    specs.push({ type: 'rate', level, name, counted: type, maximum: value, slot: slotUnknown, counter: rateCounterKey(level, id, type, unit), unit });
+    const known = units.find((each) => each === unit);
+    if ((type !== 'requests' && type !== 'tokens') || known === undefined || typeof value !== 'number') continue;
+    // Words of this module: a text of a row may hold the whole row in memory.
+    const counted = type === 'requests' ? 'requests' : 'tokens';
+    specs.push({ type: 'rate', level, name, counted, maximum: value, slot: slotUnknown, counter: rateCounterKey(level, id, counted, known), unit: known });
   }
   for (const usage of usages) {
     const spec = usageSpec(level, id, name, usage);
@@ -78,17 +83,14 @@ export function usageSpec(level: LimitLevel, id: string, name: string, usage: Me
   const hasLimit = typeof limit === 'number';
   const hasThreshold = typeof threshold === 'number';
   if (!hasLimit && !hasThreshold) return null;
-  const counted: Counted = type === 'tokens' || type === 'requests' ? type : 'cost';
+  const counted: Counted = type === 'tokens' ? 'tokens' : type === 'requests' ? 'requests' : 'cost';
   const perUnit = counted === 'cost' ? microCentsPerDollar : 1;
   const nextMs = typeof next === 'string' ? Date.parse(next) : NaN;
   return {
     type: 'usage', level, name, counted, slot: slotUnknown, counter: usageCounterKey(level, id, counted),
     maximum: hasLimit ? Math.round(limit * perUnit) : Infinity, threshold: hasThreshold ? Math.round(threshold * perUnit) : -1,
     period: Object.freeze({
-      reset: reset === 'weekly' || reset === 'monthly' ? reset : null, days: typeof days === 'number' ? days : null, nextResetAtMs: Number.isNaN(nextMs) ? null : nextMs,
+      reset: reset === 'weekly' ? 'weekly' : reset === 'monthly' ? 'monthly' : null, days: typeof days === 'number' ? days : null, nextResetAtMs: Number.isNaN(nextMs) ? null : nextMs,
     }),
   };
 }
-
-const units: readonly string[] = ['rps', 'rpm', 'rph', 'rpd', 'rpw'] satisfies readonly RateUnit[];
-export const isRateUnit = (value: unknown): value is RateUnit => typeof value === 'string' && units.includes(value);

@@ -1,6 +1,7 @@
 // Who a key speaks for, and what it brings into its calls. Made by the snapshot, read on every call; frozen, and shared by all calls with the key.
 
 import type { KeyType } from '../storage/tables/api-keys.js';
+import type { LimitSpec } from './limit-specs.js';
 import type { WorkspaceState } from './workspace-state.js';
 
 export interface Principal {
@@ -16,6 +17,8 @@ export interface Principal {
   readonly defaults: KeyDefaults | null;
   /** The workspace of the key as it is now: the same object for all its keys, through all changes. Null for a key of the organisation. */
   readonly workspace: WorkspaceState | null;
+  /** Null: none of the key's own. */
+  readonly limits: readonly LimitSpec[] | null;
   /** Further claims of a token; null for a key. */
   readonly token: TokenFacts | null;
 }

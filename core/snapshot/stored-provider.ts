@@ -6,6 +6,7 @@ import type { ConfigRow } from '../storage/tables/configs.js';
 import type { GuardrailRow } from '../storage/tables/guardrails.js';
 import { accessOf, type IntegrationRow } from '../storage/tables/integrations.js';
 import type { ProviderRow } from '../storage/tables/providers.js';
+import { accessId, limitSpecs, type LimitSpec } from './limit-specs.js';
 
 /** A workspace's use of an integration: what `@slug` names. */
 export interface StoredProvider {
@@ -19,6 +20,8 @@ export interface StoredProvider {
   readonly expiresAtMs: number;
   readonly integrationId: string;
   readonly createdAtMs: number;
+  /** Its own; null: none. */
+  readonly limits: readonly LimitSpec[] | null;
 }
 
 export interface StoredModel {
@@ -72,6 +75,13 @@ export class StoredIntegration {
     return this.#row.organisationId === organisationId && accessOf(this.#row, workspaceId) !== undefined;
   }
 
+  /** Of the integration in a workspace that may use it; null: none. */
+  limitsIn(workspaceId: string): readonly LimitSpec[] | null {
+    const access = accessOf(this.#row, workspaceId);
+    if (access === undefined) return null;
+    return limitSpecs('access', accessId(this.#row.id, workspaceId), this.#row.slug, access.rate_limits, access.usage_limits === null ? [] : [access.usage_limits]);
+  }
+
   /** `model` without the slug of the provider before it. */
   allows(model: string): boolean {
     const known = this.models.get(model);
@@ -103,6 +113,7 @@ export interface StoredGuardrail {
 export const providerOf = (row: ProviderRow): StoredProvider => Object.freeze({
   id: row.id, organisationId: row.organisationId, workspaceId: row.workspaceId, slug: row.slug, name: row.name, status: row.status,
   expiresAtMs: row.expiresAtMs ?? Infinity, integrationId: row.integrationId, createdAtMs: row.createdAtMs,
+  limits: limitSpecs('provider', row.id, row.slug, row.rateLimits, row.usageLimits === null ? [] : [row.usageLimits]),
 });
 
 /** Throws SETTINGS_INVALID when its secrets do not open. */

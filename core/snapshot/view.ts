@@ -15,6 +15,7 @@ import { providers, type ProviderRow } from '../storage/tables/providers.js';
 import { secretReferences, type SecretReferenceRow } from '../storage/tables/secret-references.js';
 import { sessions, type SessionRow } from '../storage/tables/sessions.js';
 import { workspaces, type WorkspaceRow } from '../storage/tables/workspaces.js';
+import { limitSpecs } from './limit-specs.js';
 import type { KeyDefaults, Principal } from './principal.js';
 import { hasEnded } from './session-age.js';
 import { configOf, guardrailOf, integrationOf, providerOf, type StoredConfig, type StoredGuardrail, type StoredIntegration, type StoredProvider } from './stored-provider.js';
@@ -23,7 +24,7 @@ import { defaultGuardrails, type WorkspaceGuardrails } from './workspace-guardra
 import { promptTables, StoredPrompts } from './stored-prompts.js';
 import type { RatePolicy, UsagePolicy } from './policy.js';
 import { policyTables, StoredPolicies } from './workspace-policies.js';
-import { rulesOf, WorkspaceState } from './workspace-state.js';
+import { limitsOfWorkspace, rulesOf, WorkspaceState } from './workspace-state.js';
 
 /** Keys held in memory; about 1,000 bytes each. */
 const keysMax = 1_000_000;
@@ -283,7 +284,8 @@ export class View {
     if (scopes === undefined) this.#scopeSets.set(row.scopes, scopes = new Set(row.scopes));
     const workspace = row.workspaceId === null ? null : this.#stateOf(row.workspaceId);
     return Object.freeze({
-      keyId, organisationId: this.#wordOf(row.organisationId), workspaceId: workspace === null ? '' : workspace.id, scopes, type: this.#wordOf(row.type), expiresAtMs, defaults: defaultsOf(row), workspace, token: null,
+      keyId, organisationId: this.#wordOf(row.organisationId), workspaceId: workspace === null ? '' : workspace.id, scopes, type: this.#wordOf(row.type), expiresAtMs, defaults: defaultsOf(row), workspace,
+      limits: row.rateLimits.length === 0 && row.usageLimits === null ? null : limitSpecs('key', keyId, ownText(row.name), row.rateLimits, row.usageLimits === null ? [] : [row.usageLimits]), token: null,
     });
   }
 
@@ -334,6 +336,7 @@ export class View {
     if (state === undefined) return;
     state.rules = rulesOf(row, row === undefined ? undefined : this.#organisations.get(row.organisationId));
     state.policies = this.#policies.of(row);
+    state.limits = limitsOfWorkspace(row);
   }
 
   #changePolicies(changed: readonly (UsagePolicy | RatePolicy)[]): void {

@@ -4,12 +4,15 @@
 import type { OrganisationRow } from '../storage/tables/organisations.js';
 import type { WorkspaceRow } from '../storage/tables/workspaces.js';
 import type { WorkspacePolicies } from './workspace-policies.js';
+import { limitSpecs, type LimitSpec } from './limit-specs.js';
 
 export class WorkspaceState {
   /** Rules that calls have to look at; null: none. */
   rules: WorkspaceRules | null = unknownWorkspace;
   /** Null: no policy binds its calls. */
   policies: WorkspacePolicies | null = null;
+  /** Null: none. */
+  limits: readonly LimitSpec[] | null = null;
 
   constructor(readonly id: string) {}
 }
@@ -57,3 +60,5 @@ function savedOnlyOf(settings: Readonly<Record<string, unknown>>): SavedOnly | n
   };
   return Object.values(savedOnly).includes(true) ? Object.freeze(savedOnly) : null;
 }
+
+export const limitsOfWorkspace = (row: WorkspaceRow | undefined): readonly LimitSpec[] | null => (row === undefined ? null : limitSpecs('workspace', row.id, row.slug, row.rateLimits, row.usageLimits));

@@ -11,7 +11,7 @@ import { RequestHead } from '../../../core/exchange/request-head.js';
 import { isGatewayError, type GatewayError } from '../../../core/errors/gateway-error.js';
 
 const principal = (keyId: string, expiresAtMs = Infinity): Principal => Object.freeze({
-  keyId, organisationId: 'o', workspaceId: 'w', scopes: new Set(scopesOfType['workspace-service']), type: 'workspace-service', expiresAtMs, defaults: null, workspace: null, token: null,
+  keyId, organisationId: 'o', workspaceId: 'w', scopes: new Set(scopesOfType['workspace-service']), type: 'workspace-service', expiresAtMs, defaults: null, workspace: null, limits: null, token: null,
 });
 const ours = makeKey();
 const other = makeKey();

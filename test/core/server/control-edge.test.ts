@@ -7,7 +7,7 @@ import { ControlEdge } from '../../../core/server/control-edge.js';
 import { headOf, RecordingResponder } from '../exchange/fakes.js';
 
 const key = 'key-of-the-admin-0123456789';
-const principal: Principal = { keyId: 'admin', organisationId: 'o', workspaceId: '', scopes: new Set(), type: 'organisation-service', expiresAtMs: Infinity, defaults: null, workspace: null, token: null };
+const principal: Principal = { keyId: 'admin', organisationId: 'o', workspaceId: '', scopes: new Set(), type: 'organisation-service', expiresAtMs: Infinity, defaults: null, workspace: null, limits: null, token: null };
 const body = { limitTo: () => {}, discard: () => {}, letGo: () => {}, collect: () => {} };
 
 describe('the control edge', () => {

@@ -37,7 +37,7 @@ describe('snapshot', () => {
     await snapshot.refreshIfMoved();
     const { workspace, ...a } = snapshot.principalByKeyHash(hashOf('a')) ?? assert.fail('no such key');
     assert.deepEqual(a, {
-      keyId: 'a', organisationId: 'o', workspaceId: 'w', scopes: new Set(['completions.write']), type: 'workspace-service', expiresAtMs: Infinity, defaults: null, token: null,
+      keyId: 'a', organisationId: 'o', workspaceId: 'w', scopes: new Set(['completions.write']), type: 'workspace-service', expiresAtMs: Infinity, defaults: null, limits: null, token: null,
     });
     assert.equal(workspace?.rules?.isActive, false);
     const b = snapshot.principalByKeyHash(hashOf('b'));
