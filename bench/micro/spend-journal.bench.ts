@@ -9,7 +9,7 @@ const roundMs = 500;
 const rounds = 5;
 const ids = Array.from({ length: 1_000 }, (_, index) => `1c9e3f0a-7a55-4d6b-9c0b-${String(index).padStart(12, '0')}`);
 const charges: readonly SpendCharge[] = ['key/5b0c7c8e-7a55-4d6b-9c0b-0f3a4c6f1d11/cost', 'provider/5b0c7c8e-7a55-4d6b-9c0b-0f3a4c6f1d12/cost', 'workspace/5b0c7c8e-7a55-4d6b-9c0b-0f3a4c6f1d13/cost', 'policy/5b0c7c8e-7a55-4d6b-9c0b-0f3a4c6f1d14/metadata._user:bob']
-  .map((counter) => ({ counter, unit: 'cost', startMs: 1_790_000_000_000, reserved: 1_200_000, used: 345_678 }));
+  .map((counter) => ({ counter, counted: 'cost', period: 12, reserved: 1_200_000, used: 345_678 }));
 
 const turn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
 

@@ -7,23 +7,32 @@
 //   settle   u8 3, u8 flags, f64 time, id, charges: what it used, in place of everything that it had reserved
 //   end      u8 4, u8 isLast: nothing follows in this file; last: nor in another one of this thread
 //   id       u8 bytes, Latin-1
-//   charges  u16 how many; of each u32 number of the counter, f64 beginning of the period, f64 amount
+//   charges  u16 how many; of each u32 number of the counter, u32 number of its period, f64 amount
+
+import { createHash } from 'node:crypto';
 
 /** Micro-cents, tokens, calls. */
 export const spendUnits = ['cost', 'tokens', 'requests'] as const;
 export type SpendUnit = (typeof spendUnits)[number];
 
 export const frameHeadBytes = 8;
-export const chargeBytes = 20;
+export const chargeBytes = 16;
 export const entryKind = Object.freeze({ define: 1, open: 2, settle: 3, end: 4 });
 /** Of a settlement: nobody told what was used. */
 export const estimatedFlag = 1;
 
-/** Of one counter's name. */
-export const counterKeyBytesMax = 1_024;
+/** Of one counter's name; it stands in keys of the store as well. */
+export const counterKeyBytesMax = 768;
+const keptChars = 128;
 export const callIdBytesMax = 64;
 /** One write; what says it is longer is damage. */
 export const frameBytesMax = 16 * 1024 * 1024;
+
+/** The name of a counter as it is written: one that is too long by its beginning and its hash. */
+export function boundedKey(key: string): string {
+  if (key.length * 3 <= counterKeyBytesMax || Buffer.byteLength(key) <= counterKeyBytesMax) return key;
+  return `${key.slice(0, keptChars)}~${createHash('sha256').update(key).digest('hex')}`;
+}
 
 export const journalFolder = 'spend';
 const suffix = '.journal';

@@ -1,16 +1,16 @@
 // Reads what a journal of spending (journal.ts) has written so far. It may be read while it grows: a frame that is not whole yet is read the next time.
 
 import { crc32 } from 'node:zlib';
-import { entryKind, estimatedFlag, frameBytesMax, frameHeadBytes, spendUnits, type SpendUnit } from './journal-layout.js';
+import { chargeBytes, entryKind, estimatedFlag, frameBytesMax, frameHeadBytes, spendUnits, type SpendUnit } from './journal-layout.js';
 
 export interface JournalCounter {
   readonly key: string;
-  readonly unit: SpendUnit;
+  readonly counted: SpendUnit;
 }
 
 export interface JournalCharge {
   readonly counter: JournalCounter;
-  readonly startMs: number;
+  readonly period: number;
   readonly amount: number;
 }
 
@@ -47,8 +47,8 @@ export class JournalReader {
         const counter = this.#counters[bytes.readUInt32LE(at)];
         // A frame with a right checksum names only what was defined before it.
         if (counter === undefined) throw new Error('a counter without a name');
-        list.push({ counter, startMs: bytes.readDoubleLE(at + 4), amount: bytes.readDoubleLE(at + 12) });
-        at += 20;
+        list.push({ counter, period: bytes.readUInt32LE(at + 4), amount: bytes.readDoubleLE(at + 8) });
+        at += chargeBytes;
       }
       return list;
     };
@@ -60,7 +60,7 @@ export class JournalReader {
         at += 2;
       } else if (kind === entryKind.define) {
         const length = bytes.readUInt16LE(at + 6);
-        this.#counters[bytes.readUInt32LE(at + 2)] = { key: bytes.toString('utf8', at + 8, at + 8 + length), unit: spendUnits[flags] ?? 'requests' };
+        this.#counters[bytes.readUInt32LE(at + 2)] = { key: bytes.toString('utf8', at + 8, at + 8 + length), counted: spendUnits[flags] ?? 'requests' };
         at += 8 + length;
       } else if (kind === entryKind.open || kind === entryKind.settle) {
         const atMs = bytes.readDoubleLE(at + 2);

@@ -9,15 +9,15 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { fail, reasonOf } from '../errors/gateway-error.js';
 import type { FaultReport } from '../telemetry/fault-report.js';
-import { callIdBytesMax, chargeBytes, counterKeyBytesMax, entryKind, estimatedFlag, frameHeadBytes, journalName, spendUnits, type SpendUnit } from './journal-layout.js';
+import { boundedKey, callIdBytesMax, chargeBytes, counterKeyBytesMax, entryKind, estimatedFlag, frameHeadBytes, journalName, spendUnits, type SpendUnit } from './journal-layout.js';
 
 /** One counter of a call. The object may go on changing: it is read while the call of `open` or `settle` runs. */
 export interface SpendCharge {
   /** Name of the counter, without its period. */
   readonly counter: string;
-  readonly unit: SpendUnit;
-  /** Beginning of the period that the amount belongs to, in milliseconds since the Unix epoch: that of the moment when it was reserved. */
-  readonly startMs: number;
+  readonly counted: SpendUnit;
+  /** Number of the period that the counter was in when the amount was reserved: what is used belongs to that one, whenever it is known. */
+  readonly period: number;
   /** Integers: micro-cents, tokens, calls. */
   readonly reserved: number;
   readonly used: number;
@@ -146,7 +146,7 @@ export class SpendJournal {
     for (let index = 0; index < charges.length; index += 1) {
       const charge = charges[index] as SpendCharge;
       at = buffer.writeUInt32LE(found[index] as number, at);
-      at = buffer.writeDoubleLE(charge.startMs, at);
+      at = buffer.writeUInt32LE(charge.period, at);
       at = buffer.writeDoubleLE(kind === entryKind.open ? charge.reserved : charge.used, at);
     }
     this.#at = at;
@@ -154,15 +154,15 @@ export class SpendJournal {
     return true;
   }
 
-  #define({ counter, unit }: SpendCharge): number {
+  #define({ counter, counted }: SpendCharge): number {
     const number = this.#numbers.size;
     this.#numbers.set(counter, number);
     const buffer = this.#buffer;
     const at = this.#at;
     buffer[at] = entryKind.define;
-    buffer[at + 1] = spendUnits.indexOf(unit);
+    buffer[at + 1] = spendUnits.indexOf(counted);
     buffer.writeUInt32LE(number, at + 2);
-    const bytes = buffer.write(counter, at + 8, counterKeyBytesMax, 'utf8');
+    const bytes = buffer.write(boundedKey(counter), at + 8, counterKeyBytesMax, 'utf8');
     buffer.writeUInt16LE(bytes, at + 6);
     this.#at = at + 8 + bytes;
     return number;

@@ -23,10 +23,10 @@ function journalIn(options: Partial<JournalOptions> = {}) {
   return { journal, folder, faults, files, entries };
 }
 
-const charge = (counter: string, reserved: number, used = 0, unit: SpendCharge['unit'] = 'cost'): SpendCharge => ({ counter, unit, startMs: 500, reserved, used });
+const charge = (counter: string, reserved: number, used = 0, counted: SpendCharge['counted'] = 'cost'): SpendCharge => ({ counter, counted, period: 500, reserved, used });
 
 const plain = (entry: JournalEntry): unknown =>
-  entry.kind === 'end' ? entry : { ...entry, charges: entry.charges.map(({ counter, startMs, amount }) => [counter.key, counter.unit, startMs, amount]) };
+  entry.kind === 'end' ? entry : { ...entry, charges: entry.charges.map(({ counter, period, amount }) => [counter.key, counter.counted, period, amount]) };
 
 describe('the journal of spending', () => {
   test('is one write at the end of the turn, in a file of its own that nobody else reads', async () => {
