@@ -7,7 +7,7 @@ import { parseJsonObject } from '../../core/body/parse.js';
 import { field } from '../../core/body/scan.js';
 import { Exchange } from '../../core/exchange/exchange.js';
 import { RequestHead } from '../../core/exchange/request-head.js';
-import type { Usage } from '../../core/exchange/usage.js';
+import { noUsage, type Usage } from '../../core/exchange/usage.js';
 import { RecordReader } from '../../core/logs/record-reader.js';
 import { RecordWriter } from '../../core/logs/record-writer.js';
 import { RingMemory } from '../../core/logs/ring.js';
@@ -42,7 +42,7 @@ function endedExchange(): Exchange {
   return exchange;
 }
 
-const usageOf = (): Usage => ({ model: Buffer.from('gpt-4o-mini-2024-07-18').toString('latin1'), finishReason: Buffer.from('stop').toString('latin1'), inputTokens: 12, outputTokens: 34, totalTokens: 46, cachedTokens: -1, cacheWriteTokens: -1, inputAudioTokens: -1, inputImageTokens: -1, reasoningTokens: -1, outputAudioTokens: -1, outputImageTokens: -1 });
+const usageOf = (): Usage => ({ ...noUsage, model: Buffer.from('gpt-4o-mini-2024-07-18').toString('latin1'), finishReason: Buffer.from('stop').toString('latin1'), inputTokens: 12, outputTokens: 34, totalTokens: 46, cachedTokens: -1, reasoningTokens: -1 });
 
 /** As an object, the way exporters get it. */
 function objectOf(exchange: Exchange, usage: Usage): LogRecord {

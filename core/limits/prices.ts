@@ -67,7 +67,7 @@ const tokenKinds: Readonly<Record<string, TokenKind>> = {
 };
 const unitKinds: Readonly<Record<string, readonly [name: string, per: number]>> = {
   cache_write_1h_mtok: ['cache_write_1h_input_token', 1e6], output_citation_mtok: ['citation_token', 1e6], input_video_mtok: ['request_video_token', 1e6], output_video_mtok: ['response_video_token', 1e6],
-  web_searches_kcount: ['web_search', 1e3], storage_searches_kcount: ['file_search', 1e3], requests_kcount: ['request', 1e3], input_text_messages_kcount: ['text_message', 1e3],
+  web_searches_kcount: ['web_search', 1e3], storage_searches_kcount: ['file_search', 1e3], rerank_searches_kcount: ['search_unit', 1e3], requests_kcount: ['request', 1e3], input_text_messages_kcount: ['text_message', 1e3],
   input_document_kpages: ['document_page', 1e3], input_annotated_document_kpages: ['annotated_document_page', 1e3], audio_hours: ['audio_hour', 1], input_audio_hours: ['request_audio_hour', 1],
 };
 const tokensPerPrice = 1e6;

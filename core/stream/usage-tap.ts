@@ -8,7 +8,7 @@ import { ObjectCursor } from '../body/cursor.js';
 import { firstText, lastText, needleOf, textAt, valueOfKey } from '../body/key-search.js';
 import { ObjectCapture } from '../body/object-capture.js';
 import { isKey } from '../body/scan.js';
-import { readTokenCounts, TokenCounts } from '../body/usage-object.js';
+import { readGeminiCounts, readTokenCounts, TokenCounts } from '../body/usage-object.js';
 import type { Usage } from '../exchange/usage.js';
 
 /** At least so much of the end is kept. */
@@ -20,12 +20,15 @@ const blockBytesMin = 1_024;
 
 const modelNeedle = needleOf('model');
 const usageNeedle = needleOf('usage');
+const geminiNeedle = needleOf('usageMetadata');
+const billedNeedle = needleOf('billed_units');
 const finishNeedle = needleOf('finish_reason');
 const stopNeedle = needleOf('stop_reason');
 const incompleteNeedle = needleOf('incomplete_details');
 
 export class UsageTap {
   readonly #isEventStream: boolean;
+  readonly #isNative: boolean;
   /** The latest bytes, and the full block before them: together at least the last keptBytesMin bytes. */
   #latest: Buffer = noBytes;
   #latestBytes = 0;
@@ -36,8 +39,10 @@ export class UsageTap {
   #capture: ObjectCapture | null = null;
   #captured: TokenCounts | null = null;
 
-  constructor(isEventStream: boolean) {
+  /** `isNative`: the answer may be in a shape of the provider's own. */
+  constructor(isEventStream: boolean, isNative = false) {
     this.#isEventStream = isEventStream;
+    this.#isNative = isNative;
   }
 
   push(chunk: Uint8Array): void {
@@ -71,21 +76,27 @@ export class UsageTap {
     const head = this.#head ?? end;
     const last = lastCounts(end, isWhole) ?? this.#capturedCounts(end);
     // Anthropic's streams tell the input at the beginning and the output at the end.
-    const begun = this.#isEventStream && (last === null || last.input === -1 || last.output === -1) ? firstCounts(head) : null;
-    const counts = last === null ? begun ?? nothingCounted : begun === null ? last : merge(begun, last);
+    const begun = this.#isEventStream && (last === null || last.isPartial) ? firstCounts(head) : null;
+    const counts = last === null ? begun ?? (this.#isNative ? nativeCounts(end, isWhole) : null) ?? nothingCounted : begun === null ? last : merge(begun, last);
+    const { besideInput, besideOutput } = counts;
+    const input = counts.input === -1 ? -1 : counts.input + besideInput;
+    const output = counts.output === -1 ? -1 : counts.output + besideOutput;
+    const isWithoutTotal = counts.total === -1 || (besideOutput > 0 && counts.total < input + output);
     return {
       model: firstText(head, modelNeedle, true) || (isWhole ? '' : lastText(end, modelNeedle, false)),
       finishReason: finishReason(end, isWhole) || (isWhole ? '' : finishReason(head, true)),
-      inputTokens: counts.input,
-      outputTokens: counts.output,
-      totalTokens: counts.total === -1 && counts.input !== -1 && counts.output !== -1 ? counts.input + counts.besideInput + counts.output : counts.total,
+      inputTokens: input,
+      outputTokens: output,
+      totalTokens: isWithoutTotal && input !== -1 && output !== -1 ? input + output : counts.total,
       cachedTokens: counts.cached,
-      cacheWriteTokens: -1,
-      inputAudioTokens: -1,
-      inputImageTokens: -1,
+      cacheWriteTokens: counts.cacheWrite,
+      inputAudioTokens: counts.inputAudio,
+      inputImageTokens: counts.inputImage,
       reasoningTokens: counts.reasoning,
-      outputAudioTokens: -1,
-      outputImageTokens: -1,
+      outputAudioTokens: counts.outputAudio,
+      outputImageTokens: counts.outputImage,
+      units: counts.units,
+      isBatch: counts.isBatch,
     };
   }
 
@@ -158,6 +169,20 @@ function lastCounts(bytes: Buffer, isStartKnown: boolean): TokenCounts | null {
   return null;
 }
 
+/** Of answers that have it under a name of their own: Gemini's as they come, Cohere's embeddings and rankings. */
+function nativeCounts(bytes: Buffer, isStartKnown: boolean): TokenCounts | null {
+  let at = bytes.lastIndexOf(geminiNeedle);
+  while (at !== -1) {
+    const value = valueOfKey(bytes, at, geminiNeedle, isStartKnown);
+    const counts = value === -1 ? null : readGeminiCounts(bytes, value);
+    if (counts !== null || at === 0) return counts;
+    at = bytes.lastIndexOf(geminiNeedle, at - 1);
+  }
+  at = bytes.lastIndexOf(billedNeedle);
+  const value = at === -1 ? -1 : valueOfKey(bytes, at, billedNeedle, isStartKnown);
+  return value === -1 ? null : readTokenCounts(bytes, value);
+}
+
 function firstCounts(head: Buffer): TokenCounts | null {
   for (let at = head.indexOf(usageNeedle); at !== -1; at = head.indexOf(usageNeedle, at + 1)) {
     const counts = countsOfKey(head, at, true);
@@ -175,11 +200,20 @@ function countsOfKey(bytes: Buffer, at: number, isStartKnown: boolean): TokenCou
 function merge(begun: TokenCounts, last: TokenCounts): TokenCounts {
   const merged = new TokenCounts();
   merged.input = last.input === -1 ? begun.input : last.input;
-  merged.besideInput = last.input === -1 ? begun.besideInput : last.besideInput;
+  merged.isPrompt = last.input === -1 ? begun.isPrompt : last.isPrompt;
+  merged.isInputApart = begun.isInputApart || last.isInputApart;
+  merged.isOutputApart = begun.isOutputApart || last.isOutputApart;
+  merged.isBatch = begun.isBatch || last.isBatch;
   merged.output = last.output === -1 ? begun.output : last.output;
   merged.total = last.total === -1 ? begun.total : last.total;
   merged.cached = last.cached === -1 ? begun.cached : last.cached;
   merged.reasoning = last.reasoning === -1 ? begun.reasoning : last.reasoning;
+  merged.cacheWrite = last.cacheWrite === -1 ? begun.cacheWrite : last.cacheWrite;
+  merged.inputAudio = last.inputAudio === -1 ? begun.inputAudio : last.inputAudio;
+  merged.inputImage = last.inputImage === -1 ? begun.inputImage : last.inputImage;
+  merged.outputAudio = last.outputAudio === -1 ? begun.outputAudio : last.outputAudio;
+  merged.outputImage = last.outputImage === -1 ? begun.outputImage : last.outputImage;
+  merged.units = begun.units === null ? last.units : last.units === null ? begun.units : { ...begun.units, ...last.units };
   return merged;
 }
 

@@ -18,7 +18,7 @@ export class RelayHandler extends ClientStream implements StreamHandler {
   /** `isRead`: usage is told in it. `dialect`: whose streams are looked at for their end; null where there is none. */
   constructor(owner: ResponseOwner, head: ResponseHead, retryCount: number, isEventStream: boolean, isRead: boolean, readonly dialect: Dialect | null) {
     super(owner, head, retryCount, isEventStream);
-    if (isRead) this.tap = new UsageTap(isEventStream);
+    if (isRead) this.tap = new UsageTap(isEventStream, dialect === null);
   }
 
   begin(): boolean {

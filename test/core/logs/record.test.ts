@@ -6,7 +6,7 @@ import { sampleLogRecord } from '@gateway/plugin-sdk/testing';
 import type { Exchange } from '../../../core/exchange/exchange.js';
 import { HookLog } from '../../../core/exchange/hook-log.js';
 import type { LeftTarget } from '../../../core/exchange/left-target.js';
-import type { Usage } from '../../../core/exchange/usage.js';
+import { noUsage, type Usage } from '../../../core/exchange/usage.js';
 import { entriesMax } from '../../../core/logs/dictionary.js';
 import { RecordReader } from '../../../core/logs/record-reader.js';
 import { RecordWriter } from '../../../core/logs/record-writer.js';
@@ -49,7 +49,7 @@ function ended(record: LogRecord): [Exchange, Usage] {
     firstByteAt: record.firstByteMs === -1 ? 0 : 1 + record.firstByteMs,
     targetIndex: record.targetIndex, retries: record.retries, cost: record.cost, saved: record.saved, isPriced: record.isPriced, decisions: record.decision === '' ? null : { logged: () => record.decision },
   }).map(([name, value]) => [name, { value }])));
-  return [exchange, record];
+  return [exchange, { ...noUsage, ...record }];
 }
 
 const timeless = (record: LogRecord | undefined): Omit<LogRecord, 'tookMs'> | undefined => {

@@ -3,10 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Usage } from '../../../core/exchange/usage.js';
+import { noUsage as unknown, type Usage } from '../../../core/exchange/usage.js';
 import { keptBytesMin, UsageTap } from '../../../core/stream/usage-tap.js';
-
-const unknown: Usage = { model: '', finishReason: '', inputTokens: -1, outputTokens: -1, totalTokens: -1, cachedTokens: -1, cacheWriteTokens: -1, inputAudioTokens: -1, inputImageTokens: -1, reasoningTokens: -1, outputAudioTokens: -1, outputImageTokens: -1 };
 
 function usageOf(pieces: Iterable<Uint8Array>, isEventStream: boolean): Usage {
   const tap = new UsageTap(isEventStream);
@@ -46,7 +44,7 @@ const chatUsage = {
   completion_tokens_details: { reasoning_tokens: 4, accepted_prediction_tokens: 0 },
 };
 const usageChunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-2024-08-06', choices: [], usage: chatUsage };
-const chatRead: Usage = { ...unknown, model: 'gpt-4o-2024-08-06', finishReason: 'stop', inputTokens: 19, outputTokens: 10, totalTokens: 29, cachedTokens: 7, reasoningTokens: 4 };
+const chatRead: Usage = { ...unknown, model: 'gpt-4o-2024-08-06', finishReason: 'stop', inputTokens: 19, outputTokens: 10, totalTokens: 29, cachedTokens: 7, inputAudioTokens: 0, reasoningTokens: 4 };
 const chatStream = sse(chunk({ role: 'assistant', content: '' }), chunk({ content: 'Grüße 😀 日本' }), chunk({}, 'stop'), usageChunk, '[DONE]');
 const chatAnswer = {
   id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'gpt-4o-2024-08-06',
@@ -119,7 +117,7 @@ test('a name that only ends in an escaped quote and a known word is another name
 });
 
 test('values under the names that are not usage are passed over', () => {
-  for (const usage of [null, 'x', 5, [], {}, { note: 1 }, { prompt_tokens: 'many' }, { prompt_tokens: -1 }, { prompt_tokens: null }, { type: 'duration', seconds: 3 }]) {
+  for (const usage of [null, 'x', 5, [], {}, { note: 1 }, { prompt_tokens: 'many' }, { prompt_tokens: -1 }, { prompt_tokens: null }, { type: 'duration', seconds: -3 }, { type: 'duration', seconds: 'x' }]) {
     reads(JSON.stringify({ usage: chatUsage, inner: { usage } }), false, { ...chatRead, model: '', finishReason: '' });
     reads(sse({ usage: chatUsage }, { usage }), true, { ...chatRead, model: '', finishReason: '' });
   }
@@ -195,18 +193,18 @@ const messageStart = {
 };
 const blockDelta = (text: string): { type: string } => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } } as { type: string });
 const messageDelta = { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 15 } };
-const messageRead = { model: 'claude-sonnet-4-5', finishReason: 'end_turn', inputTokens: 25, outputTokens: 15, totalTokens: 143, cachedTokens: 100 };
+const messageRead = { model: 'claude-sonnet-4-5', finishReason: 'end_turn', inputTokens: 128, outputTokens: 15, totalTokens: 143, cachedTokens: 100, cacheWriteTokens: 3 };
 
 test('a messages stream has its input at the beginning and its output at the end', () => {
   reads(named([messageStart, blockDelta('Hallo "usage"'), messageDelta, { type: 'message_stop' }]), true, messageRead);
   const long = Array.from({ length: 700 }, (_, index) => blockDelta(`text number ${index} \\"usage\\": {}`));
   reads(named([messageStart, ...long, messageDelta, { type: 'message_stop' }]), true, messageRead);
   const newer = { ...messageDelta, usage: { input_tokens: 30, cache_creation_input_tokens: 0, cache_read_input_tokens: 7, output_tokens: 9 } };
-  reads(named([messageStart, ...long, newer, { type: 'message_stop' }]), true, { ...messageRead, inputTokens: 30, outputTokens: 9, totalTokens: 46, cachedTokens: 7 });
+  reads(named([messageStart, ...long, newer, { type: 'message_stop' }]), true, { ...messageRead, inputTokens: 37, outputTokens: 9, totalTokens: 46, cachedTokens: 7, cacheWriteTokens: 0 });
 });
 
 test('a messages stream that broke off tells what it had said', () => {
-  const begun = { model: messageRead.model, inputTokens: 25, outputTokens: 1, totalTokens: 129, cachedTokens: 100 };
+  const begun = { model: messageRead.model, inputTokens: 128, outputTokens: 1, totalTokens: 129, cachedTokens: 100, cacheWriteTokens: 3 };
   reads(named([messageStart, blockDelta('Hal')]).slice(0, -20), true, begun);
   reads(named([messageStart, ...Array.from({ length: 900 }, () => blockDelta('some words here'))]).slice(0, -33), true, begun);
 });
@@ -217,7 +215,7 @@ test('a plain message is read, tool input that looks like usage is not', () => {
     content: [{ type: 'tool_use', id: 't', name: 'f', input: { model: 'evil', usage: { input_tokens: 9_999, output_tokens: 9_999 }, stop_reason: 'evil' } }],
     stop_reason: 'tool_use', stop_sequence: null, usage: { input_tokens: 12, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 6 },
   };
-  reads(JSON.stringify(answer), false, { model: answer.model, finishReason: 'tool_use', inputTokens: 12, outputTokens: 6, totalTokens: 18, cachedTokens: 0 });
+  reads(JSON.stringify(answer), false, { model: answer.model, finishReason: 'tool_use', inputTokens: 12, outputTokens: 6, totalTokens: 18, cachedTokens: 0, cacheWriteTokens: 0 });
 });
 
 // ---- OpenAI, responses ----
