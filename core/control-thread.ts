@@ -8,6 +8,7 @@ import { JobRunner } from './control-plane/jobs.js';
 import { resources } from './control-plane/resources/index.js';
 import { jobs } from './control-plane/resources/jobs.js';
 import { modelsResource } from './control-plane/resources/models/resource.js';
+import { ratesResource } from './control-plane/resources/rates/resource.js';
 import { SlicedStore } from './control-plane/sliced-store.js';
 import { reasonOf } from './errors/gateway-error.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
@@ -30,7 +31,7 @@ export function startControlPlane(services: ThreadServices, { store, onCommit }:
   const repository = new Repository(new SlicedStore(store), onCommit);
   startJobs(services, repository);
   const applied = new AppliedSequences(memory.applied);
-  return new ControlPlane(controlServices(services, repository, new Sealer(memory.masterKey), async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); }), [...resources, modelsResource]);
+  return new ControlPlane(controlServices(services, repository, new Sealer(memory.masterKey), async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); }), [...resources, modelsResource, ratesResource]);
 }
 
 /** The services of handlers, on the control thread or on one that starts. */

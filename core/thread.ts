@@ -9,9 +9,11 @@ import { HeldBytes } from './body/held-bytes.js';
 import { field } from './body/scan.js';
 import type { ControlLink } from './control-plane/control-link.js';
 import { modelList } from './control-plane/model-list.js';
+import { rateQuestion } from './control-plane/rate-question.js';
 import { fail, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
 import { checkExporter, type LogMemory, type LogThread } from './log-thread.js';
+import { RateBook } from './limits/rate-book.js';
 import { RecordWriter } from './logs/record-writer.js';
 import { RingMemory } from './logs/ring.js';
 import { BuiltBodies } from './pipeline/cache/built-bodies.js';
@@ -180,6 +182,7 @@ export class DataThread {
       refreshed: new Refreshed(),
       builtBodies: new BuiltBodies(),
       listModels: modelList(link),
+      rates: new RateBook({ ask: rateQuestion(link), now: Date.now }),
       responses,
     });
     const sessions = new SessionCookies({ publicUrl: settings.publicUrl, isTls: settings.tls !== undefined, find: (hash) => snapshot.view.session(hash, Date.now()) });

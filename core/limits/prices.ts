@@ -29,6 +29,8 @@ export interface PricedModel {
   /** In tokens; null: not known. */
   readonly contextLength: number | null;
   readonly isDeprecated: boolean;
+  /** The rates depend on the time; they hold for a minute. */
+  readonly isTimely: boolean;
   readonly rates: Rates;
 }
 
@@ -85,7 +87,7 @@ interface Known {
   readonly minute: number | null;
 }
 
-class PriceTable {
+export class PriceTable {
   readonly #known = new LRUCache<string, Known>({ max: knownMax });
   readonly #providers = new Map<string, TableProvider | undefined>();
 
@@ -110,8 +112,7 @@ class PriceTable {
     const table = this.#provider(provider);
     const found = table === undefined ? null : this.library.calcPrice({}, model, { provider: table, timestamp: new Date(atMs) });
     const priced = found === null ? null : pricedModel(found);
-    // A list of prices means that they depend on the time.
-    this.#known.set(key, { model: priced, minute: Array.isArray(found?.model.prices) ? minute : null });
+    this.#known.set(key, { model: priced, minute: priced?.isTimely === true ? minute : null });
     return priced ?? undefined;
   }
 
@@ -175,9 +176,12 @@ function pricedModel({ model, model_price: prices }: Found): PricedModel {
     else if (unit !== undefined) units[unit[0]] = rateOf(price, unit[1]);
   }
   return Object.freeze({
-    id: model.id, name: model.name ?? model.id, description: model.description ?? null, contextLength: model.context_window ?? null, isDeprecated: model.deprecated === true, rates: Object.freeze({ tokens, units }),
+    id: model.id, name: model.name ?? model.id, description: model.description ?? null, contextLength: model.context_window ?? null, isDeprecated: model.deprecated === true, isTimely: isTimely(model), rates: Object.freeze({ tokens, units }),
   });
 }
+
+/** A list of prices means that they depend on the time. */
+const isTimely = ({ prices }: TableModel): boolean => Array.isArray(prices);
 
 function rateOf(price: number | TablePrice, per: number): Rate {
   if (typeof price === 'number') return Object.freeze({ price: cents(price, per), tiers: [] });

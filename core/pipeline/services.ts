@@ -4,6 +4,7 @@ import type { Host } from '@gateway/plugin-sdk';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { Exchange } from '../exchange/exchange.js';
 import type { Usage } from '../exchange/usage.js';
+import type { RateBook } from '../limits/rate-book.js';
 import type { PlanCache } from '../plan/plan-cache.js';
 import type { StoredRows } from '../plan/plan-sources.js';
 import type { ResponseStore } from '../storage/response-store.js';
@@ -47,6 +48,8 @@ export interface PipelineServices {
   readonly builtBodies: BuiltBodies;
   /** The body of the answer to a request for models that names no provider. Rejects with client errors. */
   readonly listModels: (exchange: Exchange) => Promise<string | Uint8Array>;
+  /** Prices of models, for calls that are priced before their record is. */
+  readonly rates: RateBook;
   /** Responses kept for providers that keep none. */
   readonly responses: ResponseStore;
 }

@@ -63,6 +63,11 @@ export class StoredIntegration {
     return this.#row.allowAllModels;
   }
 
+  /** What it says of the prices of its models. */
+  get pricing(): Pick<IntegrationRow, 'models' | 'pricingAdjustments'> {
+    return this.#row;
+  }
+
   get createdAtMs(): number {
     return this.#row.createdAtMs;
   }
