@@ -176,7 +176,7 @@ export class DataThread {
       logger: services.logger,
       metrics: services.metrics,
       cacheFaults: services.faultReport('warn', { message: 'caches failed', metric: 'cache.faults', subject: 'cache' }),
-      record: writer === null ? null : (exchange, usage) => { writer.write(exchange, usage); },
+      record: writer === null ? null : (exchange, usage, left) => { writer.write(exchange, usage, left); },
       hostOf: (id) => services.registry.host(id),
       inFlight: new InFlight(),
       refreshed: new Refreshed(),

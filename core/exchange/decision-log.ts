@@ -25,8 +25,8 @@ export class DecisionLog {
   #left = 0;
 
   add(decision: Decision): void {
-    const text = JSON.stringify(decision, shortTexts);
-    if (this.#count >= decisionsMax || this.#text.length + text.length + 1 > decisionCharsMax) {
+    const text = textOf(decision);
+    if (text === '' || this.#count >= decisionsMax || this.#text.length + text.length + 1 > decisionCharsMax) {
       this.#left += 1;
       return;
     }
@@ -38,6 +38,16 @@ export class DecisionLog {
   logged(): string {
     if (this.#left === 0) return `[${this.#text}]`;
     return `[${this.#text}${this.#count === 0 ? '' : ','}{"about":"more","count":${this.#left}}]`;
+  }
+}
+
+/** Empty: it is no JSON, as what a plugin says may be. */
+function textOf(decision: Decision): string {
+  try {
+    const text = JSON.stringify(decision);
+    return text.length > textCharsMax ? JSON.stringify(decision, shortTexts) : text;
+  } catch {
+    return '';
   }
 }
 

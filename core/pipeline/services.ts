@@ -3,6 +3,7 @@
 import type { Host } from '@gateway/plugin-sdk';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { Exchange } from '../exchange/exchange.js';
+import type { LeftTarget } from '../exchange/left-target.js';
 import type { Usage } from '../exchange/usage.js';
 import type { RateBook } from '../limits/rate-book.js';
 import type { PlanCache } from '../plan/plan-cache.js';
@@ -39,8 +40,11 @@ export interface PipelineServices {
   readonly metrics: Metrics;
   /** A cache that fails costs no call anything, and may do so with every call. */
   readonly cacheFaults: Pick<FaultReport, 'add'>;
-  /** Told of each exchange that has ended, with what its answer said about itself; null when nothing is logged. */
-  readonly record: ((exchange: Exchange, usage: Usage | null) => void) | null;
+  /**
+   * Told of each exchange that has ended, with what its answer said about itself, and before that of each target of it that was tried and left; null
+   * when nothing is logged.
+   */
+  readonly record: ((exchange: Exchange, usage: Usage | null, left: LeftTarget | null) => void) | null;
   readonly hostOf: (pluginId: string) => Host;
   /** Answers on their way that others may join. */
   readonly inFlight: InFlight;

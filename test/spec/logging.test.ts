@@ -162,7 +162,7 @@ const opened = await storage.create({ path: dataDir }, fakeHost());
 const records: LogRecord[] = [];
 try {
   const logs = await opened.open('exporter-store-logs');
-  for await (const row of logs.range({ ...allRows, limit: 10_000 })) records.push(...readLogBatch(row.value));
+  for await (const row of logs.range({ ...allRows, limit: 10_000 })) records.push(...readLogBatch(row.value).filter((record) => record.isFinal));
 } finally {
   await opened.close?.();
 }

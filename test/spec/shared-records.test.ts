@@ -77,7 +77,7 @@ try {
 } finally {
   await opened.close?.();
 }
-const recordOf = (trace: string): LogRecord => records.find((record) => record.traceId === trace) as LogRecord;
+const recordOf = (trace: string): LogRecord => records.find((record) => record.traceId === trace && record.isFinal) as LogRecord;
 
 describe('calls that go along with another one', () => {
   for (const stream of [false, true]) {
@@ -107,7 +107,7 @@ describe('calls that go along with another one', () => {
         assert.equal(record.hookResults, first.hookResults);
       }
       // What was paid for is counted once: with the calls that were made.
-      const paid = records.filter(({ cacheStatus, traceId }) => traceId.endsWith(String(stream)) && !['HIT', 'SEMANTIC HIT', 'SHARED'].includes(cacheStatus));
+      const paid = records.filter(({ cacheStatus, traceId, isFinal }) => isFinal && traceId.endsWith(String(stream)) && !['HIT', 'SEMANTIC HIT', 'SHARED'].includes(cacheStatus));
       assert.equal(paid.length, 1);
     });
   }

@@ -160,6 +160,7 @@ export class CoalescedResponse implements Responder {
     const { first } = this;
     // Whoever joined on its way to one target got the answer of the target that answered.
     exchange.provider = first.provider;
+    exchange.providerSlug = first.providerSlug;
     exchange.targetPath = first.targetPath;
     exchange.unsupported = first.unsupported;
     exchange.isStream = first.isStream;

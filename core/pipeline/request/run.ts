@@ -404,7 +404,7 @@ export class Pipeline implements CallEnd {
   #settle(exchange: Exchange, running: Running | null, usage: Usage | null): void {
     exchange.clientBody.letGo();
     const { record } = this.services;
-    if (record !== null) record(exchange, usage);
+    if (record !== null) record(exchange, usage, null);
     if (running !== null) running.close();
   }
 

@@ -30,10 +30,13 @@ const errorBytesMax = 256 * 1024;
 export class CollectHandler implements ResponseHandler {
   readonly #collected = new ByteCollector();
   #tap: UsageTap | null = null;
+  /** What hooks judge: it has been paid for, also when the client does not get it. */
+  #judged: Uint8Array | JsonObject | null = null;
 
   constructor(readonly context: ResponseContext, readonly mode: CollectMode) {}
 
   usage(): Usage | null {
+    if (this.#tap === null && this.#judged !== null) this.#read(this.#judged instanceof Uint8Array ? this.#judged : JSON.stringify(this.#judged));
     return this.#tap === null ? null : this.#tap.read();
   }
 
@@ -129,6 +132,7 @@ export class CollectHandler implements ResponseHandler {
       this.#send(bytes ?? JSON.stringify(body), 'application/json');
       return;
     }
+    this.#judged = bytes ?? body;
     const judging = hooks.judge(body, context.head.status, exact);
     if (judging instanceof Promise) judging.then((judged) => this.#settle(judged, body, bytes, exact)).catch((thrown: unknown) => this.#refuseFaulty(thrown));
     else this.#settle(judging, body, bytes, exact);
@@ -150,10 +154,14 @@ export class CollectHandler implements ResponseHandler {
   }
 
   #send(body: string | Uint8Array, type: string): void {
+    this.#read(body);
+    this.context.send(body, type);
+  }
+
+  #read(body: string | Uint8Array): void {
     const tap = new UsageTap(false);
     tap.push(typeof body === 'string' ? Buffer.from(body) : body);
     this.#tap = tap;
-    this.context.send(body, type);
   }
 
   #translated(translation: Translation, made: Json, prepared: PreparedRequest): JsonObject {

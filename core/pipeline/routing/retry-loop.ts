@@ -3,8 +3,12 @@
 // without waiting for anything but the network. Only this ends a call or repeats one, and once a byte went to the client nothing is repeated.
 
 import type { Readable } from 'node:stream';
+import { deniedStatus } from '@gateway/plugin-sdk';
 import { fail, isGatewayError, reasonOf, type GatewayError } from '../../errors/gateway-error.js';
 import type { Exchange, Running } from '../../exchange/exchange.js';
+import { DecisionLog } from '../../exchange/decision-log.js';
+import type { LeftTarget } from '../../exchange/left-target.js';
+import { randomHex, uuid } from '../../exchange/trace.js';
 import type { Usage } from '../../exchange/usage.js';
 import type { CachePlan, Plan, TargetPlan } from '../../plan/plan.js';
 import { backoffMs, retryAfterMs } from '../../upstream/retry-after.js';
@@ -38,6 +42,8 @@ interface Failure {
   readonly error: GatewayError | null;
   readonly retryCount: number;
   readonly unsupported: string[];
+  readonly targetIndex: number;
+  readonly retries: number;
 }
 
 export interface CallEnd {
@@ -68,6 +74,12 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
   /** The provider asked for a longer wait than there is. */
   #isRetryTooLate = false;
   #failure: Failure | null = null;
+  /** The target that was left last, until another one is called: the client may yet be told of its failure. */
+  #left: LeftTarget | null = null;
+  /** Where the clocks and counts of the exchange stood when the present target had its turn; only where there are several. */
+  #targetBegan = 0;
+  #attemptsBefore = 0;
+  #upstreamMsBefore = 0;
   #isOver = false;
   /** A body that is streamed, and can be sent once. */
   #upload: Readable | null = null;
@@ -103,6 +115,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
   cancel(): void {
     this.#isOver = true;
     this.#clearTimers();
+    if (this.#left !== null) this.#recordLeft();
     if (this.#attempt !== null) this.#attempt.cancel();
     if (this.#upload !== null) this.#upload.destroy();
     if (this.#cached !== null) this.#cached.leave();
@@ -134,6 +147,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
       // It seemed healthy, but another call became its probe a moment ago. It is tried all the same when the strategies know no other.
       // A target that was known to be out was named for want of a better one: that choice stands.
       this.#passedOver = target;
+      decide(exchange, target, breakerOpenStatus, '', 'another call is trying whether it has recovered');
       targets.report(breakerOpenStatus, fail('UPSTREAM_BUSY', { host: target.provider.id, maximum: 1 }));
       this.#tryTarget(targets.next() ?? target);
       return;
@@ -148,6 +162,12 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     exchange.targetPath = target.path;
     exchange.target = { provider: target.provider.id, attempt: exchange.attempts + 1 };
     exchange.unsupported = [];
+    exchange.retries = 0;
+    if (targets !== null) {
+      this.#targetBegan = performance.now();
+      this.#attemptsBefore = exchange.attempts;
+      this.#upstreamMsBefore = exchange.upstreamMs;
+    }
     if (target.before === null) {
       if (exchange.hooks !== null) exchange.hooks.hasFailedBefore = false;
       this.#startTarget(target);
@@ -193,6 +213,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
   /** The gateway answers by itself what the provider has no endpoint for. */
   #sendOwn(body: string): void {
     this.#isOver = true;
+    if (this.#left !== null) this.#recordLeft();
     sendResponse(this.exchange, 200, 0, null, 'application/json', body);
     this.end.finish(this.exchange);
   }
@@ -212,6 +233,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
       return;
     }
     this.#isOver = true;
+    if (this.#left !== null) this.#recordLeft();
     if (outcome === 'hit') this.end.finish(this.exchange);
   }
 
@@ -233,6 +255,8 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     const { exchange } = this;
     const target = this.#target as TargetPlan;
     exchange.attempts += 1;
+    if (this.#retries > 0) exchange.retries += 1;
+    if (this.#left !== null) this.#recordLeft();
     // What hooks said of an answer that was passed over says nothing about the next one.
     if (exchange.hooks !== null) exchange.hooks.forgetAnswer();
     const attempt = this.#attempt = new Attempt(this, target, this.#prepared as PreparedRequest);
@@ -256,6 +280,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
   onRepeat(): void {
     this.#repeats += 1;
     this.exchange.attempts += 1;
+    this.exchange.retries += 1;
     this.services.metrics.add('upstream.repeated', 1);
   }
 
@@ -359,8 +384,11 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     const attempt = this.#attempt;
     const retryCount = this.retryCount(status);
     this.#targets.report(status, undefined);
+    const { targetIndex } = this.exchange;
     if (this.#nextTarget() === null) return false;
-    if (attempt !== null && status >= 400) this.#failure = { attempt, head, error: null, retryCount, unsupported: this.exchange.unsupported };
+    if (attempt === null) return true;
+    if (status >= 400) this.#failure = { attempt, head, error: null, retryCount, unsupported: this.exchange.unsupported, targetIndex, retries: this.exchange.retries };
+    this.#leave(attempt, status, null);
     return true;
   }
 
@@ -378,9 +406,55 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     if (this.#targets === null || !mayRepeat) return false;
     const retryCount = this.#lastCount;
     this.#targets.report(error.status, error);
+    const { targetIndex } = this.exchange;
     if (this.#nextTarget() === null) return false;
-    this.#failure = { attempt, head: new ResponseHead(error.status, noHeaders), error, retryCount, unsupported: this.exchange.unsupported };
+    this.#failure = { attempt, head: new ResponseHead(error.status, noHeaders), error, retryCount, unsupported: this.exchange.unsupported, targetIndex, retries: this.exchange.retries };
+    this.#leave(attempt, error.status, error);
     return true;
+  }
+
+  /** A target that was tried is left for another one, whose turn has not come yet. */
+  #leave(attempt: Attempt, status: number, error: GatewayError | null): void {
+    const { exchange } = this;
+    // Choosing the next one may have ended the call.
+    if (this.#isOver) return;
+    if (this.services.record !== null) {
+      const { target } = attempt;
+      this.#left = {
+        id: uuid(),
+        spanId: randomHex(8),
+        provider: target.provider.id,
+        providerSlug: target.stored === null ? '' : target.stored.slug,
+        targetPath: target.path,
+        targetIndex: exchange.targetIndex,
+        retries: exchange.retries,
+        attempts: exchange.attempts - this.#attemptsBefore,
+        status,
+        ending: error === null || error.source === 'client' ? 'complete' : error.source === 'upstream' ? 'upstream' : 'gateway',
+        errorCode: error === null ? (status === deniedStatus && exchange.hooks !== null ? 'HOOKS_FAILED' : '') : error.code,
+        startedAt: this.#targetBegan,
+        tookMs: performance.now() - this.#targetBegan,
+        upstreamMs: exchange.upstreamMs - this.#upstreamMsBefore,
+        hookResults: exchange.hooks === null ? '' : exchange.hooks.logged(),
+        usage: this.#usageOf(attempt),
+      };
+    }
+    exchange.targetIndex += 1;
+  }
+
+  #usageOf({ handler }: Attempt): Usage | null {
+    try {
+      return handler === null ? null : handler.usage();
+    } catch (thrown) {
+      this.onPluginThrow(thrown);
+      return null;
+    }
+  }
+
+  #recordLeft(): void {
+    const left = this.#left as LeftTarget;
+    this.#left = null;
+    this.services.record?.(this.exchange, left.usage, left);
   }
 
   #delay(target: TargetPlan, headers: readonly string[]): number {
@@ -431,7 +505,10 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
   #skipTarget(target: TargetPlan, thrown: unknown): void {
     const error = asGatewayError(thrown);
     this.#target = target;
-    if (this.#targets !== null) this.#targets.report(error.status, error);
+    if (this.#targets !== null) {
+      decide(this.exchange, target, error.status, error.code, error.message);
+      this.#targets.report(error.status, error);
+    }
     if (this.exchange.attempts < attemptsMax && this.#nextTarget() !== null) return;
     if (this.#failure !== null && !this.#isOver && error.code !== 'HOOKS_FAILED') this.#tellFailure(this.#failure);
     else this.#giveUp(error);
@@ -442,6 +519,10 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     const { exchange } = this;
     const { attempt } = failure;
     this.#failure = null;
+    // Its record is the final one.
+    this.#left = null;
+    exchange.targetIndex = failure.targetIndex;
+    exchange.retries = failure.retries;
     this.#target = attempt.target;
     if (this.#cached !== null) this.#cached.key = null;
     exchange.provider = attempt.target.provider.id;
@@ -497,6 +578,13 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
 
 export function asGatewayError(thrown: unknown): GatewayError {
   return isGatewayError(thrown) ? thrown : fail('INTERNAL', { id: 'unknown' }, thrown);
+}
+
+/** A target that was passed over, and why. */
+function decide(exchange: Exchange, target: TargetPlan, status: number, code: string, reason: string): void {
+  (exchange.decisions ??= new DecisionLog()).add({
+    about: 'target', path: target.path, provider: target.provider.id, ...(target.stored === null ? {} : { slug: target.stored.slug }), status, ...(code === '' ? {} : { code }), reason,
+  });
 }
 
 /** The header wins over the config; nonsense in the header was refused before. */

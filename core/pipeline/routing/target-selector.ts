@@ -1,9 +1,10 @@
 // Hot: runs for each target of a config with a strategy.
 // Walks the tree of strategies: asks the innermost for its next target, and when it has none, the one above. Plugins answer, this decides.
 
-import type { Outcome, Target } from '@gateway/plugin-sdk';
+import type { Json, Outcome, Strategy, Target } from '@gateway/plugin-sdk';
 import { atOnce } from '../../errors/at-once.js';
 import { fail, isGatewayError, reasonOf } from '../../errors/gateway-error.js';
+import { DecisionLog } from '../../exchange/decision-log.js';
 import type { Exchange } from '../../exchange/exchange.js';
 import type { Group, TargetPlan, PlanNode } from '../../plan/plan.js';
 import type { Breakers } from '../../upstream/breaker.js';
@@ -98,6 +99,7 @@ export class TargetSelector {
     try {
       const index = atOnce(group.strategy.next(this.exchange, targets, frame.outcomes));
       this.isChosenHealthy = targets[index]?.healthy === true;
+      if (index >= 0) this.#decide(frame, targets, index);
       return index;
     } catch (thrown) {
       if (isGatewayError(thrown)) throw thrown;
@@ -105,9 +107,29 @@ export class TargetSelector {
     }
   }
 
+  /** What was chosen among several, and on what ground. */
+  #decide({ group, outcomes }: Frame, targets: readonly Target[], index: number): void {
+    let unhealthy: number[] | null = null;
+    if (group.hasBreaker) for (let each = 0; each < targets.length; each += 1) if (targets[each]?.healthy === false) (unhealthy ??= []).push(each);
+    const ground = groundOf(group.strategy);
+    (this.exchange.decisions ??= new DecisionLog()).add({
+      about: 'strategy', at: group.path, mode: group.mode, chosen: index, of: targets.length, turn: outcomes.length, ...(unhealthy === null ? {} : { breakersOpen: unhealthy }), ...(ground === undefined ? {} : { ground }),
+    });
+  }
+
   /** A group is healthy while one of its targets is. */
   #isHealthy(node: PlanNode): boolean {
     if (node.kind === 'target') return node.breaker === null || !this.breakers.isOpen(node.breakerSlot, node.breaker);
     return node.children.some((child) => this.#isHealthy(child));
+  }
+}
+
+/** A strategy that cannot say why has chosen all the same. */
+function groundOf(strategy: Strategy): Json | undefined {
+  if (strategy.ground === undefined) return undefined;
+  try {
+    return strategy.ground();
+  } catch {
+    return undefined;
   }
 }

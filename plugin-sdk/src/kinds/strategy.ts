@@ -1,7 +1,7 @@
 import type { Exchange } from '../exchange.js';
 import type { Host } from '../host.js';
 import type { FromSchema, ObjectSchema } from '../schema.js';
-import type { Closable, Common, Maybe, Needs, Weighed } from '../shared.js';
+import type { Closable, Common, Json, Maybe, Needs, Weighed } from '../shared.js';
 
 /** Status of a call that a hook denied, on its way in or on its way out. */
 export const deniedStatus = 446;
@@ -14,6 +14,8 @@ export interface Strategy extends Closable, Weighed {
    * for one target is not for another to be sent. `targets[i].healthy` is false while the target's circuit breaker is open.
    */
   next(exchange: Exchange, targets: readonly Target[], outcomes: readonly Outcome[]): number;
+  /** On what ground the last `next` named its target, for the log of the call: a small value. Asked at once after it, if at all. */
+  ground?(): Json;
 }
 
 export interface Target {

@@ -35,13 +35,19 @@ export default defineStrategy({
       target: targetNamed(then, targets, `conditions[${index}].then`),
     }));
     const fallback = targetNamed(fallbackName, targets, 'default');
+    /** Index of the condition that fitted; the number of them when none did. */
+    let fitting = 0;
     return {
       weight: patterns.weight,
       next(exchange, _targets, outcomes) {
         if (outcomes.length > 0) return -1;
-        for (const route of routes) if (holds(route.predicate, exchange)) return route.target;
+        for (fitting = 0; fitting < routes.length; fitting += 1) {
+          const route = routes[fitting] as (typeof routes)[number];
+          if (holds(route.predicate, exchange)) return route.target;
+        }
         return fallback;
       },
+      ground: () => (fitting < routes.length ? { condition: fitting } : { condition: null }),
     };
   },
 });

@@ -3,6 +3,8 @@ import { parseOperand } from '../common/operand.js';
 import { makeSticky, type Sticky } from './sticky.js';
 
 const ttlSecondsDefault = 3600;
+/** Weights told of in the log of a call. */
+const weightsShownMax = 16;
 const fieldSources = ['metadata', 'params', 'headers'] as const;
 
 export default defineStrategy({
@@ -39,7 +41,9 @@ export default defineStrategy({
       return operand;
     });
     const sticky = given?.enabled === true ? makeSticky(fields, (given.ttl ?? ttlSecondsDefault) * 1000) : null;
+    const ground = { sticky: sticky !== null, weights: targets.map(({ weight }) => weight).slice(0, weightsShownMax) };
     return {
+      ground: () => ground,
       next(exchange, current, outcomes) {
         if (outcomes.length > 0) return -1;
         const total = totalOf(weights, current, true);
