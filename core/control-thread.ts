@@ -11,6 +11,7 @@ import { modelsResource } from './control-plane/resources/models/resource.js';
 import { ratesResource } from './control-plane/resources/rates/resource.js';
 import { SlicedStore } from './control-plane/sliced-store.js';
 import { reasonOf } from './errors/gateway-error.js';
+import { logReaderOf } from './log-reader.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { Repository } from './storage/repository.js';
 import { Sealer } from './storage/sealer.js';
@@ -46,6 +47,7 @@ export function controlServices(services: ThreadServices, repository: Repository
     publicUrl: services.settings.publicUrl,
     isTls: services.settings.tls !== undefined,
     oidc: services.settings.oidc === undefined ? undefined : new OidcClient(services.settings.oidc, services.upstream),
+    logs: logReaderOf(services),
     untilObeyed,
     apiDescription: () => (description ??= describe()),
     now: Date.now,

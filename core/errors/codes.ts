@@ -65,6 +65,7 @@ export const errorCodes = {
   VERSION_STALE: client(412, 'conflict_error', '{kind} {id} was changed since it was read; read it again'),
   CONTROL_BUSY: client(429, 'rate_limit_error', 'too many control calls ({maximum} {unit}); try again in {seconds} s'),
   CONTROL_UNAVAILABLE: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'the control plane gave no answer: {reason}' },
+  LOGS_UNAVAILABLE: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'the log cannot be read or written now: {reason}' },
   STORAGE_REFUSED: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'nothing was changed: the storage took no write ({reason})' },
   // Config and routing
   CONFIG_NOT_JSON: client(400, 'invalid_request_error', 'x-gateway-config is not valid JSON: {reason}'),

@@ -5,7 +5,7 @@ import type { LogRecord } from './log-record.js';
 export interface LogReader extends Closable {
   /** Newest first, without bodies. */
   page(filter: LogFilter, options: LogPageOptions): Maybe<LogPage>;
-  /** By the id of the record, or of a trace: all of that trace, oldest first, with their bodies. Empty: there is none. */
+  /** Records that have this id, or whose trace has it, oldest first, with their bodies. Empty: there is none. */
   read(scope: LogScope, id: string): Maybe<readonly LogRecord[]>;
   /** All that match, oldest first, in pages, with their bodies only where `hasBodies`; the signal ends it. */
   export(filter: LogFilter, signal: AbortSignal, options?: { readonly hasBodies?: boolean }): AsyncIterable<readonly LogRecord[]>;
@@ -109,7 +109,7 @@ export interface LogAggregateQuery {
 
 /** Percentiles are true ones, by nearest rank; of an empty set every measure is 0. */
 export type LogMeasure =
-  | 'count' | 'cost' | 'saved' | 'totalTokens' | 'inputTokens' | 'outputTokens' | 'errors' | 'successes' | 'cacheHits' | 'simpleHits' | 'semanticHits' | 'users'
+  | 'count' | 'cost' | 'saved' | 'simpleSaved' | 'semanticSaved' | 'totalTokens' | 'inputTokens' | 'outputTokens' | 'errors' | 'successes' | 'cacheHits' | 'simpleHits' | 'semanticHits' | 'users'
   | 'tookMsSum' | 'tookMsP50' | 'tookMsP90' | 'tookMsP95' | 'tookMsP99' | 'hitTookMsSum' | 'firstSeenMs' | 'lastSeenMs' | 'rescuedByRetry' | 'rescuedByFallback' | 'unpriced'
   | 'weightedFeedbackSum' | 'feedbackCount' | 'requestsWithFeedback';
 

@@ -1,8 +1,11 @@
 import { defineExporter, type Exporter, type Host, type LogRecord, type Store } from '@gateway/plugin-sdk';
+import { FeedbackRows } from './feedback-rows.js';
 import { packLogBatch } from './log-batch.js';
 import { ofCallers, ofRefused, timeKey, type Partition } from './partitions.js';
+import { StoreReader } from './reader.js';
 import { Retention } from './retention.js';
 
+const dayMs = 86_400_000;
 const sweepPeriodMs = 30_000;
 /** A row is at most this share of the room, or this long; a larger batch becomes several rows. A record alone may be longer. */
 const rowShare = 64;
@@ -62,8 +65,16 @@ export default defineExporter({
   batch: { countMax: 500, waitMsMax: 1000 },
   create: async (params, host) => {
     const store = await host.store('logs');
-    const retention = new Retention(host, store, { bytesMax: params.bytesMax, ageMsMax: params.ageDaysMax * 86_400_000 });
+    const retention = new Retention(host, store, { bytesMax: params.bytesMax, ageMsMax: params.ageDaysMax * dayMs });
     host.every(sweepPeriodMs, () => retention.sweep());
     return new StoreExporter(host, store, retention);
+  },
+  reader: async (params, host) => {
+    const store = await host.store('logs');
+    const ageMsMax = params.ageDaysMax * dayMs;
+    const feedback = new FeedbackRows(host, await host.store('feedback'), ageMsMax);
+    const writer = new StoreExporter(host, store, new Retention(host, store, { bytesMax: params.bytesMax, ageMsMax }));
+    host.every(sweepPeriodMs, () => feedback.sweep());
+    return new StoreReader(store, feedback, (records) => writer.export(records, new AbortController().signal));
   },
 });

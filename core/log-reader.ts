@@ -1,0 +1,77 @@
+// Who reads the records of calls for the control plane: the first exporter that can, in a thread of its own (log-reader-entry.ts), or in place where the
+// control plane has no thread either, because the storage cannot be shared.
+
+import type { LogReader } from '@gateway/plugin-sdk';
+import { isMainThread, Worker } from 'node:worker_threads';
+import { reasonOf } from './errors/gateway-error.js';
+import { LogAccess, readInPlace, type ReaderEnd } from './logs/log-access.js';
+import type { LogCall, LogCallAnswer } from './logs/log-calls.js';
+import type { Settings } from './settings/read.js';
+import type { ThreadServices } from './thread-services.js';
+
+/** Rows of a query live for as long as the query. */
+const youngGenerationMb = 32;
+
+export interface LogReaderData {
+  readonly settings: Settings;
+}
+
+export type LogReaderMessage =
+  | { readonly kind: 'call'; readonly call: LogCall }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'answer'; readonly answer: LogCallAnswer }
+  | { readonly kind: 'died'; readonly reason: string };
+
+/** Undefined: nothing is logged. Costs nothing before the first question. */
+export function logReaderOf(services: ThreadServices): LogReader | undefined {
+  if (services.settings.exporters.length === 0) return undefined;
+  const access = new LogAccess({
+    start: (onAnswer, onEnd) => (isMainThread ? readInPlace(() => makeLogReader(services), onAnswer) : startThread(services.settings, onAnswer, onEnd)),
+    onDeath: (reason) => {
+      services.metrics.add('log.readerDeaths', 1);
+      services.logger.error('the thread that reads the log died; the next question starts it again', { reason });
+    },
+  });
+  services.writers.push({ stop: () => access.close() });
+  return access;
+}
+
+/** Of the first exporter that has one. */
+export async function makeLogReader({ settings, registry }: ThreadServices): Promise<LogReader> {
+  for (const { id, params } of settings.exporters) {
+    const plugin = await registry.find('exporter', id);
+    if (plugin?.reader === undefined) continue;
+    const values = { ...params };
+    const fault = registry.checkParams(plugin, values);
+    if (fault !== undefined) throw new Error(`exporter ${id}: ${fault.path} ${fault.reason}`);
+    return plugin.reader(values, registry.host(`exporter/${id}`));
+  }
+  throw new Error('no exporter keeps records that can be read; add store to GATEWAY_EXPORTERS');
+}
+
+function startThread(settings: Settings, onAnswer: (answer: LogCallAnswer) => void, onEnd: (reason: string) => void): ReaderEnd {
+  const worker = new Worker(new URL('./log-reader-entry.js', import.meta.url), { workerData: { settings } satisfies LogReaderData, resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMb } });
+  worker.unref();
+  let reason = 'it ended by itself';
+  worker.on('message', (message: LogReaderMessage) => {
+    if (message.kind === 'answer') onAnswer(message.answer);
+    else if (message.kind === 'died') reason = message.reason;
+  });
+  worker.on('error', (thrown) => { reason = reasonOf(thrown); });
+  const exited = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      onEnd(reason);
+      resolve();
+    });
+  });
+  const tell = (message: LogReaderMessage): void => worker.postMessage(message);
+  return {
+    send: (call) => tell({ kind: 'call', call }),
+    end: async (forceMs) => {
+      tell({ kind: 'stop' });
+      const timer = setTimeout(() => { worker.terminate().catch(() => undefined); }, forceMs);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}

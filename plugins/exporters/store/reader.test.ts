@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Exporter, Feedback, LogAggregateQuery, LogFilter, LogMeasure, LogReader, LogRecord } from '@gateway/plugin-sdk';
+import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
+import plugin from './plugin.js';
+
+const params = { bytesMax: 1_073_741_824, ageDaysMax: 30 };
+const scope = { organisationId: 'organisation', workspaceIds: null };
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/** A Wednesday. */
+const nowMs = Date.UTC(2030, 0, 16, 12);
+
+interface Stage {
+  readonly host: FakeHost;
+  readonly exporter: Exporter;
+  readonly reader: LogReader;
+  add(...changes: readonly Partial<LogRecord>[]): Promise<void>;
+}
+
+async function stage(): Promise<Stage> {
+  const host = fakeHost({ nowMs });
+  const exporter = await plugin.create(params, host);
+  const reader = await plugin.reader?.(params, host);
+  assert.ok(reader !== undefined);
+  return { host, exporter, reader, add: async (...changes) => { await exporter.export(changes.map((each) => sampleLogRecord(each)), new AbortController().signal); } };
+}
+
+const idsOf = (records: readonly LogRecord[]): string[] => records.map(({ id }) => id);
+const feedback = (changes: Partial<Feedback>): Feedback => ({ id: 'f', organisationId: 'organisation', workspaceId: 'workspace', traceId: 't', value: 5, weight: 1, metadata: '', createdAtMs: nowMs, ...changes });
+const noSignal = (): AbortSignal => new AbortController().signal;
+
+async function rowsOf(reader: LogReader, query: Partial<LogAggregateQuery>): Promise<readonly (readonly [number, string, ...number[]])[]> {
+  const { rows } = await reader.aggregate({ filter: { scope }, bucket: null, groupBy: null, measures: ['count'], ...query });
+  return rows.map(({ bucketMs, group, values }) => [bucketMs, group, ...values] as const).sort((left, right) => left[0] - right[0] || (left[1] < right[1] ? -1 : 1));
+}
+
+describe('reader of the store', () => {
+  it('pages newest first, by a cursor that later records do not move', async () => {
+    const { reader, add } = await stage();
+    await add(...Array.from({ length: 25 }, (_, index) => ({ id: `r${String(index).padStart(2, '0')}`, startedAtMs: nowMs + Math.floor(index / 3) })));
+    const first = await reader.page({ scope }, { limit: 10, isCounted: true });
+    assert.deepEqual(idsOf(first.records), Array.from({ length: 10 }, (_, index) => `r${String(24 - index).padStart(2, '0')}`));
+    assert.equal(first.total, 25);
+    await add({ id: 'later', startedAtMs: nowMs + 100 });
+    const second = await reader.page({ scope }, { limit: 10, cursor: first.cursor ?? '' });
+    assert.deepEqual(idsOf(second.records), Array.from({ length: 10 }, (_, index) => `r${String(14 - index).padStart(2, '0')}`));
+    const third = await reader.page({ scope }, { limit: 10, cursor: second.cursor ?? '' });
+    assert.deepEqual(idsOf(third.records), ['r04', 'r03', 'r02', 'r01', 'r00']);
+    assert.deepEqual([second.total, third.cursor], [null, null]);
+    assert.deepEqual(idsOf((await reader.page({ scope }, { limit: 2, offset: 3 })).records), ['r22', 'r21']);
+    await assert.rejects(async () => reader.page({ scope }, { limit: 10, cursor: 'not one' }), RangeError);
+  });
+
+  it('gives what matches each filter, and of other organisations and workspaces nothing', async () => {
+    const { reader, add } = await stage();
+    const special: Partial<LogRecord> = {
+      status: 404, provider: 'openai', model: 'gpt-9', providerSlug: 'slug', configId: 'config', keyId: 'other', promptSlug: 'prompt', traceId: 'trace', spanId: 'span', endpoint: 'embeddings', cacheStatus: 'HIT',
+      errorCode: 'CODE', metadata: '{"team":"red","_user":"ann","n":5}', cost: 7, totalTokens: 700, inputTokens: 400, outputTokens: 300, tookMs: 9000, startedAtMs: nowMs + 5000,
+    };
+    await add({ id: 'plain', startedAtMs: nowMs }, { ...special, id: 'special' }, { ...special, id: 'left', isFinal: false }, { ...special, id: 'foreign', organisationId: 'foreign' }, { id: 'beside', workspaceId: 'beside', startedAtMs: nowMs });
+    await reader.addFeedback([feedback({ id: 'f1', traceId: 'trace', value: -4, weight: 0.5 }), feedback({ id: 'f2', traceId: 'trace', value: 10, weight: 1 })]);
+    const filters: readonly Omit<LogFilter, 'scope'>[] = [
+      { statuses: [404, 500] }, { isSuccess: false }, { providers: ['openai'] }, { models: ['gpt-9'] }, { providerModels: ['openai__gpt-9'] }, { providerSlugs: ['slug'] }, { configIds: ['config'] }, { keyIds: ['other'] },
+      { promptSlugs: ['prompt'] }, { traceIds: ['trace', 'none'] }, { spanIds: ['span'] }, { endpoints: ['embeddings'] }, { cacheStatuses: ['HIT'] }, { errorCodes: ['CODE'] }, { metadata: { team: 'red', _user: 'ann' } }, { metadata: { n: '5' } },
+      { cost: { min: 7 } }, { totalTokens: { min: 700, max: 700 } }, { inputTokens: { min: 399.5 } }, { outputTokens: { min: 300 } }, { tookMs: { min: 8999 } }, { fromMs: nowMs + 1 }, { weightedFeedback: { min: 4, max: 4 } },
+    ];
+    for (const filter of filters) {
+      assert.deepEqual(idsOf((await reader.page({ scope, ...filter }, { limit: 10 })).records), ['special'], JSON.stringify(filter));
+      assert.deepEqual(await rowsOf(reader, { filter: { scope, ...filter } }), [[0, '', 1]], JSON.stringify(filter));
+    }
+    for (const filter of [{ statuses: [] }, { metadata: { team: 'blue' } }, { metadata: { constructor: 'x' } }, { weightedFeedback: { max: 3.9 } }, { toMs: nowMs - 1 }]) {
+      assert.deepEqual(idsOf((await reader.page({ scope, ...filter }, { limit: 10 })).records), [], JSON.stringify(filter));
+    }
+    assert.deepEqual(idsOf((await reader.page({ scope, records: 'all' }, { limit: 10 })).records), ['special', 'left', 'plain', 'beside']);
+    assert.deepEqual(idsOf((await reader.page({ scope: { ...scope, workspaceIds: ['beside', 'none'] } }, { limit: 10 })).records), ['beside']);
+    assert.deepEqual(idsOf((await reader.page({ scope: { ...scope, workspaceIds: [] } }, { limit: 10 })).records), []);
+  });
+
+  it('reads a record by its id and a trace by its own, oldest first', async () => {
+    const { reader, add } = await stage();
+    await add({ id: 'b', traceId: 't', startedAtMs: nowMs + 1 }, { id: 'a', traceId: 't', startedAtMs: nowMs, isFinal: false }, { id: 'c', traceId: 'u', startedAtMs: nowMs });
+    assert.deepEqual(idsOf(await reader.read(scope, 't')), ['a', 'b']);
+    assert.deepEqual(idsOf(await reader.read(scope, 'c')), ['c']);
+    assert.deepEqual(await reader.read(scope, 'd'), []);
+    assert.deepEqual(await reader.read({ organisationId: 'organisation', workspaceIds: ['beside'] }, 'c'), []);
+    assert.deepEqual(await reader.read({ organisationId: 'other', workspaceIds: null }, 'c'), []);
+  });
+
+  it('exports all that matches, oldest first, until the signal ends it', async () => {
+    const { reader, exporter } = await stage();
+    const records = Array.from({ length: 1200 }, (_, index) => sampleLogRecord({ id: `r${String(index).padStart(4, '0')}`, startedAtMs: nowMs + index, status: index % 2 === 0 ? 200 : 500 }));
+    for (let from = 0; from < records.length; from += 300) await exporter.export(records.slice(from, from + 300), noSignal());
+    const read: LogRecord[] = [];
+    for await (const page of reader.export({ scope, statuses: [200] }, noSignal())) read.push(...page);
+    assert.deepEqual(read, records.filter(({ status }) => status === 200));
+    const ending = new AbortController();
+    let pages = 0;
+    await assert.rejects(async () => {
+      for await (const page of reader.export({ scope }, ending.signal)) {
+        pages += Math.sign(page.length);
+        ending.abort();
+      }
+    }, { name: 'AbortError' });
+    assert.equal(pages, 1);
+  });
+
+  it('aggregates by bucket and group, with true percentiles', async () => {
+    const { reader, add } = await stage();
+    await add(...Array.from({ length: 100 }, (_, index) => ({ id: `r${index}`, startedAtMs: nowMs + index * minuteMs, tookMs: index + 1, model: index % 4 === 0 ? 'a' : 'b', status: index % 10 === 0 ? 500 : 200, cost: 0.5 })));
+    const measures: LogMeasure[] = ['count', 'tookMsP50', 'tookMsP90', 'tookMsP99', 'errors', 'successes', 'cost', 'tookMsSum', 'firstSeenMs', 'lastSeenMs'];
+    assert.deepEqual(await rowsOf(reader, { measures }), [[0, '', 100, 50, 90, 99, 10, 90, 50, 5050, nowMs, nowMs + 99 * minuteMs]]);
+    assert.deepEqual(await rowsOf(reader, { bucket: 'hour', groupBy: 'model', measures: ['count', 'tookMsP50'] }), [[nowMs, 'a', 15, 29], [nowMs, 'b', 45, 31], [nowMs + 60 * minuteMs, 'a', 10, 77], [nowMs + 60 * minuteMs, 'b', 30, 80]]);
+    // The Monday before, in UTC.
+    assert.deepEqual(await rowsOf(reader, { bucket: 'week' }), [[Date.UTC(2030, 0, 14), '', 100]]);
+    assert.deepEqual(await rowsOf(reader, { bucket: 'day' }), [[Date.UTC(2030, 0, 16), '', 100]]);
+    assert.equal((await rowsOf(reader, { bucket: 'minute' })).length, 100);
+    assert.deepEqual(await rowsOf(reader, { filter: { scope, models: ['none'] }, measures }), []);
+  });
+
+  it('counts hits, savings, users and what was rescued', async () => {
+    const { reader, add } = await stage();
+    await add(
+      { cacheStatus: 'HIT', saved: 2, cost: 0, tookMs: 10, metadata: '{"_user":"ann"}' }, { cacheStatus: 'SEMANTIC HIT', saved: 3, cost: 0, tookMs: 20, metadata: '{"_user":"ann"}' },
+      { cacheStatus: 'MISS', cost: 5, retries: 2, metadata: '{"_user":"bob"}' }, { targetIndex: 1, retries: 1, cost: -1, metadata: '' }, { status: 503, targetIndex: 1, retries: 1, isPriced: false, cost: 0, totalTokens: -1, metadata: 'not json' },
+      { isPriced: false, cost: 0, metadata: '{}' },
+    );
+    assert.deepEqual(
+      await rowsOf(reader, { measures: ['cacheHits', 'simpleHits', 'semanticHits', 'saved', 'simpleSaved', 'semanticSaved', 'hitTookMsSum', 'users', 'rescuedByRetry', 'rescuedByFallback', 'cost', 'unpriced', 'totalTokens'] }),
+      [[0, '', 2, 1, 1, 5, 2, 3, 30, 2, 2, 1, 5, 1, 46 * 5]],
+    );
+    assert.deepEqual(await rowsOf(reader, { groupBy: 'user' }), [[0, '', 3], [0, 'ann', 2], [0, 'bob', 1]]);
+    assert.deepEqual(await rowsOf(reader, { groupBy: 'retries', measures: ['rescuedByRetry'] }), [[0, '0', 0], [0, '1', 1], [0, '2', 1]]);
+    assert.deepEqual(await rowsOf(reader, { groupBy: 'providerModel' }), [[0, 'mock__mock-1', 6]]);
+    assert.deepEqual(await rowsOf(reader, { groupBy: 'metadata.none' }), [[0, '', 6]]);
+  });
+
+  it('joins feedback by trace', async () => {
+    const { reader, add } = await stage();
+    await add({ id: '1', traceId: 't', model: 'a' }, { id: '2', traceId: 't', model: 'a' }, { id: '3', traceId: 'u', model: 'b' }, { id: '4', traceId: 't', model: 'c', workspaceId: 'beside' });
+    await reader.addFeedback([feedback({ id: 'f1', traceId: 't', value: 4, weight: 0.5 }), feedback({ id: 'f2', traceId: 't', value: 10 }), feedback({ id: 'f3', traceId: 'unknown', value: -1, createdAtMs: nowMs + dayMs })]);
+    const measures: LogMeasure[] = ['count', 'requestsWithFeedback', 'feedbackCount', 'weightedFeedbackSum'];
+    assert.deepEqual(await rowsOf(reader, { groupBy: 'model', measures }), [[0, 'a', 2, 2, 4, 24], [0, 'b', 1, 0, 0, 0], [0, 'c', 1, 0, 0, 0]]);
+    const ofFeedback: Partial<LogAggregateQuery> = { of: 'feedback', measures: ['count', 'weightedFeedbackSum'] };
+    assert.deepEqual(await rowsOf(reader, { ...ofFeedback, bucket: 'day' }), [[Date.UTC(2030, 0, 16), '', 2, 12], [Date.UTC(2030, 0, 17), '', 1, -1]]);
+    assert.deepEqual(await rowsOf(reader, { ...ofFeedback, groupBy: 'feedbackValue' }), [[0, '-1', 1, -1], [0, '10', 1, 10], [0, '4', 1, 2]]);
+    assert.deepEqual(await rowsOf(reader, { ...ofFeedback, groupBy: 'model' }), [[0, '', 1, -1], [0, 'a', 2, 12]]);
+    assert.deepEqual(await rowsOf(reader, { ...ofFeedback, filter: { scope, models: ['a'] } }), [[0, '', 2, 12]]);
+    assert.deepEqual(await rowsOf(reader, { ...ofFeedback, filter: { scope, toMs: nowMs } }), [[0, '', 2, 12]]);
+    assert.equal(await reader.changeFeedback(scope, 'f1', { value: -10, weight: 1, metadata: '{"a":1}' }), true);
+    assert.deepEqual(await rowsOf(reader, ofFeedback), [[0, '', 3, -1]]);
+    assert.equal(await reader.changeFeedback(scope, 'none', { value: 1, weight: 1, metadata: '' }), false);
+    assert.equal(await reader.changeFeedback({ organisationId: 'organisation', workspaceIds: ['beside'] }, 'f1', { value: 1, weight: 1, metadata: '' }), false);
+    await assert.rejects(async () => reader.addFeedback([feedback({ id: 'f1' })]));
+  });
+
+  it('removes feedback with the age of records', async () => {
+    const { reader, host } = await stage();
+    await reader.addFeedback([feedback({ id: 'old' })]);
+    host.advance(20 * dayMs);
+    await reader.addFeedback([feedback({ id: 'new', createdAtMs: host.now() })]);
+    host.advance(11 * dayMs);
+    await host.runEvery();
+    assert.deepEqual(await rowsOf(reader, { of: 'feedback' }), [[0, '', 1]]);
+    assert.equal(await reader.changeFeedback(scope, 'old', { value: 1, weight: 1, metadata: '' }), false);
+  });
+
+  it('takes records of clients and new prices', async () => {
+    const { reader, add } = await stage();
+    await add({ id: 'a', cost: 1 }, { id: 'b', cost: 2 });
+    await reader.insert([sampleLogRecord({ id: 'c', cost: 3, source: 'insert' })]);
+    await reader.reprice([{ id: 'a', cost: 10, saved: 0, isPriced: true }, { id: 'c', cost: 0, saved: 4, isPriced: false }, { id: 'none', cost: 1, saved: 1, isPriced: true }]);
+    const records = await reader.page({ scope }, { limit: 10 });
+    assert.deepEqual(records.records.map(({ id, cost, saved, isPriced, source }) => [id, cost, saved, isPriced, source]), [['c', 0, 4, false, 'insert'], ['b', 2, 0, true, 'call'], ['a', 10, 0, true, 'call']]);
+    assert.deepEqual(await rowsOf(reader, { measures: ['cost', 'saved'] }), [[0, '', 12, 4]]);
+  });
+});
