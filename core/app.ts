@@ -1,6 +1,7 @@
 // The composition root of the process: storage, keys, shared memory, threads. Thread 0 is the main thread itself; the others run
 // thread-entry.ts. What must be exact across threads lives in shared memory or LMDB, never in one thread's heap.
 
+import type { LogReader } from '@gateway/plugin-sdk';
 import { mkdirSync, accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { Worker, type MessagePort } from 'node:worker_threads';
@@ -52,6 +53,8 @@ export interface StartOptions {
   readonly hasLogThread?: boolean;
   /** The same of control calls. */
   readonly hasControlThread?: boolean;
+  /** Records of calls for control calls on this thread, in place of what the exporters keep: for tests of what reads them. */
+  readonly logs?: LogReader | undefined;
 }
 
 export async function startGateway(settings: Settings, options: StartOptions = {}): Promise<RunningGateway> {
@@ -69,7 +72,7 @@ export async function startGateway(settings: Settings, options: StartOptions = {
   }
 }
 
-async function startIn(settings: Settings, { hasLogThread = true, hasControlThread = true }: StartOptions, presence: Presence | null): Promise<RunningGateway> {
+async function startIn(settings: Settings, { hasLogThread = true, hasControlThread = true, logs }: StartOptions, presence: Presence | null): Promise<RunningGateway> {
   const uws = loadUws(settings.headerBytesMax);
   const masterKey = shareBytes(loadMasterKey(settings));
   const port = await reservePort(uws, settings.host, settings.port);
@@ -104,7 +107,7 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
   });
   const linkControl = (services: ThreadServices, repository: Repository): ControlLink => {
     const [first] = controlWorker.ports;
-    if (first === undefined || !services.isStorageShared || (!hasControlThread && settings.threads === 1)) return new LocalLink(startControlPlane(services, repository, shared));
+    if (first === undefined || !services.isStorageShared || (!hasControlThread && settings.threads === 1)) return new LocalLink(startControlPlane(services, repository, shared, logs));
     controlWorker.start(services);
     return controlLink = new PortLink(first);
   };

@@ -1,6 +1,7 @@
 // The control plane of the process: one thread runs every control call (control-thread-entry.ts), so that what it does costs calls to models nothing;
 // the main thread does where the storage cannot be shared.
 
+import type { LogReader } from '@gateway/plugin-sdk';
 import { OidcClient } from './auth/oidc.js';
 import { ControlPlane } from './control-plane/dispatch.js';
 import type { ControlServices } from './control-plane/services.js';
@@ -28,11 +29,12 @@ const obeyedMsMax = 250;
 /** Memory shared with the threads that serve calls. */
 export type ControlMemory = Pick<SharedMemory, 'masterKey' | 'revision' | 'applied' | 'counters'>;
 
-export function startControlPlane(services: ThreadServices, { store, onCommit }: Repository, memory: ControlMemory): ControlPlane {
+/** `logs`: for tests, in place of what the exporters keep. */
+export function startControlPlane(services: ThreadServices, { store, onCommit }: Repository, memory: ControlMemory, logs?: LogReader): ControlPlane {
   const repository = new Repository(new SlicedStore(store), onCommit);
   startJobs(services, repository);
   const applied = new AppliedSequences(memory.applied);
-  return new ControlPlane(controlServices(services, repository, new Sealer(memory.masterKey), async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); }), [...resources, modelsResource, ratesResource]);
+  return new ControlPlane({ ...controlServices(services, repository, new Sealer(memory.masterKey), async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); }), ...(logs === undefined ? {} : { logs }) }, [...resources, modelsResource, ratesResource]);
 }
 
 /** The services of handlers, on the control thread or on one that starts. */

@@ -11,10 +11,17 @@ import { knownText } from './known-texts.js';
 
 /** Throws BODY_NOT_UTF8, BODY_NOT_JSON, BODY_TOO_DEEP or BODY_INVALID. */
 export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
+  return objectOf(parseText(bytes), 'body', 'a JSON object');
+}
+
+/** The same for a body that is one object or a list of them. */
+export function parseJsonObjects(bytes: Uint8Array): Record<string, unknown> | readonly Record<string, unknown>[] {
   const parsed = parseText(bytes);
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw fail('BODY_INVALID', { param: 'body', reason: `must be a JSON object, not ${kindOf(parsed)}` });
-  }
+  return Array.isArray(parsed) ? parsed.map((each: unknown, index) => objectOf(each, String(index), 'a JSON object')) : objectOf(parsed, 'body', 'a JSON object or a list of them');
+}
+
+function objectOf(parsed: unknown, param: string, wanted: string): Record<string, unknown> {
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw fail('BODY_INVALID', { param, reason: `must be ${wanted}, not ${kindOf(parsed)}` });
   // JSON.parse makes it an own member, but whoever copies members by assignment would set a prototype.
   if (Object.hasOwn(parsed, '__proto__')) throw fail('BODY_INVALID', { param: '__proto__', reason: 'this name cannot be a field; leave it out' });
   if (isTooDeep(parsed)) throw fail('BODY_TOO_DEEP', { maximum: levelsMax, param: 'body' });

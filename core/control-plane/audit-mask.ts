@@ -44,6 +44,9 @@ function maskedMember(name: string, value: unknown, isClosed: boolean, depth: nu
 export const maskedText = (text: string): string =>
   text.replace(addressShape, (_, scheme: string, host: string, rest: string) => scheme + host.slice(host.lastIndexOf('@') + 1) + (rest === '' || rest === '/' ? rest : `/${mark}`)).replace(credentialShape, mark);
 
+/** A text that is kept as it is, but for credentials. */
+export const withoutCredentials = (text: string): string => text.replace(credentialShape, mark);
+
 function addressOnly(text: string): string {
   const shown = maskedText(text);
   return shown === text && !/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? mark : shown;

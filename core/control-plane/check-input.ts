@@ -36,8 +36,8 @@ const legacyNames: Readonly<Record<string, string>> = {
   pageSize: 'page_size', currentPage: 'current_page',
 };
 
-/** Fills in defaults. Throws FIELD_INVALID. */
-export function checkInput(schema: TSchema | null, given: Readonly<Record<string, unknown>>, kind: 'query' | 'body'): Readonly<Record<string, unknown>> {
+/** Fills in defaults. `at`: the number of an item in a list. Throws FIELD_INVALID. */
+export function checkInput(schema: TSchema | null, given: Readonly<Record<string, unknown>>, kind: 'query' | 'body', at = ''): Readonly<Record<string, unknown>> {
   const known: Readonly<Record<string, unknown>> = schema !== null && 'properties' in schema && typeof schema.properties === 'object' && schema.properties !== null ? { ...schema.properties } : {};
   const value: Record<string, unknown> = {};
   for (const [name, each] of Object.entries(given)) {
@@ -53,7 +53,7 @@ export function checkInput(schema: TSchema | null, given: Readonly<Record<string
   }
   let validate = compiled.get(schema);
   if (validate === undefined) compiled.set(schema, validate = (kind === 'query' ? queryAjv : bodyAjv).compile(schema));
-  if (!validate(value)) throw faultOf(nearestError(validate.errors ?? []));
+  if (!validate(value)) throw faultOf(nearestError(validate.errors ?? []), at);
   return value;
 }
 
@@ -86,8 +86,8 @@ function nearestError(errors: readonly ErrorObject[]): ErrorObject | undefined {
 /** Names of members come from the client. */
 const placeCharsMax = 200;
 
-function faultOf(error: ErrorObject | undefined): GatewayError {
-  const place = (error?.instancePath ?? '').slice(1).split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')).filter((step) => step !== '').join('.').slice(0, placeCharsMax);
+function faultOf(error: ErrorObject | undefined, at: string): GatewayError {
+  const place = `${at}${error?.instancePath ?? ''}`.replace(/^\//, '').split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')).filter((step) => step !== '').join('.').slice(0, placeCharsMax);
   const below = (name: string): string => (place === '' ? name : `${place}.${name}`);
   const params: Readonly<Record<string, unknown>> = error?.params ?? {};
   if (error?.keyword === 'required') return fail('FIELD_INVALID', { param: below(String(params.missingProperty)), reason: 'is required' });

@@ -51,11 +51,13 @@ export const nobody: Caller = Object.freeze({ keyId: '', keyType: 'none', organi
 export class ControlContext {
   /** The changes of rows; committed, with the audit entry, when the handler has returned. */
   readonly change = new Change();
+  /** Run when the change has been written, and not when it was refused. Must not throw. */
+  readonly afterCommit: (() => void)[] = [];
   /** Details for the audit entry, beside those of the request. Never a secret. */
   readonly auditDetails: Record<string, unknown> = {};
   /** Written into the audit entry in place of the body. */
   auditBody: Readonly<Record<string, unknown>> | null = null;
-  /** True: the call changed nothing, so it gets no audit entry. */
+  /** True: the call changed nothing that is managed, so it gets no audit entry. */
   isUnrecorded = false;
   /** Version of the row that a conditional request is about and that its reply shows; null: the operation has none. */
   subject: Stored | null = null;

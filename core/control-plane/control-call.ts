@@ -31,6 +31,7 @@ export interface ControlReply {
 export interface CheckedInput extends Input {
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>>;
+  readonly bodies: readonly Readonly<Record<string, unknown>>[];
   /** From query or body. */
   readonly workspaceId: string | undefined;
 }

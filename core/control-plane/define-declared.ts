@@ -151,7 +151,8 @@ export async function perform(operation: Operation, context: ControlContext, { i
   const { scope } = operation;
   if (scope !== null && !scope.some((each) => context.has(each))) throw fail('SCOPE_MISSING', { scope: scope.join(' or ') });
   const named = Object.fromEntries([...operation.path.matchAll(/\{([\w-]+)\}/g)].map(([, name = '']) => [name, id ?? '']));
-  return operation.handle(context, { params: { ...named, ...params }, query: {}, body: checkInput(operation.body, structuredClone(body), 'body') });
+  const checked = checkInput(operation.body, structuredClone(body), 'body');
+  return operation.handle(context, { params: { ...named, ...params }, query: {}, body: checked, bodies: [checked] });
 }
 
 /** Changes a row that an operation has prepared, before it is written: for members of files that no operation takes. */

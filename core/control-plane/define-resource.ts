@@ -10,7 +10,10 @@ export interface Input<Q = unknown, B = unknown> {
   /** Named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
+  /** Of a list: the first of its items. */
   readonly body: B;
+  /** All items of an operation that takes a list; of others the body alone. */
+  readonly bodies: readonly B[];
 }
 
 /** The body of the answer; its status is 200 unless `context.answer` says another. A string is not wrapped: replies are objects. */
@@ -30,6 +33,8 @@ export interface Operation {
   readonly query: TSchema | null;
   /** Null: a body is refused, unless it is empty or an empty object. */
   readonly body: TSchema | null;
+  /** Above 0: the body may also be a list of so many at most, or an object of them by their numbers, as some clients write lists. */
+  readonly listMax: number;
   /** True: the call runs alone among the calls that change something. Removals always do. */
   isAlone(input: Input): boolean;
   /** In the audit log: `created`, `updated`, `deleted`, `rotated`; null: it changes nothing. */
@@ -50,6 +55,7 @@ export interface OperationDefinition<Q extends TSchema, B extends TSchema> {
   readonly isPublic?: boolean;
   readonly query?: Q;
   readonly body?: B;
+  readonly listMax?: number;
   readonly isAlone?: (input: Input<Static<Q>, Static<B>>) => boolean;
   readonly action?: string;
   /** Status that the handler sets in `context.answer`, if it is not 200. */
@@ -68,9 +74,9 @@ export interface Resource {
 
 /** One operation; the types of `query` and `body` reach its handler. */
 export function operation<Q extends TSchema = TSchema, B extends TSchema = TSchema>(definition: OperationDefinition<Q, B>): Operation {
-  const { method, path, aliases = [], params = {}, scope, isPublic = false, query = null, body = null, action = null, status = 200, reply } = definition;
+  const { method, path, aliases = [], params = {}, scope, isPublic = false, query = null, body = null, listMax = 0, action = null, status = 200, reply } = definition;
   return Object.freeze({
-    method, path, aliases, params, scope: typeof scope === 'string' ? [scope] : scope, isPublic, query, body, action, status, reply,
+    method, path, aliases, params, scope: typeof scope === 'string' ? [scope] : scope, isPublic, query, body, listMax, action, status, reply,
     // Dispatch has checked both against the schemas that the types were made of.
     isAlone: (input: Input) => method === 'DELETE' || definition.isAlone?.(input as Input<Static<Q>, Static<B>>) === true,
     handle: (context: ControlContext, input: Input) => definition.handle(context, input as Input<Static<Q>, Static<B>>),

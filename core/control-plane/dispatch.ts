@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { clientOf } from '../auth/client-of.js';
-import { parseJsonObject } from '../body/parse.js';
+import { parseJsonObject, parseJsonObjects } from '../body/parse.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import { Change, CommitConflict } from '../storage/change.js';
 import { workspaces } from '../storage/tables/workspaces.js';
@@ -146,7 +146,9 @@ export class ControlPlane {
       const outcome = { ...answer, body, version, isRepeated: false };
       if (change.isEmpty) return { outcome, sequence: null };
       try {
-        return { outcome, sequence: await repository.commit(change) };
+        const sequence = await repository.commit(change);
+        for (const each of context.afterCommit) each();
+        return { outcome, sequence };
       } catch (thrown) {
         if (!(thrown instanceof CommitConflict)) throw isGatewayError(thrown) ? thrown : fail('STORAGE_REFUSED', { reason: reasonOf(thrown) }, thrown);
         if (thrown.kind === 'duplicate') throw fail('ROW_EXISTS', { kind: route.resource.kind, id: `with this ${thrown.index}`, param: thrown.index });
@@ -246,14 +248,48 @@ function inputOf(call: ControlCall, route: ControlRoute, progress: Progress): Ch
   const { operation, params } = route;
   checkContent(call);
   const query: Record<string, unknown> = queryOf(call.query);
-  const body: Record<string, unknown> = call.body.length === 0 ? {} : { ...parseJsonObject(call.body) };
-  progress.body = { ...body };
-  const workspaceId = shared('workspace_id', query, body);
+  const parsed = call.body.length === 0 ? {} : operation.listMax === 0 ? parseJsonObject(call.body) : parseJsonObjects(call.body);
+  const list = listIn(parsed, operation.listMax);
+  const bodies: readonly Record<string, unknown>[] = list === undefined ? [{ ...parsed }] : list.map((each) => ({ ...each }));
+  progress.body = list ?? { ...parsed };
+  const workspaceId = sharedByAll('workspace_id', query, bodies);
   progress.workspaceId = workspaceId;
-  const organisationId = shared('organisation_id', query, body);
+  const organisationId = sharedByAll('organisation_id', query, bodies);
   if (organisationId !== undefined && organisationId !== call.caller.organisationId) throw fail('WORKSPACE_FOREIGN', { kind: 'organisation', id: organisationId.slice(0, 64), param: 'organisation_id' });
-  dropRepeated(params, body, operation.body);
-  return { params, query: checkInput(operation.query, query, 'query'), body: checkInput(operation.body, body, 'body'), workspaceId };
+  for (const body of bodies) dropRepeated(params, body, operation.body);
+  const checkedQuery = checkInput(operation.query, query, 'query');
+  const checkedBodies = bodies.map((body, index) => checkInput(operation.body, body, 'body', list === undefined ? '' : String(index)));
+  return { params, query: checkedQuery, body: checkedBodies[0] ?? {}, bodies: checkedBodies, workspaceId };
+}
+
+/** Undefined: it is one object. Throws BODY_INVALID, FIELD_INVALID. */
+function listIn(parsed: Record<string, unknown> | readonly Record<string, unknown>[], listMax: number): readonly Record<string, unknown>[] | undefined {
+  let list: readonly unknown[];
+  if (Array.isArray(parsed)) {
+    list = parsed;
+  } else {
+    const names = Object.keys(parsed);
+    if (listMax === 0 || names.length === 0 || !names.every((name, index) => name === String(index))) return undefined;
+    list = Object.values(parsed);
+  }
+  if (list.length === 0 || list.length > listMax) throw fail('FIELD_INVALID', { param: 'body', reason: `must be a list of 1 to ${listMax} items` });
+  return list.map((each, index) => {
+    if (typeof each !== 'object' || each === null || Array.isArray(each)) throw fail('BODY_INVALID', { param: String(index), reason: 'must be a JSON object' });
+    return Object(each);
+  });
+}
+
+/** Of a list each item may say it, all of them the same. */
+function sharedByAll(name: 'workspace_id' | 'organisation_id', query: Record<string, unknown>, bodies: readonly Record<string, unknown>[]): string | undefined {
+  const given = { ...query };
+  delete query[name];
+  let value: string | undefined = undefined;
+  for (const [index, body] of bodies.entries()) {
+    const each = shared(name, { ...given }, body);
+    if (index > 0 && each !== value) throw fail('FIELD_INVALID', { param: name, reason: 'is not the same in all items' });
+    value = each;
+  }
+  return value;
 }
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
@@ -295,7 +331,7 @@ const pathNames: readonly string[] = ['id', 'slug', 'type', 'sub-type'];
 function dropRepeated(params: Readonly<Record<string, string>>, body: Record<string, unknown>, schema: unknown): void {
   const known = Object.keys(Object(Object(schema).properties));
   const values = Object.values(params);
-  for (const name of [...pathNames, ...Object.keys(params)]) {
+  for (const name of [...pathNames, ...Object.keys(params).flatMap((each) => [each, each.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])]) {
     if (body[name] === undefined || known.includes(name) || values.length === 0) continue;
     if (!values.some((value) => isDeepStrictEqual(value, body[name]))) throw fail('FIELD_INVALID', { param: name, reason: 'is not what the path says' });
     delete body[name];

@@ -5,7 +5,7 @@ import { reasonOf } from '../errors/gateway-error.js';
 
 /** What is asked, with its arguments. An export is asked for page after page, by the number of its first call. */
 export type LogQuestion =
-  | { readonly [Name in Exclude<keyof LogReader, 'close' | 'export'>]: { readonly name: Name; readonly values: Parameters<LogReader[Name]> } }[Exclude<keyof LogReader, 'close' | 'export'>]
+  | { readonly [Name in Exclude<keyof LogReader, 'close' | 'export' | 'follow'>]: { readonly name: Name; readonly values: Parameters<LogReader[Name]> } }[Exclude<keyof LogReader, 'close' | 'export' | 'follow'>]
   | { readonly name: 'export'; readonly filter: LogFilter }
   | { readonly name: 'exportNext' | 'exportEnd'; readonly of: number };
 

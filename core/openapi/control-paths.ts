@@ -73,7 +73,8 @@ function requestBody(operation: Operation, id: string, components: Components): 
   const { body } = operation;
   if (body === null) return {};
   const { required } = body;
-  const schema = components.add(`${capital(id)}Body`, sentBody(operation, body));
+  const one = components.add(`${capital(id)}Body`, sentBody(operation, body));
+  const schema = operation.listMax === 0 ? one : { oneOf: [one, { type: 'array', items: one, minItems: 1, maxItems: operation.listMax }] };
   return { requestBody: { required: Array.isArray(required) && required.length > 0, content: { 'application/json': { schema, example: exampleOf(body, false) } } } };
 }
 

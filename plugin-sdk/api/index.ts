@@ -310,6 +310,18 @@ export interface paths {
     /** Export a declaration */
     get: operations["exportDeclaration"];
   };
+  "/v1/feedback": {
+    parameters: {
+    };
+    /** Create a feedback */
+    post: operations["createFeedback"];
+  };
+  "/v1/feedback/{id}": {
+    parameters: {
+    };
+    /** Update a feedback */
+    put: operations["updateFeedback"];
+  };
   "/v1/guardrails": {
     parameters: {
     };
@@ -415,6 +427,26 @@ export interface paths {
     put: operations["updateLabel"];
     /** Delete a label */
     delete: operations["deleteLabel"];
+  };
+  "/v1/logs": {
+    parameters: {
+    };
+    /** List logs */
+    get: operations["listLogs"];
+    /** Create a log */
+    post: operations["createLog"];
+  };
+  "/v1/logs/live": {
+    parameters: {
+    };
+    /** Get log live */
+    get: operations["getLogLive"];
+  };
+  "/v1/logs/{logId}": {
+    parameters: {
+    };
+    /** Get a log */
+    get: operations["getLog"];
   };
   "/v1/model-configs/pricing/{provider}/{model}": {
     parameters: {
@@ -1677,6 +1709,35 @@ export interface components {
         of: string;
       }[];
     };
+    CreateFeedbackBody: {
+      trace_id: string;
+      value: number;
+      /** @default 1 */
+      weight: number;
+      metadata?: Record<string, unknown>;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateFeedbackReply: {
+      /** @enum {string} */
+      status: "success";
+      message: string;
+      feedback_ids: string[];
+    };
+    UpdateFeedbackBody: {
+      value: number;
+      /** @default 1 */
+      weight: number;
+      metadata?: Record<string, unknown>;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    UpdateFeedbackReply: {
+      /** @enum {string} */
+      status: "success";
+      message: string;
+      feedback_ids: string[];
+    };
     CreateGuardrailBody: {
       name: string;
       slug?: string;
@@ -2305,6 +2366,263 @@ export interface components {
       color_code?: string;
       /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
       workspace_id?: string;
+    };
+    LogEntry: {
+      id: string;
+      organisation_id: string;
+      organisation_name: string;
+      workspace_slug: string | null;
+      prompt_id: string;
+      prompt_version_id: string;
+      prompt_slug: string;
+      config: string;
+      config_id: string;
+      config_version_id: string;
+      /** Format: date-time */
+      created_at: string;
+      is_success: boolean;
+      ai_org: string;
+      ai_model: string;
+      req_units: number;
+      res_units: number;
+      total_units: number;
+      /** @description US cents */
+      cost: number;
+      /** @constant */
+      cost_currency: "USD";
+      request_url: string;
+      request_method: string;
+      response_status_code: number;
+      response_time: number;
+      is_proxy_call: boolean;
+      cache_status: string | null;
+      cache_type: string | null;
+      stream_mode: number | null;
+      retry_success_count: number;
+      trace_id: string;
+      span_id: string;
+      span_name: string;
+      parent_span_id: string;
+      mode: string;
+      virtual_key: string;
+      source: string;
+      runtime: string;
+      runtime_version: string;
+      sdk_version: string;
+      internal_trace_id: string;
+      last_used_option_index: number;
+      log_store_file_path_format: string;
+      "metadata.key": (string | null)[];
+      "metadata.value": (string | null)[];
+      api_key_id: string;
+      request_parsing_time: number;
+      pre_processing_time: number;
+      cache_processing_time: number;
+      response_parsing_time: number;
+      gateway_processing_time: number;
+      upstream_response_time: number;
+      workspace_id: string;
+      /** @description false: the target was left for another one */
+      is_final: boolean;
+      attempts: number;
+      endpoint: string;
+      error_code: string;
+      ended: string;
+      finish_reason: string;
+      /** @description false: the model has no price, or nobody has priced the call yet */
+      is_priced: boolean;
+      /** @description US cents that an answer out of a cache would have cost */
+      saved: number;
+      cached_units: number;
+      cache_write_units: number;
+      reasoning_units: number;
+      time_to_first_byte: number | null;
+      request_bytes: number;
+      response_bytes: number;
+      /** @constant */
+      object: "log";
+    };
+    ListLogsReply: {
+      /** @constant */
+      object: "list";
+      data: components["schemas"]["LogEntry"][];
+      /** @description null: not asked for */
+      total: number | null;
+      has_more: boolean;
+      next_cursor: string | null;
+    };
+    GetLogLiveReply: {
+      /** @constant */
+      object: "list";
+      /** @description in the order of their arrival */
+      data: components["schemas"]["LogEntry"][];
+      /** @description more are there already */
+      has_more: boolean;
+      after: string;
+    };
+    CreateLogBody: {
+      request: {
+        url: string;
+        method?: string;
+        provider?: string;
+        headers?: {
+          [key: string]: string;
+        };
+        /** @description in the shape of the API that was called: model and tokens are read from it */
+        body: Record<string, unknown> | unknown[] | string | null;
+      };
+      response: {
+        status?: number;
+        headers?: {
+          [key: string]: string;
+        };
+        /** @description in the shape of the API that was called: model and tokens are read from it */
+        body: Record<string, unknown> | unknown[] | string | null;
+        /** @description milliseconds */
+        response_time?: number;
+        /** @description milliseconds */
+        responseTime?: number;
+      };
+      /** @description trace_id, span_id, span_name and parent_span_id say where the call belongs, also as trace-id or traceId; anything else is kept as it is */
+      metadata?: {
+        [key: string]: string | number | boolean;
+      };
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateLogReply: {
+      /** @enum {string} */
+      status: "success";
+      message: string;
+      ids: string[];
+    };
+    Log: {
+      _id: string | null;
+      request: {
+        url: string;
+        method: string;
+        headers?: {
+          [key: string]: string;
+        };
+        /** @description JSON as it was sent; a text where it is not JSON, or was cut */
+        body?: unknown;
+        gatewayHeaders: {
+          [key: string]: string;
+        };
+      };
+      response: {
+        status: number;
+        headers?: {
+          [key: string]: string;
+        };
+        /** @description JSON as it was sent; a text where it is not JSON, or was cut */
+        body?: unknown;
+        responseTime: number;
+        lastUsedOptionJsonPath: string;
+      };
+      organisation_id: string | null;
+      /** Format: date-time */
+      created_at: string | null;
+      metrics: {
+        id: string;
+        organisation_id: string;
+        organisation_name: string;
+        workspace_slug: string | null;
+        prompt_id: string;
+        prompt_version_id: string;
+        prompt_slug: string;
+        config: string;
+        config_id: string;
+        config_version_id: string;
+        /** Format: date-time */
+        created_at: string;
+        is_success: boolean;
+        ai_org: string;
+        ai_model: string;
+        req_units: number;
+        res_units: number;
+        total_units: number;
+        /** @description US cents */
+        cost: number;
+        /** @constant */
+        cost_currency: "USD";
+        request_url: string;
+        request_method: string;
+        response_status_code: number;
+        response_time: number;
+        is_proxy_call: boolean;
+        cache_status: string | null;
+        cache_type: string | null;
+        stream_mode: number | null;
+        retry_success_count: number;
+        trace_id: string;
+        span_id: string;
+        span_name: string;
+        parent_span_id: string;
+        mode: string;
+        virtual_key: string;
+        source: string;
+        runtime: string;
+        runtime_version: string;
+        sdk_version: string;
+        internal_trace_id: string;
+        last_used_option_index: number;
+        log_store_file_path_format: string;
+        "metadata.key": (string | null)[];
+        "metadata.value": (string | null)[];
+        api_key_id: string;
+        request_parsing_time: number;
+        pre_processing_time: number;
+        cache_processing_time: number;
+        response_parsing_time: number;
+        gateway_processing_time: number;
+        upstream_response_time: number;
+        workspace_id: string;
+        /** @description false: the target was left for another one */
+        is_final: boolean;
+        attempts: number;
+        endpoint: string;
+        error_code: string;
+        ended: string;
+        finish_reason: string;
+        /** @description false: the model has no price, or nobody has priced the call yet */
+        is_priced: boolean;
+        /** @description US cents that an answer out of a cache would have cost */
+        saved: number;
+        cached_units: number;
+        cache_write_units: number;
+        reasoning_units: number;
+        time_to_first_byte: number | null;
+        request_bytes: number;
+        response_bytes: number;
+      };
+      finalUntransformedRequest: {
+        /** @description JSON as it was sent; a text where it is not JSON, or was cut */
+        body?: unknown;
+        headers?: {
+          [key: string]: string;
+        };
+        url?: string;
+        method?: string;
+      };
+      originalResponse: {
+        /** @description JSON as it was sent; a text where it is not JSON, or was cut */
+        body?: unknown;
+        headers?: {
+          [key: string]: string;
+        };
+        url?: string;
+        method?: string;
+      };
+      transformedRequest: {
+        /** @description JSON as it was sent; a text where it is not JSON, or was cut */
+        body?: unknown;
+        headers?: {
+          [key: string]: string;
+        };
+        url?: string;
+        method?: string;
+      };
     };
     GetModelPricingReply: {
       provider: string;
@@ -5092,6 +5410,58 @@ export interface operations {
       default: components["responses"]["BadRequest"];
     };
   };
+  createFeedback: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateFeedbackBody"] | components["schemas"]["CreateFeedbackBody"][];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateFeedbackReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateFeedback: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateFeedbackBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UpdateFeedbackReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
   listGuardrails: {
     parameters: {
       query?: {
@@ -5810,6 +6180,222 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listLogs: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min?: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max?: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description `all`: the targets that were left for another one, too */
+        records?: "final" | "all";
+        is_success?: boolean;
+        /** @description error codes of the gateway; several separated by commas */
+        error_code?: string;
+        /** @description cache statuses, as HIT; several separated by commas */
+        cache_status?: string;
+        /** @description endpoints, as chatCompletions; several separated by commas */
+        endpoint?: string;
+        /** @description milliseconds, at least */
+        response_time_min?: number;
+        /** @description milliseconds, at most */
+        response_time_max?: number;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+        current_page?: number;
+        page_size?: number;
+        /** @description `next_cursor` of the page before; the filters stay the same */
+        cursor?: string;
+        /** @description also count all that match */
+        include_total?: boolean;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListLogsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createLog: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateLogBody"] | components["schemas"]["CreateLogBody"][];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateLogReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getLogLive: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min?: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max?: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description `all`: the targets that were left for another one, too */
+        records?: "final" | "all";
+        is_success?: boolean;
+        /** @description error codes of the gateway; several separated by commas */
+        error_code?: string;
+        /** @description cache statuses, as HIT; several separated by commas */
+        cache_status?: string;
+        /** @description endpoints, as chatCompletions; several separated by commas */
+        endpoint?: string;
+        /** @description milliseconds, at least */
+        response_time_min?: number;
+        /** @description milliseconds, at most */
+        response_time_max?: number;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+        /** @description `after` of the reply before; without one, the place of now is told */
+        after?: string;
+        page_size?: number;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetLogLiveReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getLog: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id of the log, or of its trace */
+        logId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Log"];
         };
       };
       default: components["responses"]["BadRequest"];

@@ -14,6 +14,7 @@ import { Sealer } from '../../core/storage/sealer.js';
 import { apiKeys } from '../../core/storage/tables/api-keys.js';
 import { bootstraps } from '../../core/storage/tables/bootstraps.js';
 import { tables } from '../../core/storage/tables/index.js';
+import { MemoryLogs } from './memory-logs.js';
 import { checkReply } from './reply-schema.js';
 import { users } from '../../core/storage/tables/users.js';
 import { workspaceMembers } from '../../core/storage/tables/workspace-members.js';
@@ -36,6 +37,7 @@ export interface TestControl {
   readonly plane: ControlPlane;
   readonly repository: Repository;
   readonly faults: unknown[];
+  readonly logs: MemoryLogs;
   /** Milliseconds since the Unix epoch; set it to let time pass. */
   clock: { nowMs: number };
   callerOf(key: string): Promise<Caller>;
@@ -54,8 +56,9 @@ export async function startControl(): Promise<TestControl> {
   await putRows(repository, users, userRow(firstPerson, { organisationId }));
   await putRows(repository, workspaceMembers, memberRow(workspaceId, firstPerson, 'manager', { organisationId }));
   const faults: unknown[] = [];
+  const logs = new MemoryLogs();
   const registry = new Registry({ packages: [], fromFolder: process.cwd(), hostOf: () => fakeHost() });
-  const plane = new ControlPlane({ repository, sealer: new Sealer(Buffer.alloc(32, 7)), registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
+  const plane = new ControlPlane({ logs, repository, sealer: new Sealer(Buffer.alloc(32, 7)), registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
   const callerOf = async (key: string): Promise<Caller> => {
     const row = (await repository.find(apiKeys, 'hash', [hashKey(key)]))?.row;
     if (row === undefined) throw new Error('no such key');
@@ -63,7 +66,7 @@ export async function startControl(): Promise<TestControl> {
   };
   let calls = 0;
   return {
-    plane, repository, faults, clock, callerOf,
+    plane, repository, faults, logs, clock, callerOf,
     call: async (method, path, body, { as = firstAdminKey, ifMatch, idempotencyKey } = {}) => {
       const [route = '', query = ''] = path.split('?');
       calls += 1;

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import type { LogReader } from '@gateway/plugin-sdk';
 import { startGateway, type RunningGateway } from '../../core/app.js';
 import { readSettings } from '../../core/settings/read.js';
 import { poisonReads } from '../../core/upstream/http/read-buffer.js';
@@ -27,13 +28,15 @@ export interface TestGatewayOptions {
   readonly hasLogThread?: boolean;
   /** The same of control calls. */
   readonly hasControlThread?: boolean;
+  /** Records of calls for control calls on this thread. */
+  readonly logs?: LogReader;
 }
 
 /**
  * Settings as environment variables over the test defaults; stopped and removed after the test file. Call it at the top level of the file:
  * inside a hook, `after` would belong to the hook.
  */
-export async function startTestGateway(environment: Readonly<Record<string, string>> = {}, { hasLogThread = false, hasControlThread = false }: TestGatewayOptions = {}): Promise<TestGateway> {
+export async function startTestGateway(environment: Readonly<Record<string, string>> = {}, { hasLogThread = false, hasControlThread = false, logs }: TestGatewayOptions = {}): Promise<TestGateway> {
   const dataDir = environment.GATEWAY_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'gateway-test-'));
   const settings = readSettings({
     GATEWAY_PORT: '0',
@@ -46,7 +49,7 @@ export async function startTestGateway(environment: Readonly<Record<string, stri
     GATEWAY_RETRY_DELAY_MS: '1',
     ...environment,
   }, dataDir);
-  const running = await startGateway(settings, { hasLogThread, hasControlThread });
+  const running = await startGateway(settings, { hasLogThread, hasControlThread, logs });
   let isStopped = false;
   const stop = async (deadlineMs = 0): Promise<void> => {
     if (isStopped) return;

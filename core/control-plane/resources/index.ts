@@ -5,6 +5,7 @@ import { apiKeysResource } from './api-keys/resource.js';
 import { auditLogsResource } from './audit-logs/resource.js';
 import { collectionsResource } from './collections/resource.js';
 import { configsResource } from './configs/resource.js';
+import { feedbackResource } from './feedback/resource.js';
 import { guardrailsResource } from './guardrails/resource.js';
 import { declared } from './declared.js';
 import { declarationsResource } from './declarations/resource.js';
@@ -13,6 +14,7 @@ import { invitesResource } from './invites/resource.js';
 import { modelConfigsResource } from './model-configs/resource.js';
 import { openapiResource } from './openapi/resource.js';
 import { labelsResource } from './labels/resource.js';
+import { logsResource } from './logs/resource.js';
 import { organisationResource } from './organisation/resource.js';
 import { promptPartialsResource } from './prompt-partials/resource.js';
 import { promptsResource } from './prompts/resource.js';
@@ -31,10 +33,12 @@ export const resources: readonly Resource[] = [
   collectionsResource,
   configsResource,
   declarationsResource(declared),
+  feedbackResource,
   guardrailsResource,
   integrationsResource,
   invitesResource,
   labelsResource,
+  logsResource,
   modelConfigsResource,
   openapiResource,
   organisationResource,

@@ -21,6 +21,7 @@ import { workspaces } from '../../../core/storage/tables/workspaces.js';
 import lmdb from '../../../plugins/storage/lmdb/plugin.js';
 import { adminKey, apiKey, startTestGateway } from '../../support/gateway.js';
 import { issuerClient, startIssuer } from '../../support/issuer.js';
+import { MemoryLogs } from '../../support/memory-logs.js';
 import { keyRow, memberRow, userRow } from '../../support/rows.js';
 import type { Stage, StageReply, WhoCalls } from './cases.js';
 
@@ -67,7 +68,7 @@ export async function startStage(lacking: readonly { readonly who: WhoCalls; rea
   await storage.close?.();
 
   const issuer = await startIssuer();
-  const gateway = await startTestGateway({ GATEWAY_DATA_DIR: dataDir, GATEWAY_OIDC_ISSUER: issuer.url, ...issuerClient, GATEWAY_OIDC_UNKNOWN_PEOPLE: 'member' });
+  const gateway = await startTestGateway({ GATEWAY_DATA_DIR: dataDir, GATEWAY_OIDC_ISSUER: issuer.url, ...issuerClient, GATEWAY_OIDC_UNKNOWN_PEOPLE: 'member' }, { logs: new MemoryLogs() });
   let made = 0;
   const call: Stage['call'] = async (method, path, body, { key = adminKey, headers = {} } = {}): Promise<StageReply> => {
     const response = await fetch(gateway.url + path, {
