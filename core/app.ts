@@ -5,6 +5,7 @@ import type { LogReader } from '@gateway/plugin-sdk';
 import { mkdirSync, accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { Worker, type MessagePort } from 'node:worker_threads';
+import type { ThreadFigures } from '@gateway/plugin-sdk';
 import { HeldBytes } from './body/held-bytes.js';
 import { LocalLink, PortLink, type ControlLink } from './control-plane/control-link.js';
 import { startControlPlane } from './control-thread.js';
@@ -15,6 +16,7 @@ import { Counters } from './limits/counters.js';
 import { LogThread, type LogMemory } from './log-thread.js';
 import { LogWorker } from './log-worker.js';
 import { RingMemory } from './logs/ring.js';
+import { figuresMsMax, MetricsHub } from './metrics-hub.js';
 import { catalogueOf, type Catalogue } from './registry/catalogue.js';
 import { Registry } from './registry/registry.js';
 import { descriptorLimit } from './server/descriptors.js';
@@ -28,6 +30,8 @@ import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal } from './snapshot/snapshot.js';
 import { Repository } from './storage/repository.js';
 import { verifyAudit, type AuditVerdict } from './storage/verify-audit.js';
+import { noFigures } from './telemetry/figures.js';
+import { Questions } from './telemetry/questions.js';
 import { Breakers } from './upstream/breaker.js';
 import { DataThread, type SharedMemory } from './thread.js';
 import { gatewayVersion } from './version.js';
@@ -82,17 +86,19 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
     if (settings.resources === noResources) return;
     await (await import('./apply-resources.js')).applyResources(services, repository, masterKey);
   };
+  const breakers = Breakers.allocate();
   const log: LogMemory = {
     rings: settings.exporters.length === 0 ? [] : Array.from({ length: settings.threads }, () => RingMemory.allocate()),
     held: new Int32Array(new SharedArrayBuffer(4)),
+    breakers,
   };
-  const shared: SharedMemory = { masterKey, breakers: Breakers.allocate(), revision: RevisionSignal.allocate(), applied: AppliedSequences.allocate(settings.threads), heldBodies: HeldBytes.allocate(), counters: Counters.allocate(settings.limitCounters), log };
+  const shared: SharedMemory = { masterKey, breakers, revision: RevisionSignal.allocate(), applied: AppliedSequences.allocate(settings.threads), heldBodies: HeldBytes.allocate(), counters: Counters.allocate(settings.limitCounters), log };
   let logWorker: LogWorker | null = null;
   const stopLog = async (deadlineMs: number, isHasty: boolean, writersEnded: Promise<unknown>): Promise<void> => logWorker?.stop(deadlineMs, isHasty, writersEnded);
   const startLog = async (services: ThreadServices): Promise<LogThread | null> => {
     if (log.rings.length === 0) return null;
     // What is kept in the heap of this thread can be written nowhere else.
-    if (!services.isStorageShared || (!hasLogThread && settings.threads === 1)) return LogThread.start(services, log);
+    if (!services.isStorageShared || (!hasLogThread && settings.threads === 1)) return LogThread.start(services, log, false);
     logWorker = await LogWorker.start({ settings: plainSettings, memory: log }, services);
     return null;
   };
@@ -111,7 +117,11 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
     controlWorker.start(services);
     return controlLink = new PortLink(first);
   };
-  const main = await DataThread.start(settings, shared, port, 0, { startLog, linkControl, applyResources }).catch(async (thrown: unknown) => {
+  const hub: MetricsHub = new MetricsHub({
+    figures: (): readonly (ThreadFigures | Promise<ThreadFigures>)[] => [main.figures.take(), ...workers.map((worker) => worker.figures()), controlWorker.figures()].filter((each) => each !== null),
+    text: async (threads) => main.log?.scrape(threads) ?? logWorker?.scrape(threads) ?? { kind: 'off' },
+  });
+  const main = await DataThread.start(settings, shared, port, 0, { startLog, linkControl, applyResources, scrape: () => hub.scrape() }).catch(async (thrown: unknown) => {
     await Promise.all([stopLog(0, true, Promise.resolve()), controlWorker.stop(true, Promise.resolve())]);
     throw thrown;
   });
@@ -133,7 +143,7 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
   const startWorker = async (index: number): Promise<void> => {
     const control = controlWorker.ports[index];
     if (control === undefined) return;
-    const worker = await DataWorker.start({ settings: plainSettings, shared, port, index, control, ended });
+    const worker = await DataWorker.start({ settings: plainSettings, shared, port, index, control, ended }, hub);
     workers.push(worker);
     // The control thread died meanwhile.
     const current = controlWorker.ports[index];
@@ -228,27 +238,41 @@ function prepareDataDir(dataDir: string): void {
 class DataWorker {
   #isStopping = false;
   readonly #exited: Promise<void>;
+  readonly #figures = new Questions<ThreadFigures>();
 
-  private constructor(readonly worker: Worker, readonly index: number) {
+  private constructor(readonly worker: Worker, readonly index: number, hub: MetricsHub) {
     this.#exited = new Promise((resolve) => { worker.once('exit', () => resolve()); });
     worker.on('error', onThreadDeath);
-    worker.on('message', (message: ThreadMessage) => { if (message.kind === 'died') onThreadDeath(message.fault); });
+    worker.on('message', (message: ThreadMessage) => {
+      if (message.kind === 'died') onThreadDeath(message.fault);
+      else if (message.kind === 'figured') this.#figures.answer(message.number, message.figures);
+      else if (message.kind === 'scrape') {
+        const { number } = message;
+        hub.scrape().then((scraped) => worker.postMessage({ kind: 'scraped', number, scraped } satisfies ThreadMessage), onThreadDeath);
+      }
+    });
     worker.once('exit', () => { if (!this.#isStopping) onThreadDeath(new Error('a thread ended by itself')); });
   }
 
   /** Resolves when it accepts connections. */
-  static start(data: ThreadData): Promise<DataWorker> {
+  static start(data: ThreadData, hub: MetricsHub): Promise<DataWorker> {
     const worker = new Worker(new URL('./thread-entry.js', import.meta.url), { workerData: data, transferList: [data.control] });
     return new Promise((resolve, reject) => {
       worker.once('message', (message: ThreadMessage) => {
         worker.off('error', reject);
         if (message.kind === 'failed') reject(fail('SETTINGS_INVALID', { reason: message.reason }));
-        else resolve(new DataWorker(worker, data.index));
+        else resolve(new DataWorker(worker, data.index, hub));
       });
       worker.once('error', reject);
       // After `message` or `error` this comes too late to matter.
       worker.once('exit', () => reject(fail('INTERNAL', { id: 'thread' }, new Error('a thread ended before it had started'))));
     });
+  }
+
+  /** What the thread says of itself. Never rejects. */
+  figures(): Promise<ThreadFigures> {
+    const name = `serve-${this.index}`;
+    return this.#figures.ask((number) => this.worker.postMessage({ kind: 'figures', number } satisfies ThreadMessage), figuresMsMax, noFigures(name));
   }
 
   /** To the control thread that takes the place of one that died. */

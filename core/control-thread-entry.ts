@@ -2,12 +2,14 @@
 
 import { setPriority } from 'node:os';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import type { ThreadFigures } from '@gateway/plugin-sdk';
 import { answerCalls } from './control-plane/control-link.js';
 import { startControlPlane, type ControlMemory } from './control-thread.js';
 import { reasonOf } from './errors/gateway-error.js';
 import type { Settings } from './settings/read.js';
 import { RevisionSignal } from './snapshot/snapshot.js';
 import { Repository } from './storage/repository.js';
+import { FigureTaker } from './telemetry/figures.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 
 export interface ControlThreadData {
@@ -21,10 +23,14 @@ export interface ControlThreadStart extends ControlThreadData {
 }
 
 export type ControlThreadMessage =
+  /** What the thread says of itself, asked for and told. */
+  | { readonly kind: 'figures'; readonly number: number }
+  | { readonly kind: 'figured'; readonly number: number; readonly figures: ThreadFigures }
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'died'; readonly reason: string }
   | { readonly kind: 'stop' };
+
 
 /** Something of a plugin may keep the thread alive when all is closed. It gets this long; lines of the log are on their way meanwhile. */
 const lingerMs = 300;
@@ -64,7 +70,14 @@ try {
   });
   process.on('unhandledRejection', (thrown) => services.onLostPromise(thrown));
   for (const each of data.ports) answerCalls(each, plane);
-  port.on('message', (message: ControlThreadMessage) => { if (message.kind === 'stop') leave(); });
+  const figures = new FigureTaker('control', services.metrics);
+  port.on('message', (message: ControlThreadMessage) => {
+    if (message.kind === 'figures') tell({ kind: 'figured', number: message.number, figures: figures.take() });
+    else if (message.kind === 'stop') {
+      figures.close();
+      leave();
+    }
+  });
   tell({ kind: 'ready' });
 } catch (thrown) {
   tell({ kind: 'failed', reason: reasonOf(thrown) });

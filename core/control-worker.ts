@@ -2,10 +2,14 @@
 // answered with an error by the threads they came from.
 
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
+import type { ThreadFigures } from '@gateway/plugin-sdk';
 import type { ControlThreadData, ControlThreadMessage, ControlThreadStart } from './control-thread-entry.js';
 import { reasonOf } from './errors/gateway-error.js';
+import { figuresMsMax } from './metrics-hub.js';
+import { noFigures } from './telemetry/figures.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
+import { Questions } from './telemetry/questions.js';
 
 /** From a death to the next start; doubled with each that follows soon. */
 const restartMs = 100;
@@ -33,6 +37,7 @@ export class ControlWorker {
   #delayMs = restartMs;
   #restart: NodeJS.Timeout | undefined = undefined;
   #isStopping = false;
+  readonly #figures = new Questions<ThreadFigures>();
 
   /** `onPorts` gets the ports of each thread that takes the place of one that died. */
   constructor(readonly data: ControlThreadData, readonly threads: number, readonly onPorts: (ports: readonly MessagePort[]) => void) {
@@ -48,6 +53,14 @@ export class ControlWorker {
   start(services: ControlWorkerServices): void {
     this.#services = services;
     this.#begin();
+  }
+
+  /** What the thread says of itself; null: there is none, control calls are answered beside the others. Never rejects. */
+  figures(): Promise<ThreadFigures> | null {
+    const worker = this.#worker;
+    if (this.#services === null) return null;
+    if (worker === null) return Promise.resolve(noFigures('control'));
+    return this.#figures.ask((number) => worker.postMessage({ kind: 'figures', number } satisfies ControlThreadMessage), figuresMsMax, noFigures('control'));
   }
 
   /** Never rejects. `callersEnded` resolves when no thread sends calls any more. May be called again, with less patience: `isHasty` when the process ends. */
@@ -87,7 +100,10 @@ export class ControlWorker {
       return;
     }
     this.#worker = worker;
-    worker.on('message', (message: ControlThreadMessage) => { if (message.kind === 'failed' || message.kind === 'died') reason = message.reason; });
+    worker.on('message', (message: ControlThreadMessage) => {
+      if (message.kind === 'figured') this.#figures.answer(message.number, message.figures);
+      else if (message.kind === 'failed' || message.kind === 'died') reason = message.reason;
+    });
     worker.on('error', (thrown) => { reason = reasonOf(thrown); });
     this.#exited = new Promise((exited) => {
       worker.once('exit', () => {

@@ -1,9 +1,11 @@
 // Entry of the log thread. Started by log-worker.ts.
 
 import { parentPort, workerData } from 'node:worker_threads';
+import type { ThreadFigures } from '@gateway/plugin-sdk';
 import { reasonOf } from './errors/gateway-error.js';
 import { LogThread, type LogMemory } from './log-thread.js';
 import type { Settings } from './settings/read.js';
+import type { Scraped } from './telemetry/figures.js';
 import { ThreadServices } from './thread-services.js';
 
 export interface LogThreadData {
@@ -12,6 +14,8 @@ export interface LogThreadData {
 }
 
 export type LogThreadMessage =
+  | { readonly kind: 'scrape'; readonly number: number; readonly threads: readonly ThreadFigures[] }
+  | { readonly kind: 'scraped'; readonly number: number; readonly scraped: Scraped }
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'died'; readonly reason: string }
@@ -47,6 +51,11 @@ try {
   process.on('unhandledRejection', (thrown) => services.onLostPromise(thrown));
   port.on('message', (message: LogThreadMessage) => {
     if (message.kind === 'stop') thread.stop(message.deadlineMs, message.isHasty).then(() => services.close()).then(leave, leave);
+    else if (message.kind === 'scrape') {
+      const { number } = message;
+      thread.scrape(message.threads).then((scraped) => port.postMessage({ kind: 'scraped', number, scraped } satisfies LogThreadMessage, scraped.kind === 'text' ? [scraped.bytes.buffer as ArrayBuffer] : []))
+        .catch((thrown: unknown) => tell({ kind: 'scraped', number, scraped: { kind: 'failed', reason: reasonOf(thrown) } }));
+    }
   });
   tell({ kind: 'ready' });
 } catch (thrown) {

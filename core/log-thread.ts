@@ -1,13 +1,16 @@
 // The log of all threads: takes records out of their rings and runs the exporters, each behind a queue of its own. In a thread of its own
 // (log-thread-entry.ts), so that what exporters do costs no call anything; on the thread that serves calls where the storage cannot be shared.
 
-import type { Exporter, ExporterPlugin } from '@gateway/plugin-sdk';
+import type { Exporter, ExporterPlugin, ProcessFigures, ThreadFigures } from '@gateway/plugin-sdk';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import { LogDrain } from './logs/log-drain.js';
-import { RingMemory } from './logs/ring.js';
+import { bytesWaiting, RingMemory } from './logs/ring.js';
+import { textMsMax } from './metrics-hub.js';
 import type { ExporterSetting } from './settings/read.js';
+import { FigureTaker, type Scraped } from './telemetry/figures.js';
 import { LogQueue } from './telemetry/queue.js';
 import type { ThreadServices } from './thread-services.js';
+import { Breakers } from './upstream/breaker.js';
 
 /** Beyond the deadline of the calls: what closing a thread may take before it writes no more records. */
 const writersMs = 4_000;
@@ -22,11 +25,15 @@ export interface LogMemory {
   readonly rings: readonly SharedArrayBuffer[];
   /** Records that were taken out of the rings and not exported yet: lost when the log thread dies. */
   readonly held: Int32Array;
+  /** Those of the threads that serve calls, for the metrics. */
+  readonly breakers: SharedArrayBuffer;
 }
 
 export class LogThread {
   #ending: Promise<void> | undefined = undefined;
   #isHasty = false;
+  readonly #rings: readonly RingMemory[];
+  readonly #breakers: Breakers;
 
   private constructor(
     readonly services: ThreadServices,
@@ -34,25 +41,34 @@ export class LogThread {
     readonly exporters: readonly Exporter[],
     readonly queues: readonly LogQueue[],
     readonly drain: LogDrain,
-  ) {}
+    rings: readonly RingMemory[],
+    /** Of the thread itself; null where that has a taker of its own. */
+    readonly own: FigureTaker | null,
+  ) {
+    this.#rings = rings;
+    this.#breakers = new Breakers(memory.breakers);
+  }
 
-  /** Resolves when all exporters are made. `services` are the caller's, who closes them after the end. */
-  static async start(services: ThreadServices, memory: LogMemory): Promise<LogThread> {
+  /** Resolves when all exporters are made. `services` are the caller's, who closes them after the end. `isAlone`: the thread does nothing else. */
+  static async start(services: ThreadServices, memory: LogMemory, isAlone = true): Promise<LogThread> {
     const { logger, metrics } = services;
     const made: MadeExporter[] = [];
     for (const entry of services.settings.exporters) made.push(await createExporter(services, entry));
-    const queues = made.map(({ exporter, plugin }) => new LogQueue(exporter, {
+    const names = namesOf(services.settings.exporters);
+    const queues = made.map(({ exporter, plugin }, index) => new LogQueue(exporter, {
       logger,
+      name: names[index] ?? '',
       onDropped: (count) => metrics.add('log.recordsDropped', count),
       ...(plugin.batch === undefined ? {} : { batchCountMax: plugin.batch.countMax, waitMsMax: plugin.batch.waitMsMax }),
     }));
-    const drain = new LogDrain(memory.rings.map((ring) => new RingMemory(ring)), {
+    const rings = memory.rings.map((ring) => new RingMemory(ring));
+    const drain = new LogDrain(rings, {
       queues,
       unread: services.faultReport('error', { message: 'log records could not be read', metric: 'log.recordsDropped', subject: 'where' }),
       onLook: () => tellHeld(memory, queues),
     });
     drain.start();
-    return new LogThread(services, memory, made.map(({ exporter }) => exporter), queues, drain);
+    return new LogThread(services, memory, made.map(({ exporter }) => exporter), queues, drain, rings, isAlone ? new FigureTaker('log', metrics) : null);
   }
 
   /**
@@ -69,6 +85,28 @@ export class LogThread {
     return this.#ending;
   }
 
+  /** The text of the metrics, with `threads` in it. Never rejects. */
+  async scrape(threads: readonly ThreadFigures[]): Promise<Scraped> {
+    const exporter = this.exporters.find((each) => each.scrape !== undefined);
+    if (exporter?.scrape === undefined) return { kind: 'off' };
+    const figures: ProcessFigures = {
+      threads: this.own === null ? threads : [...threads, this.own.take()],
+      exporters: this.queues.map(({ name, length, bytes, exported, dropped }) => ({ name, waiting: length, waitingBytes: bytes, exported, dropped })),
+      rings: this.#rings.map((ring, index) => ({ thread: `serve-${index}`, waitingBytes: bytesWaiting(ring), sizeBytes: ring.size })),
+      breakers: this.#breakers.count(),
+    };
+    let timer: NodeJS.Timeout | undefined = undefined;
+    const late = new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Error(`the exporter took longer than ${textMsMax} ms`)), textMsMax).unref(); });
+    try {
+      const { contentType, text } = await Promise.race([exporter.scrape(figures), late]);
+      return { kind: 'text', contentType, bytes: new TextEncoder().encode(text) };
+    } catch (thrown) {
+      return { kind: 'failed', reason: reasonOf(thrown) };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** Takes no more records and exports none: an error that nothing expected ends the thread. */
   cut(): void {
     this.drain.stop();
@@ -78,7 +116,9 @@ export class LogThread {
     await this.drain.end(this.#isHasty ? hastyFlushMs / 2 : deadlineMs + writersMs);
     await this.#closeQueues();
     tellHeld(this.memory, this.queues);
-    for (const exporter of this.exporters) await this.services.closing('an exporter', () => exporter.close?.());
+    this.own?.close();
+    // Side by side: one that takes its time leaves the others theirs.
+    await Promise.all(this.exporters.map((exporter, index) => this.services.closing(`the exporter ${this.queues[index]?.name ?? ''}`, () => exporter.close?.())));
   }
 
   /** Never rejects: what cannot be exported is dropped. */
@@ -91,6 +131,16 @@ function tellHeld({ held }: LogMemory, queues: readonly LogQueue[]): void {
   let most = 0;
   for (const queue of queues) most = Math.max(most, queue.length);
   Atomics.store(held, 0, most);
+}
+
+/** `id`, and `id#2` for the second with the same id. */
+function namesOf(exporters: readonly ExporterSetting[]): string[] {
+  const seen = new Map<string, number>();
+  return exporters.map(({ id }) => {
+    const count = (seen.get(id) ?? 0) + 1;
+    seen.set(id, count);
+    return count === 1 ? id : `${id}#${count}`;
+  });
 }
 
 interface MadeExporter {

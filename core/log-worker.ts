@@ -2,11 +2,15 @@
 // wait in the rings, as far as there is room.
 
 import { Worker } from 'node:worker_threads';
+import type { ThreadFigures } from '@gateway/plugin-sdk';
 import { fail, reasonOf } from './errors/gateway-error.js';
 import type { LogThreadData, LogThreadMessage } from './log-thread-entry.js';
 import { countUnread } from './logs/log-drain.js';
+import { textMsMax } from './metrics-hub.js';
+import type { Scraped } from './telemetry/figures.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
+import { Questions } from './telemetry/questions.js';
 
 /** From a death to the next start; doubled with each that follows soon. */
 const restartMs = 1_000;
@@ -33,6 +37,7 @@ export class LogWorker {
   #restart: NodeJS.Timeout | undefined = undefined;
   #isStopping = false;
   #ending: Promise<void> | undefined = undefined;
+  readonly #scrapes = new Questions<Scraped>();
 
   private constructor(readonly data: LogThreadData, readonly services: LogWorkerServices) {}
 
@@ -41,6 +46,13 @@ export class LogWorker {
     const worker = new LogWorker(data, services);
     await worker.#start();
     return worker;
+  }
+
+  /** Never rejects. */
+  scrape(threads: readonly ThreadFigures[]): Promise<Scraped> {
+    const worker = this.#worker;
+    if (worker === null) return Promise.resolve({ kind: 'failed', reason: 'the log thread is being started again' });
+    return this.#scrapes.ask((number) => worker.postMessage({ kind: 'scrape', number, threads } satisfies LogThreadMessage), textMsMax, { kind: 'failed', reason: `the log thread gave no answer within ${textMsMax} ms` });
   }
 
   /**
@@ -89,7 +101,9 @@ export class LogWorker {
         if (message.kind === 'ready') {
           isReady = true;
           resolve();
-        } else if (message.kind !== 'stop') {
+        } else if (message.kind === 'scraped') {
+          this.#scrapes.answer(message.number, message.scraped);
+        } else if (message.kind === 'failed' || message.kind === 'died') {
           reason = message.reason;
         }
       });

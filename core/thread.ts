@@ -34,6 +34,7 @@ import { connectionsFor, descriptorLimit } from './server/descriptors.js';
 import { bytesUsed, collectAll, IdleCollector, lookEveryMs } from './server/idle-collector.js';
 import { Listener } from './server/listener.js';
 import { loadUws } from './server/uws.js';
+import { MetricsEdge } from './server/metrics-edge.js';
 import type { Settings, TokenSettings } from './settings/read.js';
 import type { SettingKey } from './settings/schema.js';
 import { faultOfMasterKey, recordMasterKey } from './storage/master-key-record.js';
@@ -47,6 +48,7 @@ import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal, Snapshot } from './snapshot/snapshot.js';
 import type { View } from './snapshot/view.js';
 import { Admission } from './telemetry/admission.js';
+import { FigureTaker, type Scraped } from './telemetry/figures.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 import { Breakers } from './upstream/breaker.js';
 import { PoolCheck } from './workers/check-runner.js';
@@ -71,6 +73,8 @@ export interface ThreadStart {
   /** Returns the log when it runs on this thread. */
   startLog(services: ThreadServices): Promise<LogThread | null>;
   linkControl(services: ThreadServices, repository: Repository): ControlLink;
+  /** The metrics of the process. Never rejects. */
+  scrape(): Promise<Scraped>;
   /** Applies the setting `resources` to the storage, before anything reads it. */
   applyResources?(services: ThreadServices, repository: Repository): Promise<void>;
 }
@@ -106,6 +110,8 @@ export class DataThread {
     readonly log: LogThread | null,
     readonly reloader: PluginReloader,
     readonly control: ControlLink,
+    /** What the thread says of itself. */
+    readonly figures: FigureTaker,
     listener: Listener,
     /** No rows are looked at any more, and nobody waits for this thread to see them. */
     readonly leaveRows: () => void,
@@ -114,7 +120,7 @@ export class DataThread {
   }
 
   /** Resolves when the thread accepts connections on `port`. */
-  static async start(settings: Settings, shared: SharedMemory, port: number, index: number, { startLog, linkControl, applyResources }: ThreadStart): Promise<DataThread> {
+  static async start(settings: Settings, shared: SharedMemory, port: number, index: number, { startLog, linkControl, applyResources, scrape }: ThreadStart): Promise<DataThread> {
     const services = new ThreadServices(settings);
     const storage = await services.openStorage();
     const signal = new RevisionSignal(shared.revision);
@@ -187,6 +193,7 @@ export class DataThread {
     });
     const sessions = new SessionCookies({ publicUrl: settings.publicUrl, isTls: settings.tls !== undefined, find: (hash) => snapshot.view.session(hash, Date.now()) });
     const control = new ControlEdge({ authenticator, sessions, link, onFault: (call, reason) => services.logger.error('a control call failed', { call, reason }) });
+    const metrics = new MetricsEdge({ authenticator, scrape, onFault: (reason) => services.logger.error('the metrics could not be asked for', { reason }) });
     const descriptorsMax = descriptorLimit();
     const listener = new Listener(loadUws(settings.headerBytesMax), {
       tls: settings.tls,
@@ -197,7 +204,7 @@ export class DataThread {
       connections: connectionLimits(settings, descriptorsMax),
       descriptorsMax,
       corsOrigins: settings.corsOrigins,
-    }, pipeline, bodyReader, control, {
+    }, pipeline, bodyReader, control, metrics, {
       refused: (reason, count) => {
         services.metrics.add('connections.refused', count);
         services.logger.warn('connections of clients were closed at once: too many', {
@@ -224,7 +231,7 @@ export class DataThread {
     services.hosts.hostOf('gateway').every(lookEveryMs, () => idle.look());
     await listener.listen(settings.host, port);
     if (index === 0) reportFaults(services).catch((thrown: unknown) => services.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));
-    return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, link, listener, () => {
+    return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, link, new FigureTaker(`serve-${index}`, services.metrics, () => pipeline.open), listener, () => {
       unwatch();
       secrets.close();
       applied.leave(index);
@@ -287,6 +294,7 @@ export class DataThread {
     await new Promise((resolve) => { setTimeout(resolve, Math.min(lingerMs, deadlineMs)); });
     this.#listener.close();
     this.leaveRows();
+    this.figures.close();
     this.control.close();
     await this.#untilSettled(byMs - performance.now());
     this.pipeline.settleAll();

@@ -48,6 +48,7 @@ const families: Readonly<Record<string, readonly [admin: Verbs, service: Verbs, 
   completions: [none, ['write'], ['write']],
   logs: [['export', 'list', 'view'], ['export', 'list', 'view', 'write'], ['export', 'list', 'view', 'write']],
   analytics: [['view'], ['view'], ['view']],
+  metrics: [['read'], none, none],
 };
 
 const scopesAt = (column: 0 | 1 | 2): readonly string[] =>

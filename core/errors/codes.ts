@@ -24,6 +24,8 @@ export const errorCodes = {
   ROUTE_UNKNOWN: client(404, 'not_found_error', 'no route for {method} {path}; inference paths begin with /v1/'),
   METHOD_NOT_ALLOWED: client(405, 'invalid_request_error', 'method {method} is not handled here; use {allowed}'),
   HEADERS_TOO_LARGE: client(431, 'invalid_request_error', 'request headers are larger than {maximum} bytes'),
+  METRICS_OFF: client(404, 'not_found_error', 'no exporter has metrics; add prometheus to the setting exporters'),
+  METRICS_UNAVAILABLE: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'the metrics could not be brought together: {reason}' },
   // Request body
   BODY_TOO_LARGE: client(413, 'invalid_request_error', 'request body is larger than {maximum} bytes'),
   BODY_TIMEOUT: client(408, 'timeout_error', 'the request body did not arrive within {timeoutMs} ms of the last byte'),

@@ -50,6 +50,9 @@ export class RingMemory {
   }
 }
 
+/** Of records that nobody has taken yet. */
+export const bytesWaiting = ({ control }: RingMemory): number => (Atomics.load(control, wordHead) - Atomics.load(control, wordTail)) >>> 0;
+
 const aligned = (bytes: number): number => (bytes + recordAlignment - 1) & -recordAlignment;
 
 export class RingWriter {

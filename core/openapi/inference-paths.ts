@@ -100,9 +100,22 @@ const edgeReplies = {
   ready: { summary: 'Whether calls are taken', statuses: { 200: 'They are.', 503: 'It is shutting down.' }, schema: { type: 'object', required: ['status'], properties: { status: { type: 'string', enum: ['ready', 'draining'] } } } },
 } as const;
 
+const metricsOperation = (): Readonly<Record<string, unknown>> => ({
+  operationId: 'getMetrics', summary: 'Metrics for Prometheus', tags: ['gateway'], 'x-scopes': ['metrics.read'],
+  description: 'Of the whole process. From this machine, and with no proxy between, also without a key.',
+  responses: {
+    200: { description: 'The text format of Prometheus.', content: { 'text/plain': { schema: { type: 'string' }, example: '# TYPE gateway_open_calls gauge\ngateway_open_calls{thread="serve-0"} 3\n' } } },
+    ...inferenceRefusals(proxy.dialect),
+  },
+});
+
 export function edgePaths(): Record<string, PathItem> {
   const paths: Record<string, PathItem> = {};
   for (const { path, kind } of edgeRoutes) {
+    if (kind === 'metrics') {
+      paths[path] = { get: metricsOperation() };
+      continue;
+    }
     const { summary, statuses, schema } = edgeReplies[kind];
     const name = path.startsWith('/v1/') ? `${kind}V1` : kind;
     const responses = Object.fromEntries(Object.entries(statuses).map(([status, description]) => [status, { description, content: { 'application/json': { schema, example: exampleOf(schema, true) } } }]));

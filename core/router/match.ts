@@ -15,13 +15,12 @@ export type RouteMatch =
   | { readonly kind: 'prompt'; readonly action: PromptAction; readonly id: string }
   | { readonly kind: 'health' }
   | { readonly kind: 'ready' }
+  | { readonly kind: 'metrics' }
   | { readonly kind: 'methodNotAllowed'; readonly allowed: string }
   | { readonly kind: 'unknown' };
 
 const unknown: RouteMatch = Object.freeze({ kind: 'unknown' });
 const control: RouteMatch = Object.freeze({ kind: 'control' });
-const health: RouteMatch = Object.freeze({ kind: 'health' });
-const ready: RouteMatch = Object.freeze({ kind: 'ready' });
 const proxyOnly: RouteMatch = Object.freeze({ kind: 'methodNotAllowed', allowed: proxyMethods.join(', ') });
 const getOnly: RouteMatch = Object.freeze({ kind: 'methodNotAllowed', allowed: 'GET' });
 
@@ -37,7 +36,7 @@ for (const { method, path, endpoint } of exactRoutes) addExact(method, path, Obj
 for (const path of reservedGets) addExact('GET', path, unknown);
 const models = exact.get('GET')?.get(prefix + modelsSegment);
 
-const edgePaths: ReadonlyMap<string, RouteMatch> = new Map(edgeRoutes.map(({ path, kind }) => [path, kind === 'health' ? health : ready]));
+const edgePaths: ReadonlyMap<string, RouteMatch> = new Map(edgeRoutes.map(({ path, kind }) => [path, Object.freeze({ kind })]));
 const ofControl: ReadonlySet<string> = new Set(controlSegments);
 
 /** By the first segment below /v1/. */

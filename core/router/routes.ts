@@ -97,8 +97,10 @@ export const isPublicControl = (method: string, path: string): boolean => {
   return publicControl.some((each) => each.method === method && each.path.test(bare));
 };
 
-/** Answered by the edge itself, for anybody. */
-export const edgeRoutes: readonly { readonly path: string; readonly kind: 'health' | 'ready' }[] = [{ path: '/health', kind: 'health' }, { path: '/v1/health', kind: 'health' }, { path: '/ready', kind: 'ready' }];
+/** Answered by the edge itself: the metrics for those who may see them, the others for anybody. */
+export const edgeRoutes: readonly { readonly path: string; readonly kind: 'health' | 'ready' | 'metrics' }[] = [
+  { path: '/health', kind: 'health' }, { path: '/v1/health', kind: 'health' }, { path: '/ready', kind: 'ready' }, { path: '/metrics', kind: 'metrics' },
+];
 
 /** With an id behind it, which may hold slashes, it is about one model. */
 export const modelsPath = '/v1/models';

@@ -63,7 +63,7 @@ export class ClientConnections {
     if (this.open > connectionsMax) return this.#refuse('all');
     if (this.#counts === null) return true;
     const bytes = address();
-    if (this.#isTrusted(bytes)) return true;
+    if (this.isTrusted(bytes)) return true;
     const key = addressKey(bytes);
     const held = this.#held(key);
     // Early enough for a table to be there when the limit is reached.
@@ -108,7 +108,8 @@ export class ClientConnections {
     return false;
   }
 
-  #isTrusted(address: Uint8Array): boolean {
+  /** Somebody's reverse proxy, behind which the clients are. */
+  isTrusted(address: Uint8Array): boolean {
     if (this.limits.trustedProxies.length === 0) return false;
     const text = addressText(address);
     return this.#trusted.check(text, text.includes(':') ? 'ipv6' : 'ipv4');

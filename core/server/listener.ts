@@ -14,6 +14,7 @@ import { BusyPoll } from './busy-poll.js';
 import { checkHead } from './check-head.js';
 import { addressText, ClientConnections, type ConnectionLimits, type ConnectionReport } from './client-connections.js';
 import type { ControlEdge } from './control-edge.js';
+import type { MetricsEdge } from './metrics-edge.js';
 import { Cors } from './cors.js';
 import { isDescriptorFree } from './descriptors.js';
 import { RequestBody, type BodyLimits } from './request-body.js';
@@ -66,7 +67,7 @@ export class Listener {
   #place: { readonly host: string; readonly port: number } | null = null;
   #watch: NodeJS.Timeout | null = null;
 
-  constructor(readonly uws: Uws, readonly settings: ListenerSettings, readonly handler: ExchangeHandler, readonly reader: BodyReader, readonly control: Pick<ControlEdge, 'serve'>, readonly report: ListenerReport) {
+  constructor(readonly uws: Uws, readonly settings: ListenerSettings, readonly handler: ExchangeHandler, readonly reader: BodyReader, readonly control: Pick<ControlEdge, 'serve'>, readonly metrics: Pick<MetricsEdge, 'serve'>, readonly report: ListenerReport) {
     const { tls } = settings;
     this.busyPoll = new BusyPoll(settings.spinMs);
     this.#app = tls === undefined ? uws.App() : uws.SSLApp({ key_file_name: tls.keyFile, cert_file_name: tls.certFile });
@@ -205,6 +206,11 @@ class ServedCall implements WriterOwner {
         return;
       }
       case 'control': listener.control.serve(head, this.body, this.writer, addressText(new Uint8Array(this.response.getRemoteAddress()))); return;
+      case 'metrics': {
+        const address = new Uint8Array(this.response.getRemoteAddress());
+        listener.metrics.serve(head, this.body, this.writer, addressText(address), listener.connections.isTrusted(address)).catch(() => this.writer.abort());
+        return;
+      }
       case 'health': this.#answer(200, JSON.stringify({ status: 'success', message: 'Server is healthy', version: listener.settings.version })); return;
       case 'ready': this.#answer(listener.isDraining ? 503 : 200, JSON.stringify({ status: listener.isDraining ? 'draining' : 'ready' })); return;
       case 'methodNotAllowed': this.#refuse(fail('METHOD_NOT_ALLOWED', { method: head.method, allowed: route.allowed }), ['allow', route.allowed]); return;

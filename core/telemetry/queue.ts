@@ -20,6 +20,8 @@ export interface QueueTimer {
 
 export interface LogQueueOptions {
   readonly logger: Pick<Logger, 'warn'>;
+  /** Of the exporter, for the log. */
+  readonly name?: string;
   /** Told of each loss, for the counters. */
   readonly onDropped?: (count: number) => void;
   /** Records that may wait, the batch that is being exported included. */
@@ -43,6 +45,9 @@ const refusedShare = 16;
 export class LogQueue {
   /** Records lost so far. */
   dropped = 0;
+  /** Records that the exporter took. */
+  exported = 0;
+  readonly name: string;
   readonly #exporter: Exporter;
   readonly #logger: Pick<Logger, 'warn'>;
   readonly #onDropped: ((count: number) => void) | undefined;
@@ -73,6 +78,7 @@ export class LogQueue {
 
   constructor(exporter: Exporter, options: LogQueueOptions) {
     this.#exporter = exporter;
+    this.name = options.name ?? '';
     this.#logger = options.logger;
     this.#onDropped = options.onDropped;
     this.#countMax = options.countMax ?? 65_536;
@@ -111,6 +117,11 @@ export class LogQueue {
 
   get length(): number {
     return this.#records.length + this.#takenCount;
+  }
+
+  /** Of what waits and what is being exported. */
+  get bytes(): number {
+    return this.#bytes + this.#refusedBytes;
   }
 
   /** Resolves when everything pushed before the call is exported or dropped. */
@@ -208,6 +219,7 @@ export class LogQueue {
       // An exporter that does not heed its signal must not hold the queue up for ever.
       // The list is the exporter's, which may take it apart: what is counted is ours.
       await Promise.race([this.#exporter.export(records.slice(start, end), abort.signal), rejectOn(abort.signal)]);
+      this.exported += end - start;
     } catch (thrown) {
       this.#drop(end - start, reasonOf(thrown));
     } finally {
@@ -236,7 +248,7 @@ export class LogQueue {
     const count = this.dropped - this.#reported;
     this.#reported = this.dropped;
     this.#reportAtMs = this.#timer.now() + reportPeriodMs;
-    this.#logger.warn('log records dropped', { count, total: this.dropped, reason: this.#reason });
+    this.#logger.warn('log records dropped', { ...(this.name === '' ? {} : { exporter: this.name }), count, total: this.dropped, reason: this.#reason });
   }
 }
 

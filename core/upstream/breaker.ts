@@ -102,6 +102,19 @@ export class Breakers {
     return noSlot;
   }
 
+  /** How many there are, by phase. Looks at each slot, so not for calls. */
+  count(): { readonly closed: number; readonly open: number; readonly probing: number } {
+    const counts = { closed: 0, open: 0, probing: 0 };
+    for (let index = 0; index < this.#slotCount; index += 1) {
+      const owner = Atomics.load(this.#long, index * slotWords);
+      if (owner === 0n) continue;
+      const head = Atomics.load(this.#short, stateWord(index) + high);
+      const phase = headGeneration(head) === generationOf(owner) ? phaseOf(head) : closed;
+      counts[phase === closed ? 'closed' : phase === open ? 'open' : 'probing'] += 1;
+    }
+    return counts;
+  }
+
   /** May the target be left out? A pure read, for choosing among targets: tryPass decides. */
   isOpen(slot: number, policy: BreakerPolicy): boolean {
     if (slot < 0) return false;

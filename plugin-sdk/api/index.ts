@@ -740,6 +740,12 @@ export interface paths {
     /** Whether calls are taken */
     get: operations["getReady"];
   };
+  "/metrics": {
+    parameters: {
+    };
+    /** Metrics for Prometheus */
+    get: operations["getMetrics"];
+  };
 }
 export interface components {
   schemas: {
@@ -8127,6 +8133,21 @@ export interface operations {
           };
         };
       };
+    };
+  };
+  getMetrics: {
+    parameters: {
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "text/plain": string;
+        };
+      };
+      default: components["responses"]["ChatRefusal"];
     };
   };
 }

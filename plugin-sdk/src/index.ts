@@ -17,6 +17,7 @@ export type * from './host.js';
 export * from './json.js';
 export type * from './kinds/cache.js';
 export type * from './kinds/exporter.js';
+export type * from './kinds/figures.js';
 export type * from './kinds/guardrail.js';
 export type * from './kinds/hook.js';
 export type * from './kinds/log-reader.js';

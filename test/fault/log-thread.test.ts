@@ -10,6 +10,7 @@ import { LogWorker } from '../../core/log-worker.js';
 import { RingMemory } from '../../core/logs/ring.js';
 import { readSettings } from '../../core/settings/read.js';
 import { Metrics } from '../../core/telemetry/metrics.js';
+import { Breakers } from '../../core/upstream/breaker.js';
 import { readLogBatch } from '../../plugins/exporters/store/log-batch.js';
 import lmdb from '../../plugins/storage/lmdb/plugin.js';
 import { writePackage, type PackageParts } from '../core/registry/plugin-package.js';
@@ -222,7 +223,7 @@ describe('the log thread', { concurrency: 2 }, () => {
       GATEWAY_DATA_DIR: folder, GATEWAY_LOG_LEVEL: 'error', GATEWAY_EXPORTERS: 'acme.leave', GATEWAY_THREADS: '1',
       GATEWAY_PLUGINS: writePackage(join(folder, 'package'), packageOf(['leave'])),
     }, folder);
-    const memory: LogMemory = { rings: [RingMemory.allocate(1024)], held: new Int32Array(new SharedArrayBuffer(4)) };
+    const memory: LogMemory = { rings: [RingMemory.allocate(1024)], held: new Int32Array(new SharedArrayBuffer(4)), breakers: Breakers.allocate() };
     const reasons: unknown[] = [];
     const log = (message: string, fields?: Readonly<Record<string, unknown>>): void => { if (message.startsWith('the log thread died')) reasons.push(fields?.reason); };
     const worker = await LogWorker.start({ settings, memory }, { logger: { error: log, warn: log }, metrics: new Metrics() });

@@ -1,6 +1,7 @@
 import type { Host } from '../host.js';
 import type { FromSchema, ObjectSchema } from '../schema.js';
 import type { Closable, Common, Maybe } from '../shared.js';
+import type { ProcessFigures } from './figures.js';
 import type { LogReader } from './log-reader.js';
 import type { LogRecord } from './log-record.js';
 
@@ -8,6 +9,13 @@ import type { LogRecord } from './log-record.js';
 export interface Exporter extends Closable {
   /** One batch at a time. A rejection counts the batch as dropped. */
   export(batch: readonly LogRecord[], signal: AbortSignal): Maybe<void>;
+  /** Answers `GET /metrics`, with what it has made of the records and with `figures` of the process. Of several exporters that have it, the first is asked; one question at a time. */
+  scrape?(figures: ProcessFigures): Maybe<MetricsText>;
+}
+
+export interface MetricsText {
+  readonly contentType: string;
+  readonly text: string;
 }
 
 export interface ExporterPlugin<S extends ObjectSchema = any> extends Common<'exporter', S> {

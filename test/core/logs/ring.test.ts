@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { countUnread } from '../../../core/logs/log-drain.js';
-import { RingMemory, RingReader, RingWriter } from '../../../core/logs/ring.js';
+import { bytesWaiting, RingMemory, RingReader, RingWriter } from '../../../core/logs/ring.js';
 
 function setUp(size: number) {
   const memory = new RingMemory(RingMemory.allocate(size));
@@ -28,6 +28,17 @@ function setUp(size: number) {
 }
 
 describe('a ring', () => {
+  it('says how many bytes wait in it', () => {
+    const { memory, reader, write, read } = setUp(1024);
+    assert.equal(bytesWaiting(memory), 0);
+    write(20, 1);
+    write(33, 2);
+    assert.equal(bytesWaiting(memory), 24 + 40);
+    read();
+    reader.giveBack();
+    assert.equal(bytesWaiting(memory), 40);
+  });
+
   it('gives records back in order, each whole, over many times its size', () => {
     const { reader, write, memory } = setUp(1024);
     let seed = 7;

@@ -40,7 +40,7 @@ describe('file descriptors', () => {
       tls: undefined, limits: { bodyBytesMax: 1000, bodyTimeoutMs: 1000, bodyDeadlineMs: 1000, bodyRateMin: 0 },
       held: new HeldBytes(HeldBytes.allocate(), 16_777_216), version: '0', spinMs: 0,
       connections: { connectionsMax: 100, perAddressMax: 100, trustedProxies: [] }, descriptorsMax, corsOrigins: [],
-    }, { handle: () => undefined, handlePrompt: () => undefined, onClientGone: () => undefined }, { parse: () => ({}), field: () => undefined }, { serve: () => undefined }, {
+    }, { handle: () => undefined, handlePrompt: () => undefined, onClientGone: () => undefined }, { parse: () => ({}), field: () => undefined }, { serve: () => undefined }, { serve: async () => undefined }, {
       refused: () => undefined,
       paused: (isPaused) => { reports.push(isPaused); wake(); },
     });

@@ -155,6 +155,24 @@ describe('log queue', () => {
     assert.deepEqual(warnings, [['log records dropped', { count: 10, total: 10, reason: 'disk full' }]]);
   });
 
+  it('says what waits, what the exporter took and whose loss it was', async () => {
+    const { timer, exporter, push, queue, warnings } = setUp({ name: 'slow' });
+    exporter.isHeld = true;
+    push(100);
+    await timer.advance(0);
+    assert.deepEqual([queue.name, queue.length, queue.exported], ['slow', 100, 0]);
+    assert.equal(queue.bytes % 100, 0);
+    assert.ok(queue.bytes > 50_000);
+    await exporter.release();
+    assert.equal(queue.exported, 10);
+    exporter.isHeld = false;
+    push(200);
+    assert.deepEqual(warnings[0], ['log records dropped', { exporter: 'slow', count: 1, total: 1, reason: 'the queue is full' }]);
+    await exporter.release();
+    await queue.flush();
+    assert.deepEqual([queue.length, queue.bytes, queue.exported + queue.dropped], [0, 0, 300]);
+  });
+
   it('survives an exporter that throws instead of rejecting', async () => {
     const { timer, push, queue } = setUp();
     const throwing = new LogQueue({ export: () => { throw new Error('at once'); } }, { logger: { warn: () => {} }, timer, batchCountMax: 10 });

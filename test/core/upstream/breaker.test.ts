@@ -84,6 +84,20 @@ if (!isMainThread) {
     return results;
   };
 
+  test('are counted by phase', () => {
+    const { clock, breakers, slot } = setUp();
+    const policy = policyOf(2);
+    breakers.slot('another');
+    assert.deepEqual(breakers.count(), { closed: 2, open: 0, probing: 0 });
+    failTimes(breakers, slot, policy, 2);
+    assert.deepEqual(breakers.count(), { closed: 1, open: 1, probing: 0 });
+    clock.nowMs += 30_001;
+    assert.ok(breakers.tryPass(slot, policy));
+    assert.deepEqual(breakers.count(), { closed: 1, open: 0, probing: 1 });
+    breakers.record(slot, policy, 200);
+    assert.deepEqual(breakers.count(), { closed: 2, open: 0, probing: 0 });
+  });
+
   test('stays closed below the threshold and opens at it', () => {
     const { breakers, slot } = setUp();
     const policy = policyOf(3);
