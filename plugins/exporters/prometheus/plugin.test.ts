@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Exporter, LogRecord, ProcessFigures, ThreadFigures } from '@gateway/plugin-sdk';
+import { conformExporter, fakeHost, sampleLogRecord } from '@gateway/plugin-sdk/testing';
+import { LabelSets } from './label-sets.js';
+import plugin from './plugin.js';
+
+const params = { modelsMax: 500 };
+const thread = (changes: Partial<ThreadFigures> = {}): ThreadFigures =>
+  ({ name: 'serve-0', isAnswering: true, counts: {}, openCalls: 2, loopDelay: { p50: 1, p99: 20, max: 250 }, busyMs: 1500, heapBytes: 1000, ...changes });
+const figures = (changes: Partial<ProcessFigures> = {}): ProcessFigures => ({ threads: [thread()], exporters: [], rings: [], breakers: { closed: 3, open: 1, probing: 0 }, ...changes });
+
+/** Name with labels -> value. Fails on a line that the text format does not know, a series that comes twice, and one without a type. */
+function read(text: string): Map<string, number> {
+  const values = new Map<string, number>();
+  const types = new Set<string>();
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const [, kind, name = ''] = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) \S/.exec(line) ?? [];
+    if (kind !== undefined) {
+      if (kind === 'TYPE') types.add(name);
+      continue;
+    }
+    const match = /^([a-zA-Z_:][\w:]*)(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\n"])*",?)*\})? (-?[\d.e+-]+|\+Inf|NaN)$/.exec(line);
+    assert.ok(match !== null, `not the text format: ${line}`);
+    const series = `${match[1]}${match[2] ?? ''}`;
+    assert.ok(types.has((match[1] ?? '').replace(/_(?:bucket|sum|count)$/, '')) || types.has(match[1] ?? ''), `no type for ${line}`);
+    assert.ok(!values.has(series), `twice: ${series}`);
+    values.set(series, Number(match[3] === '+Inf' ? Infinity : match[3]));
+  }
+  return values;
+}
+
+async function scrape(exporter: Exporter, told: ProcessFigures = figures()): Promise<Map<string, number>> {
+  const answer = await exporter.scrape?.(told);
+  assert.match(answer?.contentType ?? '', /^text\/plain; version=0\.0\.4/);
+  return read(answer?.text ?? '');
+}
+
+async function counted(records: readonly Partial<LogRecord>[], modelsMax = 500): Promise<Map<string, number>> {
+  const exporter = await plugin.create({ modelsMax }, fakeHost());
+  await exporter.export(records.map((record) => sampleLogRecord(record)), new AbortController().signal);
+  return scrape(exporter);
+}
+
+conformExporter(plugin, params);
+
+describe('prometheus exporter', () => {
+  it('counts rate, errors and duration by provider, model and status', async () => {
+    const values = await counted([{}, { tookMs: 700 }, { status: 503, errorCode: 'UPSTREAM_FAILED', ended: 'upstream', firstByteMs: -1 }, { provider: 'a"b\\c\nd', model: 'x' }]);
+    assert.equal(values.get('gateway_requests_total{provider="mock",model="mock-1",status="200"}'), 2);
+    assert.equal(values.get('gateway_requests_total{provider="mock",model="mock-1",status="503"}'), 1);
+    assert.equal(values.get('gateway_requests_total{provider="a\\"b\\\\c\\nd",model="x",status="200"}'), 1);
+    assert.equal(values.get('gateway_request_duration_seconds_count{provider="mock",model="mock-1"}'), 3);
+    assert.equal(values.get('gateway_request_duration_seconds_bucket{le="0.5",provider="mock",model="mock-1"}'), 2);
+    assert.equal(values.get('gateway_first_byte_seconds_count{provider="mock",model="mock-1"}'), 2);
+    assert.equal(values.get('gateway_overhead_seconds_bucket{le="0.001",endpoint="chatCompletions"}'), 3);
+    assert.equal(values.get('gateway_request_errors_total{code="UPSTREAM_FAILED"}'), 1);
+    assert.equal(values.get('gateway_requests_ended_total{ended="upstream"}'), 1);
+  });
+
+  it('counts tokens and cost of what was paid for, and what caches saved', async () => {
+    const values = await counted([{ cachedTokens: 5, reasoningTokens: 7 }, { cacheStatus: 'HIT', cost: 0, saved: 0.25 }, { cost: -1, inputTokens: -1, outputTokens: -1 }, { cost: 0, isPriced: false }]);
+    const of = 'provider="mock",model="mock-1"';
+    assert.equal(values.get(`gateway_tokens_total{${of},type="input"}`), 24);
+    assert.equal(values.get(`gateway_tokens_total{${of},type="output"}`), 68);
+    assert.equal(values.get(`gateway_tokens_total{${of},type="cached"}`), 5);
+    assert.equal(values.get(`gateway_tokens_total{${of},type="reasoning"}`), 7);
+    assert.equal(values.get(`gateway_cost_usd_total{${of}}`), 0.0025);
+    assert.equal(values.get(`gateway_saved_usd_total{${of}}`), 0.0025);
+    assert.equal(values.get(`gateway_unpriced_requests_total{${of}}`), 1);
+    assert.equal(values.get('gateway_cache_results_total{result="HIT"}'), 1);
+  });
+
+  it('counts a target that was left as that, and no request for it, nor for what a client told afterwards', async () => {
+    const values = await counted([{ isFinal: false, status: 500, provider: 'first' }, { targetIndex: 1, retries: 2 }, { source: 'insert' }]);
+    assert.equal(values.get('gateway_failed_targets_total{provider="first",model="mock-1",status="500"}'), 1);
+    assert.equal(values.get('gateway_rescued_requests_total{provider="mock",model="mock-1"}'), 1);
+    assert.equal(values.get('gateway_retries_total{provider="mock",model="mock-1"}'), 2);
+    assert.deepEqual([...values].filter(([name]) => name.startsWith('gateway_requests_total')), [['gateway_requests_total{provider="mock",model="mock-1",status="200"}', 1]]);
+  });
+
+  it('has as many series as it is told, whatever models clients name', async () => {
+    const values = await counted(Array.from({ length: 3000 }, (_, index) => ({ model: `made-up-${index}`, status: index % 2 === 0 ? 404 : 200 })), 40);
+    const models = new Set([...values.keys()].flatMap((name) => /^gateway_requests_total.*model="([^"]*)"/.exec(name)?.[1] ?? []));
+    assert.equal(models.size, 40 + 5 + 1);
+    assert.ok(models.has('other'));
+    assert.equal(values.get('gateway_series_overflow_total'), 3000 - 45);
+    assert.equal(values.get('gateway_requests_total{provider="mock",model="other",status="200"}'), 1500 - 40);
+    assert.equal([...values].filter(([name]) => name.startsWith('gateway_requests_total')).reduce((sum, [, count]) => sum + count, 0), 3000, 'none is missing');
+  });
+
+  it('tells of threads, queues, rings and breakers, and of what they count', async () => {
+    const exporter = await plugin.create(params, fakeHost());
+    const counts = { 'refused.RATE_LIMITED': 4, 'log.recordsDropped': 2, 'cache.simple.failed': 1 };
+    const told = figures({
+      threads: [thread({ counts }), thread({ name: 'serve-1', counts: { 'refused.RATE_LIMITED': 3 }, loopDelay: null }), thread({ name: 'log', openCalls: -1 })],
+      exporters: [{ name: 'store', waiting: 7, waitingBytes: 900, exported: 100, dropped: 5 }], rings: [{ thread: 'serve-0', waitingBytes: 64, sizeBytes: 1024 }],
+    });
+    const values = await scrape(exporter, told);
+    const expected = {
+      'gateway_refusals_total{code="RATE_LIMITED"}': 7, 'gateway_events_total{event="cache.simple.failed"}': 1, 'gateway_log_ring_dropped_total{thread="serve-0"}': 2,
+      'gateway_log_dropped_total{exporter="store"}': 5, 'gateway_log_exported_total{exporter="store"}': 100, 'gateway_log_queue_records{exporter="store"}': 7, 'gateway_log_queue_bytes{exporter="store"}': 900,
+      'gateway_log_ring_bytes{thread="serve-0"}': 64, 'gateway_open_calls{thread="serve-1"}': 2, 'gateway_event_loop_delay_seconds{thread="serve-0",quantile="1"}': 0.25,
+      'gateway_event_loop_busy_seconds_total{thread="log"}': 1.5, 'gateway_breakers{state="open"}': 1, 'gateway_thread_up{thread="serve-1"}': 1,
+    };
+    for (const [series, value] of Object.entries(expected)) assert.equal(values.get(series), value, series);
+    assert.ok(!values.has('gateway_open_calls{thread="log"}') && !values.has('gateway_event_loop_delay_seconds{thread="serve-1",quantile="1"}'));
+  });
+
+  it('lets no counter fall because a thread gave no answer', async () => {
+    const exporter = await plugin.create(params, fakeHost());
+    await scrape(exporter, figures({ threads: [thread({ counts: { 'refused.X': 4 } }), thread({ name: 'serve-1', counts: { 'refused.X': 3, 'log.recordsDropped': 9 } })] }));
+    const silent = { name: 'serve-1', isAnswering: false, counts: {}, openCalls: 0, loopDelay: null, busyMs: 0, heapBytes: 0 };
+    const values = await scrape(exporter, figures({ threads: [thread({ counts: { 'refused.X': 5 } }), silent] }));
+    assert.equal(values.get('gateway_refusals_total{code="X"}'), 8);
+    assert.equal(values.get('gateway_log_ring_dropped_total{thread="serve-1"}'), 9);
+    assert.equal(values.get('gateway_thread_up{thread="serve-1"}'), 0);
+    assert.ok(!values.has('gateway_event_loop_busy_seconds_total{thread="serve-1"}'));
+  });
+});
+
+describe('the sets of labels', () => {
+  it('keep room for what answers well', () => {
+    const sets = new LabelSets(8);
+    for (let index = 0; index < 100; index += 1) sets.labelsOf('p', `bad-${index}`, false);
+    assert.deepEqual(sets.labelsOf('p', 'good', true), { provider: 'p', model: 'good' });
+    assert.equal(sets.overflowed, 99);
+  });
+
+  it('move what failed at first and answers now, so that its place is free again', () => {
+    const sets = new LabelSets(8);
+    assert.equal(sets.labelsOf('p', 'one', false).model, 'one');
+    assert.equal(sets.labelsOf('p', 'two', false).model, 'other');
+    assert.equal(sets.labelsOf('p', 'one', true).model, 'one');
+    assert.equal(sets.labelsOf('p', 'two', false).model, 'two');
+  });
+
+  it('take no name that is too long', () => {
+    assert.deepEqual(new LabelSets(8).labelsOf('p', 'm'.repeat(1000), true), { provider: 'other', model: 'other' });
+  });
+});
