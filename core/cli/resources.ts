@@ -39,6 +39,8 @@ export const resourceCommands: Readonly<Record<string, ResourceCommand>> = {
   labels: { describe: 'labels of versions of prompts', path: 'labels', columns: ['id', 'name', 'description', 'is_universal', 'status'] },
   collections: { describe: 'folders of prompts', path: 'collections', columns: ['slug', 'name', 'parent_collection_id', 'status', 'id'] },
   guardrails: { describe: 'stored guardrails, named by configs', path: 'guardrails', columns: ['slug', 'name', 'status', 'last_updated_at', 'id'] },
+  'usage-limits': { describe: 'policies: budgets of the calls that meet their conditions', path: 'policies/usage-limits', columns: ['id', 'name', 'type', 'credit_limit', 'periodic_reset', 'status'] },
+  'rate-limits': { describe: 'policies: rates of the calls that meet their conditions', path: 'policies/rate-limits', columns: ['id', 'name', 'type', 'unit', 'value', 'status'] },
   secrets: { describe: 'references to secrets that stand elsewhere', path: 'secret-references', columns: ['slug', 'name', 'manager_type', 'status', 'last_updated_at', 'id'] },
   users: { describe: 'people of the organisation', path: 'admin/users', columns: ['id', 'email', 'role', 'first_name', 'last_name', 'created_at'] },
   invites: { describe: 'people who may join', path: 'admin/users/invites', columns: ['id', 'email', 'role', 'status', 'expires_at'] },

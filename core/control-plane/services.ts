@@ -7,6 +7,7 @@ import type { Registry } from '../registry/registry.js';
 import type { SecretSourceRule } from '../settings/read.js';
 import type { Repository } from '../storage/repository.js';
 import type { Sealer } from '../storage/sealer.js';
+import type { SpendService } from './spend-service.js';
 
 export interface ControlServices {
   readonly repository: Repository;
@@ -23,6 +24,8 @@ export interface ControlServices {
   readonly secretSources?: readonly SecretSourceRule[];
   /** Records of calls, read off this thread; absent: no exporter keeps any that can be read. */
   readonly logs?: LogReader | undefined;
+  /** What limits on usage have counted; absent: nothing counts. */
+  readonly spend?: SpendService | undefined;
   /** Resolves when calls obey the commit, or soon after. Never rejects. */
   untilObeyed(sequence: number): Promise<void>;
   /** JSON of the description of the API. */

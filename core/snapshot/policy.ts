@@ -97,7 +97,7 @@ abstract class Policy {
     this.needsMetadata = keys.some((key) => key.startsWith(metadataPrefix));
     this.lookup = lookupOf(conditions);
     this.#tests = conditions.map(testOf);
-    this.#groups = row.groupBy.map(({ key }, index) => ({ label: `${index === 0 ? '' : '-'}${escaped(key)}:`, read: readOf(key) }));
+    this.#groups = row.groupBy.map(({ key }, index) => ({ label: labelOf(key, index), read: readOf(key) }));
   }
 
   /** What it says of workspaces is met by this one. Asked once for each workspace, so `matches` leaves it out. */
@@ -159,6 +159,23 @@ export class RatePolicy extends Policy {
     Object.freeze(this);
   }
 }
+
+/** Whether a policy that groups by these keys may have such a value key. */
+export function isValueKey(groupBy: readonly { readonly key: string }[], text: string): boolean {
+  let at = 0;
+  for (const [index, { key }] of groupBy.entries()) {
+    const label = labelOf(key, index);
+    if (!text.startsWith(label, at)) return false;
+    const from = at + label.length;
+    const next = groupBy[index + 1];
+    const colon = text.indexOf(':', from);
+    at = colon === -1 ? text.length : colon - (next === undefined ? 0 : labelOf(next.key, index + 1).length - 1);
+    if (at < from) return false;
+  }
+  return at === text.length && groupBy.length > 0;
+}
+
+const labelOf = (key: string, index: number): string => `${index === 0 ? '' : '-'}${escaped(key)}:`;
 
 const odd = /[:%\p{Cc}\p{Surrogate}]/u;
 const oddAll = /[:%\p{Cc}\p{Surrogate}]/gu;

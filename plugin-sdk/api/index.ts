@@ -584,6 +584,24 @@ export interface paths {
     /** Delete a provider */
     delete: operations["deleteProvider"];
   };
+  "/v1/policies/rate-limits": {
+    parameters: {
+    };
+    /** List rate limits policies */
+    get: operations["listRateLimitsPolicies"];
+    /** Create a rate limits policy */
+    post: operations["createRateLimitsPolicy"];
+  };
+  "/v1/policies/rate-limits/{rateLimitsPolicyId}": {
+    parameters: {
+    };
+    /** Get a rate limits policy */
+    get: operations["getRateLimitsPolicy"];
+    /** Update a rate limits policy */
+    put: operations["updateRateLimitsPolicy"];
+    /** Delete a rate limits policy */
+    delete: operations["deleteRateLimitsPolicy"];
+  };
   "/v1/scim/workspaces": {
     parameters: {
     };
@@ -651,6 +669,36 @@ export interface paths {
     };
     /** Logout a session */
     post: operations["logoutSession"];
+  };
+  "/v1/policies/usage-limits": {
+    parameters: {
+    };
+    /** List usage limits policies */
+    get: operations["listUsageLimitsPolicies"];
+    /** Create a usage limits policy */
+    post: operations["createUsageLimitsPolicy"];
+  };
+  "/v1/policies/usage-limits/{policyUsageLimitsId}": {
+    parameters: {
+    };
+    /** Get a usage limits policy */
+    get: operations["getUsageLimitsPolicy"];
+    /** Update a usage limits policy */
+    put: operations["updateUsageLimitsPolicy"];
+    /** Delete a usage limits policy */
+    delete: operations["deleteUsageLimitsPolicy"];
+  };
+  "/v1/policies/usage-limits/{policyUsageLimitsId}/entities": {
+    parameters: {
+    };
+    /** List usage limits policy entities */
+    get: operations["listUsageLimitsPolicyEntities"];
+  };
+  "/v1/policies/usage-limits/{policyUsageLimitsId}/entities/{entityId}/reset": {
+    parameters: {
+    };
+    /** Reset usage limits policy entity */
+    put: operations["resetUsageLimitsPolicyEntity"];
   };
   "/v1/admin/users": {
     parameters: {
@@ -3378,6 +3426,116 @@ export interface components {
       id: string;
       slug: string;
     };
+    PolicyCondition: {
+      /** @description such as api_key, model, provider, or metadata.team */
+      key: string;
+      /** @description one of these; * is every value, as long as there is one */
+      value: string | string[];
+      /** @description none of these */
+      excludes?: string | string[];
+    };
+    PolicyGroupBy: {
+      /** @description such as api_key, model, provider, or metadata.team */
+      key: string;
+    };
+    CreateRateLimitsPolicyBody: {
+      name?: string;
+      description?: string | null;
+      /** @description calls that meet all of them are bound */
+      conditions: components["schemas"]["PolicyCondition"][];
+      /** @description calls with other values of these are counted apart */
+      group_by?: components["schemas"]["PolicyGroupBy"][];
+      /**
+      * @description calls of models, or of tools over MCP
+      * @default llm
+      * @enum {string}
+      */
+      target: "llm" | "mcp_tools";
+      /** @enum {string} */
+      type: "requests" | "tokens";
+      /**
+      * @description by minute, hour, day or week
+      * @enum {string}
+      */
+      unit: "rpm" | "rph" | "rpd" | "rpw";
+      value: number;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateRateLimitsPolicyReply: {
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      object: "policy_usage_limits";
+    };
+    RateLimitsPolicy: {
+      /** Format: uuid */
+      id: string;
+      name: string | null;
+      description: string | null;
+      conditions: components["schemas"]["PolicyCondition"][];
+      group_by: components["schemas"]["PolicyGroupBy"][];
+      /** @enum {string} */
+      status: "active" | "archived";
+      /**
+      * Format: uuid
+      * @description null: of the organisation, for calls of all its workspaces
+      */
+      workspace_id: string | null;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /**
+      * @description calls of models, or of tools over MCP
+      * @enum {string}
+      */
+      target: "llm" | "mcp_tools";
+      /** @enum {string} */
+      type: "requests" | "tokens";
+      /**
+      * @description by minute, hour, day or week
+      * @enum {string}
+      */
+      unit: "rpm" | "rph" | "rpd" | "rpw";
+      value: number;
+      /** @constant */
+      object: "policy_rate_limits";
+    };
+    ListRateLimitsPoliciesReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["RateLimitsPolicy"][];
+    };
+    UpdateRateLimitsPolicyBody: {
+      name?: string;
+      description?: string | null;
+      /** @description calls that meet all of them are bound */
+      conditions?: components["schemas"]["PolicyCondition"][];
+      /** @enum {string} */
+      status?: "active" | "archived";
+      /**
+      * @description by minute, hour, day or week
+      * @enum {string}
+      */
+      unit?: "rpm" | "rph" | "rpd" | "rpw";
+      value?: number;
+      /** @enum {string} */
+      type?: "requests" | "tokens";
+      /** @description calls with other values of these are counted apart */
+      group_by?: components["schemas"]["PolicyGroupBy"][];
+      /**
+      * @description calls of models, or of tools over MCP
+      * @enum {string}
+      */
+      target?: "llm" | "mcp_tools";
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
     ScimWorkspaceMapping: {
       /** Format: uuid */
       id: string;
@@ -3547,6 +3705,169 @@ export interface components {
       created_at: string | null;
       /** Format: date-time */
       expires_at: string | null;
+    };
+    CreateUsageLimitsPolicyBody: {
+      name?: string;
+      description?: string | null;
+      /** @description calls that meet all of them are bound */
+      conditions: components["schemas"]["PolicyCondition"][];
+      /** @description calls with other values of these are counted apart */
+      group_by: components["schemas"]["PolicyGroupBy"][];
+      /** @enum {string} */
+      type: "cost" | "tokens" | "requests";
+      credit_limit: number;
+      alert_threshold?: number | null;
+      /**
+      * @description on the first of the month, or on Monday, at midnight UTC
+      * @enum {string|null}
+      */
+      periodic_reset?: "monthly" | "weekly" | null;
+      /** @description every so many days */
+      periodic_reset_days?: number | null;
+      /**
+      * Format: date-time
+      * @description the first reset; the midnight UTC before it counts
+      */
+      next_usage_reset_at?: string | null;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateUsageLimitsPolicyReply: {
+      /** Format: uuid */
+      id: string;
+      /** @constant */
+      object: "policy_usage_limits";
+    };
+    UsageLimitsPolicy: {
+      /** Format: uuid */
+      id: string;
+      name: string | null;
+      description: string | null;
+      conditions: components["schemas"]["PolicyCondition"][];
+      group_by: components["schemas"]["PolicyGroupBy"][];
+      /** @enum {string} */
+      status: "active" | "archived";
+      /**
+      * Format: uuid
+      * @description null: of the organisation, for calls of all its workspaces
+      */
+      workspace_id: string | null;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @enum {string} */
+      type: "cost" | "tokens" | "requests";
+      /** @description US dollars, tokens, or requests */
+      credit_limit: number;
+      alert_threshold: number | null;
+      /** @enum {string|null} */
+      periodic_reset: "monthly" | "weekly" | null;
+      periodic_reset_days: number | null;
+      /** Format: date-time */
+      next_usage_reset_at: string | null;
+      /** Format: date-time */
+      last_reset_at: string | null;
+      /** @constant */
+      object: "policy_usage_limits";
+    };
+    ListUsageLimitsPoliciesReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["UsageLimitsPolicy"][];
+    };
+    GetUsageLimitsPolicyReply: {
+      /** Format: uuid */
+      id: string;
+      name: string | null;
+      description: string | null;
+      conditions: components["schemas"]["PolicyCondition"][];
+      group_by: components["schemas"]["PolicyGroupBy"][];
+      /** @enum {string} */
+      status: "active" | "archived";
+      /**
+      * Format: uuid
+      * @description null: of the organisation, for calls of all its workspaces
+      */
+      workspace_id: string | null;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** @enum {string} */
+      type: "cost" | "tokens" | "requests";
+      /** @description US dollars, tokens, or requests */
+      credit_limit: number;
+      alert_threshold: number | null;
+      /** @enum {string|null} */
+      periodic_reset: "monthly" | "weekly" | null;
+      periodic_reset_days: number | null;
+      /** Format: date-time */
+      next_usage_reset_at: string | null;
+      /** Format: date-time */
+      last_reset_at: string | null;
+      /** @constant */
+      object: "policy_usage_limits";
+      /** @description at most 1000 of them */
+      value_key_usage_map?: {
+        [key: string]: {
+          current_usage: number;
+          /** @enum {string} */
+          status: "active" | "exhausted";
+          is_threshold_alerts_sent: boolean;
+          is_exhausted_alerts_sent: boolean;
+        };
+      };
+    };
+    UpdateUsageLimitsPolicyBody: {
+      name?: string;
+      description?: string | null;
+      /** @description calls that meet all of them are bound */
+      conditions?: components["schemas"]["PolicyCondition"][];
+      /** @enum {string} */
+      status?: "active" | "archived";
+      credit_limit?: number;
+      alert_threshold?: number | null;
+      /**
+      * @description on the first of the month, or on Monday, at midnight UTC
+      * @enum {string|null}
+      */
+      periodic_reset?: "monthly" | "weekly" | null;
+      /** @description every so many days */
+      periodic_reset_days?: number | null;
+      /**
+      * Format: date-time
+      * @description the first reset; the midnight UTC before it counts
+      */
+      next_usage_reset_at?: string | null;
+      /** @enum {string} */
+      type?: "cost" | "tokens" | "requests";
+      /** @description calls with other values of these are counted apart */
+      group_by?: components["schemas"]["PolicyGroupBy"][];
+      /** @description a value key */
+      reset_usage_for_value?: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    ListUsageLimitsPolicyEntitiesReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: {
+        id: string;
+        /** @description such as metadata._user:bob; of several keys one after the other, parted by dashes */
+        value_key: string;
+        current_usage: number;
+        /** @enum {string} */
+        status: "active" | "exhausted";
+      }[];
     };
     User: {
       /** @enum {string} */
@@ -7228,6 +7549,142 @@ export interface operations {
       default: components["responses"]["BadRequest"];
     };
   };
+  listRateLimitsPolicies: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        status?: "active" | "archived";
+        type?: "requests" | "tokens";
+        /** @description by minute, hour, day or week */
+        unit?: "rpm" | "rph" | "rpd" | "rpw";
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListRateLimitsPoliciesReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createRateLimitsPolicy: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateRateLimitsPolicyBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateRateLimitsPolicyReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getRateLimitsPolicy: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        status?: "active" | "archived";
+      };
+      path: {
+        /** @description id or slug */
+        rateLimitsPolicyId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["RateLimitsPolicy"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateRateLimitsPolicy: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        rateLimitsPolicyId: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateRateLimitsPolicyBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteRateLimitsPolicy: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        rateLimitsPolicyId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
   listScimMappings: {
     parameters: {
       query?: {
@@ -7541,6 +7998,198 @@ export interface operations {
       header?: {
         /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
         "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listUsageLimitsPolicies: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        status?: "active" | "archived";
+        type?: "cost" | "tokens" | "requests";
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListUsageLimitsPoliciesReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createUsageLimitsPolicy: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateUsageLimitsPolicyBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateUsageLimitsPolicyReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getUsageLimitsPolicy: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        status?: "active" | "archived";
+        /** @description with value_key_usage_map */
+        include_usage?: boolean;
+      };
+      path: {
+        /** @description id or slug */
+        policyUsageLimitsId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetUsageLimitsPolicyReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateUsageLimitsPolicy: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        policyUsageLimitsId: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["UpdateUsageLimitsPolicyBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  deleteUsageLimitsPolicy: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        policyUsageLimitsId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listUsageLimitsPolicyEntities: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+        status?: "active" | "exhausted";
+        search?: string;
+      };
+      path: {
+        /** @description id or slug */
+        policyUsageLimitsId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListUsageLimitsPolicyEntitiesReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  resetUsageLimitsPolicyEntity: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        policyUsageLimitsId: string;
+        /** @description id or slug */
+        entityId: string;
       };
     };
     responses: {

@@ -81,6 +81,12 @@ const required: readonly string[] = `
   PUT /prompt-partials/{promptPartialId}/makeDefault
   GET POST /scim/workspaces
   DELETE /scim/workspaces/{scimWorkspaceGroupId}
+  POST GET /policies/usage-limits
+  GET PUT DELETE /policies/usage-limits/{policyUsageLimitsId}
+  GET /policies/usage-limits/{policyUsageLimitsId}/entities
+  PUT /policies/usage-limits/{policyUsageLimitsId}/entities/{entityId}/reset
+  POST GET /policies/rate-limits
+  GET PUT DELETE /policies/rate-limits/{rateLimitsPolicyId}
   GET /scim/Groups
   DELETE /scim/Groups/{id}
 `.trim().split('\n').flatMap((line) => {

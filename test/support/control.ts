@@ -5,6 +5,7 @@ import { bootstrap } from '../../core/auth/bootstrap.js';
 import { hashKey } from '../../core/auth/key.js';
 import type { Caller } from '../../core/control-plane/context.js';
 import { ControlPlane } from '../../core/control-plane/dispatch.js';
+import type { SpendService } from '../../core/control-plane/spend-service.js';
 import { resources } from '../../core/control-plane/resources/index.js';
 import { describeApi } from '../../core/openapi/document.js';
 import { Registry } from '../../core/registry/registry.js';
@@ -45,7 +46,7 @@ export interface TestControl {
   call(method: string, path: string, body?: unknown, options?: { readonly as?: string; readonly ifMatch?: string; readonly idempotencyKey?: string }): Promise<TestReply>;
 }
 
-export async function startControl(): Promise<TestControl> {
+export async function startControl({ spend }: { readonly spend?: SpendService } = {}): Promise<TestControl> {
   const repository = new Repository(await fakeHost().store('control'));
   await prepareStore(repository, tables);
   const clock = { nowMs: Date.UTC(2030, 0, 15, 12) };
@@ -58,7 +59,7 @@ export async function startControl(): Promise<TestControl> {
   const faults: unknown[] = [];
   const logs = new MemoryLogs();
   const registry = new Registry({ packages: [], fromFolder: process.cwd(), hostOf: () => fakeHost() });
-  const plane = new ControlPlane({ logs, repository, sealer: new Sealer(Buffer.alloc(32, 7)), registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
+  const plane = new ControlPlane({ logs, repository, spend, sealer: new Sealer(Buffer.alloc(32, 7)), registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
   const callerOf = async (key: string): Promise<Caller> => {
     const row = (await repository.find(apiKeys, 'hash', [hashKey(key)]))?.row;
     if (row === undefined) throw new Error('no such key');

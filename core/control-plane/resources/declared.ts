@@ -7,6 +7,7 @@ import { configsDeclared } from './configs/declared.js';
 import { guardrailsDeclared } from './guardrails/declared.js';
 import { integrationsDeclared } from './integrations/declared.js';
 import { organisationDeclared } from './organisation/declared.js';
+import { rateLimitsDeclared, usageLimitsDeclared } from './policies/declared.js';
 import { promptPartialsDeclared } from './prompt-partials/declared.js';
 import { promptsDeclared } from './prompts/declared.js';
 import { providersDeclared } from './providers/declared.js';
@@ -27,4 +28,6 @@ export const declared: readonly Declared[] = [
   promptPartialsDeclared,
   promptsDeclared,
   apiKeysDeclared,
+  usageLimitsDeclared,
+  rateLimitsDeclared,
 ];

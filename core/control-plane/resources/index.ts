@@ -16,6 +16,8 @@ import { openapiResource } from './openapi/resource.js';
 import { labelsResource } from './labels/resource.js';
 import { logsResource } from './logs/resource.js';
 import { organisationResource } from './organisation/resource.js';
+import { rateLimitsResource } from './policies/rate-limits.js';
+import { usageLimitsResource } from './policies/usage-limits.js';
 import { promptPartialsResource } from './prompt-partials/resource.js';
 import { promptsResource } from './prompts/resource.js';
 import { providersResource } from './providers/resource.js';
@@ -45,9 +47,11 @@ export const resources: readonly Resource[] = [
   promptPartialsResource,
   promptsResource,
   providersResource,
+  rateLimitsResource,
   scimResource,
   secretReferencesResource,
   signInResource,
+  usageLimitsResource,
   usersResource,
   virtualKeysResource,
   workspaceMembersResource,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PolicyGroup, RatePolicy, UsagePolicy, type PolicyFacts } from '../../../core/snapshot/policy.js';
+import { isValueKey, PolicyGroup, RatePolicy, UsagePolicy, type PolicyFacts } from '../../../core/snapshot/policy.js';
 import { ratePolicyRow, usagePolicyRow } from '../../support/rows.js';
 import type { UsagePolicyRow } from '../../../core/storage/tables/policies.js';
 
@@ -71,6 +71,8 @@ describe('policy', () => {
     const keys = new Set(values.flatMap((a) => values.map((b) => two.valueKey(facts({ said: { a, b } })))));
     assert.equal(keys.size, values.length ** 2);
     for (const key of keys) assert.ok(key.length < 600 && !/[\p{Cc}\p{Surrogate}]/u.test(key), key);
+    assert.ok([...keys].every((key) => isValueKey([{ key: 'metadata.a' }, { key: 'metadata.b' }], key)));
+    for (const key of ['', 'metadata.a:', 'metadata.b:-metadata.a:', 'metadata.a:x-metadata.b', 'metadata.a:x-metadata.b:y:z', 'metadata.a:metadata.b:', 'xmetadata.a:-metadata.b:']) assert.equal(isValueKey([{ key: 'metadata.a' }, { key: 'metadata.b' }], key), false, key);
     assert.notEqual(grouped('metadata.a:b').valueKey(facts({ said: { 'a:b': 'c' } })), grouped('metadata.a').valueKey(facts({ said: { a: 'b:c' } })));
   });
 

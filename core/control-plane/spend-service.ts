@@ -1,0 +1,10 @@
+// What the ledger tells handlers. Amounts are in the unit of a counter: requests, tokens, or millionths of a cent.
+
+export interface SpendService {
+  /** What a counter holds since its last reset; 0 for one that there is not. */
+  used(counterKey: string): number | Promise<number>;
+  /** It counts from 0 again; resolves when calls obey that. */
+  reset(counterKey: string): void | Promise<void>;
+  /** The counters of a policy that hold anything, in the order of their value keys. */
+  entitiesOf(policyId: string): AsyncIterable<{ readonly valueKey: string; readonly used: number }>;
+}
