@@ -28,10 +28,11 @@ export const callIdBytesMax = 64;
 /** One write; what says it is longer is damage. */
 export const frameBytesMax = 16 * 1024 * 1024;
 
-/** The name of a counter as it is written: one that is too long by its beginning and its hash. */
-export function boundedKey(key: string): string {
+/** The name of a counter as it is written: one that is too long by its beginning and its hash, and half a surrogate pair as what UTF-8 makes of it. */
+export function boundedKey(given: string): string {
+  const key = /\p{Surrogate}/u.test(given) ? Buffer.from(given).toString() : given;
   if (key.length * 3 <= counterKeyBytesMax || Buffer.byteLength(key) <= counterKeyBytesMax) return key;
-  return `${key.slice(0, keptChars)}~${createHash('sha256').update(key).digest('hex')}`;
+  return `${Buffer.from(key.slice(0, keptChars)).toString()}~${createHash('sha256').update(key).digest('hex')}`;
 }
 
 export const journalFolder = 'spend';

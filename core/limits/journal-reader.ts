@@ -25,11 +25,11 @@ export class JournalReader {
   /** Behind the last whole frame that was read. */
   position = 0;
 
-  /** Entries of the whole frames at the start of `bytes`, which lie at `position` in the file. What is not whole is left for the next time. */
-  read(bytes: Buffer): readonly JournalEntry[] {
+  /** Entries of the whole frames at the start of `bytes`, which lie at `position` in the file, up to the frame that makes `entriesMax` full. The rest is left for the next time. */
+  read(bytes: Buffer, entriesMax = Infinity): readonly JournalEntry[] {
     const entries: JournalEntry[] = [];
     let at = 0;
-    for (let length = frameLength(bytes, at); length > 0; length = frameLength(bytes, at)) {
+    for (let length = frameLength(bytes, at); length > 0 && entries.length < entriesMax; length = frameLength(bytes, at)) {
       this.#readFrame(bytes, at + frameHeadBytes, at + length, entries);
       at += length;
     }

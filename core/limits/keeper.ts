@@ -1,0 +1,410 @@
+// Keeps the ledger: carries what the journals of this process say into it, and what processes left that are gone; begins periods; puts the counters of usage
+// right at the start. Runs on the control thread, one round at a time; no call waits for it. Whenever it dies, the next one goes on where it stopped.
+
+import { closeSync, fstatSync, openSync, readdirSync, readSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { journalPlaceOf, type JournalPlace } from './journal-layout.js';
+import { JournalReader, type JournalEntry } from './journal-reader.js';
+import { PositionMoved, toldExhausted, toldThreshold, type Counter, type Ledger, type LedgerCharge, type OpenCall } from './ledger.js';
+import { partsOf, rowOf, type LimitOwner } from './limit-owners.js';
+import { periodAt } from './periods.js';
+
+/** How often journals are looked at. */
+export const lookEveryMs = 200;
+/** How often it is looked whether other processes have died, and whether rows are too old. */
+const sweepEveryMs = 60_000;
+/** Of a file, at once; a frame is never longer. */
+const readBytesMax = 20 * 1024 * 1024;
+/** Entries that are in no file and wait for the next round. */
+const fedMax = 200_000;
+/** Entries of one batch of the store. */
+const entriesMax = 2_000;
+/** Rows of calls: as old, and as many blocks of them. */
+const ledgerDays = 40;
+const blocksMax = 200_000;
+const prunedAtOnce = 500;
+const dayMs = 86_400_000;
+/** A timer takes no more; nothing is due for longer without being looked at. */
+const waitMsMax = 3_600_000;
+
+/** Counters in shared memory, as far as periods and corrections go. */
+export interface UsageCounters {
+  usage(key: string): { readonly period: number; readonly count: number } | undefined;
+  /** Negative: there is no place for it. */
+  setUsage(key: string, period: number, count: number): number;
+  slot(key: string, kind: 'usage'): number;
+  settleUsage(slot: number, period: number, change: number): void;
+}
+
+export interface KeeperServices {
+  readonly ledger: Ledger;
+  readonly counters: UsageCounters;
+  /** Of the journals; null: nothing is in files, and `feed` tells what there is. */
+  readonly folder: string | null;
+  /** The name of this start of the process. */
+  readonly process: string;
+  isAlive(process: string): boolean;
+  owner(counter: string): Promise<LimitOwner | undefined>;
+  /** Rows that changed since the last time, `<table>/<id>`; null: any may have. */
+  changedRows(): Promise<ReadonlySet<string> | null>;
+  /** What the log says that a call used of a counter; undefined: it says nothing. */
+  recorded?(callId: string): Promise<((charge: LedgerCharge) => number | undefined) | undefined>;
+  alert(alert: Alert): Promise<void>;
+  now(): number;
+  onFault(what: string, thrown: unknown): void;
+}
+
+export interface Alert {
+  readonly kind: 'threshold' | 'exhausted';
+  readonly counter: Counter;
+  readonly owner: LimitOwner;
+  /** In the unit of the counter. */
+  readonly used: number;
+  readonly resetsAtMs: number | null;
+}
+
+interface Known {
+  counter: Counter;
+  owner: LimitOwner | undefined;
+  endMs: number;
+}
+
+interface File extends JournalPlace {
+  readonly name: string;
+}
+
+/** What has been read of a file that is still being read. */
+interface Open {
+  readonly file: number;
+  readonly reader: JournalReader;
+  isEnded: boolean;
+}
+
+const periodMask = 4_095;
+
+export class Keeper {
+  readonly #services: KeeperServices;
+  readonly #open = new Map<string, Open>();
+  readonly #known = new Map<string, Known>();
+  /** Counters by the row that says of their limit. */
+  readonly #byRow = new Map<string, Set<string>>();
+  #fed: JournalEntry[] = [];
+  #round: Promise<void> | null = null;
+  #next: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | undefined = undefined;
+  #isStopped = false;
+  #isLoaded = false;
+  #sweptAtMs = -Infinity;
+  /** When the first of the known periods is over. */
+  #dueAtMs = Infinity;
+
+  constructor(services: KeeperServices) {
+    this.#services = services;
+  }
+
+  /** At the start of the process, before calls: what the dead left is put in, and the counters hold what is used. Rejects when the ledger cannot be read. */
+  async recover(): Promise<void> {
+    await this.#putInAll();
+    await this.#load();
+    await this.#rollDue();
+    const { ledger, counters } = this.#services;
+    const reserved = new Map<string, number>();
+    for await (const { charges } of ledger.openCalls(null)) for (const { key, period, amount } of charges) reserved.set(`${period}/${key}`, (reserved.get(`${period}/${key}`) ?? 0) + amount);
+    let unplaced = 0;
+    for (const { counter: { key, period } } of this.#known.values()) {
+      const { amount } = await ledger.sum(key, period);
+      if (counters.setUsage(key, period & periodMask, amount + (reserved.get(`${period}/${key}`) ?? 0)) < 0) unplaced += 1;
+    }
+    if (unplaced > 0) this.#services.onFault('counters at the start', new Error(`${unplaced} have no place`));
+    this.#closeFiles();
+  }
+
+  /** Looks at once, and then again and again. Keeps no process alive. */
+  start(): void {
+    this.look().catch((thrown: unknown) => this.#services.onFault('a round', thrown));
+    this.#plan();
+  }
+
+  #plan(): void {
+    if (this.#isStopped) return;
+    const waitMs = Math.max(1, Math.min(lookEveryMs, this.#dueAtMs - this.#services.now(), waitMsMax));
+    this.#timer = setTimeout(() => {
+      this.look().catch((thrown: unknown) => this.#services.onFault('a round', thrown)).finally(() => this.#plan());
+    }, waitMs).unref();
+  }
+
+  /** Resolves when everything is in the ledger that was written before, and every row is obeyed that was committed before. */
+  async look(): Promise<void> {
+    if (this.#round === null) {
+      this.#round = this.#look().finally(() => { this.#round = null; });
+      return this.#round;
+    }
+    // The one that runs may have looked already: another one, for all who ask meanwhile.
+    this.#next ??= this.#round.catch(() => undefined).then(() => {
+      this.#next = null;
+      this.#round = this.#look().finally(() => { this.#round = null; });
+      return this.#round;
+    });
+    return this.#next;
+  }
+
+  /** Entries that are in no file. */
+  feed(entry: JournalEntry): void {
+    if (this.#fed.length < fedMax) this.#fed.push(entry);
+    else this.#services.onFault('entries in memory', new Error('too many wait; one is lost'));
+  }
+
+  /** The end of the process in good order: no thread writes any more. Calls that nobody settled are settled as those of the dead are. */
+  async stop(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    try {
+      await this.look();
+      await this.#settleLeft((process) => process === this.#services.process);
+    } finally {
+      this.#closeFiles();
+    }
+  }
+
+  /** Stops where it is: another thread goes on. */
+  abandon(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    this.#closeFiles();
+  }
+
+  async #look(): Promise<void> {
+    if (!this.#isLoaded) await this.#load();
+    await this.#putInAll();
+    const changed = await this.#services.changedRows();
+    const keys = changed === null ? [...this.#known.keys()] : [...changed].flatMap((row) => [...this.#byRow.get(row) ?? []]);
+    for (const key of keys) await this.#know(key);
+    if (this.#services.now() >= this.#dueAtMs) await this.#rollDue();
+    if (this.#services.now() - this.#sweptAtMs < sweepEveryMs) return;
+    this.#sweptAtMs = this.#services.now();
+    await this.#settleLeft((process) => process !== this.#services.process && !this.#services.isAlive(process));
+    await this.#services.ledger.prune(this.#services.now() - ledgerDays * dayMs, blocksMax, prunedAtOnce);
+  }
+
+  /** Every counter that there is, and its limit. */
+  async #load(): Promise<void> {
+    for await (const { key } of this.#services.ledger.counters()) await this.#know(key);
+    this.#isLoaded = true;
+  }
+
+  /** Begins a new period with zero, at once: what calls use from now on counts in it. */
+  async reset(key: string, startMs: number): Promise<void> {
+    await this.look();
+    const counter = await this.#services.ledger.counter(key);
+    if (counter === undefined) return;
+    await this.#begin(counter, startMs);
+    await this.#know(counter.key);
+  }
+
+  async #begin(counter: Counter, startMs: number): Promise<Counter | undefined> {
+    const { ledger, counters } = this.#services;
+    // Another process may have begun it; then it counts what that says.
+    const begun = await ledger.begin(counter.key, counter.period, startMs) ?? await ledger.counter(counter.key);
+    if (begun === undefined || begun.period === counter.period) return begun;
+    const held = counters.usage(counter.key);
+    if (held?.period !== (begun.period & periodMask)) counters.setUsage(counter.key, begun.period & periodMask, (await ledger.sum(counter.key, begun.period)).amount);
+    return begun;
+  }
+
+  /** Looks at a counter and the row of its limit: a reset that was asked for, flags that hold no longer, the end of its period. */
+  async #know(key: string): Promise<void> {
+    const { ledger, counters, now } = this.#services;
+    let counter = await ledger.counter(key);
+    if (counter === undefined) return;
+    const owner = await this.#services.owner(key);
+    // Who began the period died before the next step, or it was another process.
+    const held = counters.usage(key);
+    if (held !== undefined && held.period !== (counter.period & periodMask)) counters.setUsage(key, counter.period & periodMask, (await ledger.sum(key, counter.period)).amount);
+    if (owner !== undefined && owner.lastResetAtMs > counter.startMs) counter = await this.#begin(counter, owner.lastResetAtMs) ?? counter;
+    if (owner !== undefined && counter.told !== 0) {
+      const { amount } = await ledger.sum(key, counter.period);
+      const told = (amount >= owner.threshold && owner.threshold >= 0 ? counter.told & toldThreshold : 0) | (amount >= owner.maximum ? counter.told & toldExhausted : 0);
+      if (told !== counter.told) counter = await ledger.tell(key, counter.period, told) ?? counter;
+    }
+    const endMs = owner === undefined ? Infinity : periodAt(owner.rule, owner.level, Math.min(counter.startMs === 0 ? now() : counter.startMs, now()), owner.madeAtMs).endMs;
+    this.#known.set(counter.key, { counter, owner, endMs });
+    if (endMs < this.#dueAtMs) this.#dueAtMs = endMs;
+    const row = rowOf(counter.key);
+    if (row === undefined) return;
+    const keys = this.#byRow.get(row) ?? new Set();
+    this.#byRow.set(row, keys.add(counter.key));
+  }
+
+  /** Periods that are over. */
+  async #rollDue(): Promise<void> {
+    const nowMs = this.#services.now();
+    this.#dueAtMs = Infinity;
+    for (const [key, { counter, owner, endMs }] of this.#known) {
+      if (endMs > nowMs || owner === undefined) {
+        if (endMs < this.#dueAtMs) this.#dueAtMs = endMs;
+        continue;
+      }
+      await this.#begin(counter, periodAt(owner.rule, owner.level, nowMs, owner.madeAtMs).startMs);
+      await this.#know(key);
+    }
+  }
+
+  async #putInAll(): Promise<void> {
+    const fed = this.#fed;
+    if (fed.length > 0) {
+      this.#fed = [];
+      try {
+        await this.#put(this.#services.process, null, fed);
+      } catch (thrown) {
+        this.#fed = fed.concat(this.#fed);
+        throw thrown;
+      }
+    }
+    if (this.#services.folder === null) return;
+    const files = this.#files();
+    for (const file of files) {
+      if (file.process !== this.#services.process && this.#services.isAlive(file.process)) continue;
+      try {
+        await this.#putIn(file);
+      } catch (thrown) {
+        this.#forget(file.name);
+        if (!(thrown instanceof PositionMoved)) throw thrown;
+      }
+    }
+    // Removed files whose position is still there: whoever removed them died before the next step.
+    if (this.#services.now() - this.#sweptAtMs < sweepEveryMs) return;
+    const there = new Set(files.map(({ name }) => name));
+    for (const name of await this.#services.ledger.positions()) {
+      // Of one that lives its own keeper knows better.
+      const process = journalPlaceOf(name)?.process ?? '';
+      if (!there.has(name) && (process === this.#services.process || !this.#services.isAlive(process))) await this.#services.ledger.forgetPosition(name);
+    }
+  }
+
+  /** In the order of their making, for each thread. */
+  #files(): readonly File[] {
+    let names: readonly string[];
+    try {
+      names = readdirSync(this.#services.folder ?? '');
+    } catch (thrown) {
+      if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return [];
+      throw thrown;
+    }
+    return names.flatMap((name) => {
+      const place = journalPlaceOf(name);
+      return place === undefined ? [] : [{ ...place, name }];
+    }).sort((left, right) => left.process.localeCompare(right.process) || left.thread - right.thread || left.sequence - right.sequence);
+  }
+
+  async #putIn(file: File): Promise<void> {
+    const { ledger, folder } = this.#services;
+    const path = join(folder ?? '', file.name);
+    const isOwn = file.process === this.#services.process;
+    let open = this.#open.get(file.name);
+    if (open === undefined) {
+      this.#open.set(file.name, open = { file: openSync(path, 'r'), reader: new JournalReader(), isEnded: false });
+      // What is in already says what the counters are called.
+      const upTo = await ledger.positionOf(file.name);
+      while (open.reader.position < upTo) {
+        const from = open.reader.position;
+        const { entries } = this.#read(open, upTo);
+        open.isEnded ||= entries.some(({ kind }) => kind === 'end');
+        if (open.reader.position === from) throw new Error(`${file.name} is shorter than what was read of it`);
+      }
+    }
+    for (;;) {
+      const { from, entries } = this.#read(open, Infinity);
+      if (open.reader.position === from) break;
+      open.isEnded ||= entries.some(({ kind }) => kind === 'end');
+      await this.#put(file.process, { name: file.name, from, to: open.reader.position }, entries);
+    }
+    // Nobody writes to it any more, and all of it is in.
+    if (!open.isEnded && isOwn) return;
+    this.#forget(file.name);
+    unlinkSync(path);
+    await ledger.forgetPosition(file.name);
+  }
+
+  #read({ file, reader }: Open, upTo: number): { readonly from: number; readonly entries: readonly JournalEntry[] } {
+    const from = reader.position;
+    const bytes = Math.min(readBytesMax, upTo - from, Math.max(0, fstatSync(file).size - from));
+    if (bytes <= 0) return { from, entries: [] };
+    const buffer = Buffer.allocUnsafe(bytes);
+    const read = readSync(file, buffer, 0, bytes, from);
+    return { from, entries: reader.read(buffer.subarray(0, read), entriesMax) };
+  }
+
+  async #put(process: string, position: { readonly name: string; readonly from: number; readonly to: number } | null, entries: readonly JournalEntry[]): Promise<void> {
+    const { seen, settled } = await this.#services.ledger.apply(process, position, entries);
+    for (const key of seen) if (!this.#known.has(key)) await this.#know(key);
+    for (const key of settled) await this.#alert(key);
+  }
+
+  async #alert(key: string): Promise<void> {
+    const known = this.#known.get(key);
+    if (known?.owner === undefined) return;
+    const { counter, owner, endMs } = known;
+    const { ledger } = this.#services;
+    if ((owner.threshold < 0 || (counter.told & toldThreshold) !== 0) && (owner.maximum === Infinity || (counter.told & toldExhausted) !== 0)) return;
+    const { amount } = await ledger.sum(key, counter.period);
+    const resetsAtMs = endMs === Infinity ? null : endMs;
+    let { told } = counter;
+    const tell = async (flag: number, kind: Alert['kind']): Promise<void> => {
+      if ((told & flag) !== 0) return;
+      try {
+        await this.#services.alert({ kind, counter, owner, used: amount, resetsAtMs });
+        told |= flag;
+      } catch (thrown) {
+        // Not told: the next call that is settled tries again.
+        this.#services.onFault('an alert', thrown);
+      }
+    };
+    if (owner.threshold >= 0 && amount >= owner.threshold) await tell(toldThreshold, 'threshold');
+    if (amount >= owner.maximum) await tell(toldExhausted, 'exhausted');
+    if (told !== counter.told) known.counter = await ledger.tell(key, counter.period, told) ?? counter;
+  }
+
+  async #settleLeft(isLeft: (process: string) => boolean): Promise<void> {
+    const { ledger, counters } = this.#services;
+    const left: OpenCall[] = [];
+    const dead = new Map<string, boolean>();
+    for await (const call of ledger.openCalls(null)) {
+      const isDead = dead.get(call.process) ?? isLeft(call.process);
+      dead.set(call.process, isDead);
+      if (isDead) left.push(call);
+    }
+    for (const call of left) {
+      const known = await this.#services.recorded?.(call.id).catch(() => undefined);
+      const settled = await ledger.settleLeft(call, known ?? null);
+      if (settled === undefined) continue;
+      for (const { key, period, amount } of settled) {
+        const reserved = call.charges.filter((charge) => charge.key === key && charge.period === period).reduce((sum, charge) => sum + charge.amount, 0);
+        if (amount !== reserved) counters.settleUsage(counters.slot(key, 'usage'), period & periodMask, amount - reserved);
+      }
+      for (const { key } of settled) await this.#alert(key);
+    }
+  }
+
+  #forget(name: string): void {
+    const open = this.#open.get(name);
+    if (open !== undefined) closeSync(open.file);
+    this.#open.delete(name);
+  }
+
+  #closeFiles(): void {
+    for (const name of [...this.#open.keys()]) this.#forget(name);
+  }
+
+  /** Counters of the ledger whose names begin so, with what follows. */
+  async *named(prefix: string): AsyncGenerator<{ readonly key: string; readonly rest: string }> {
+    await this.look();
+    for await (const { key } of this.#services.ledger.counters(prefix)) yield { key, rest: partsOf(key).rest };
+  }
+
+  /** Of a counter: when its period began and ends; undefined: nothing has been counted yet, or it has no end. */
+  periodOf(key: string): { readonly startMs: number; readonly endMs: number } | undefined {
+    const known = this.#known.get(key);
+    return known === undefined ? undefined : { startMs: known.counter.startMs, endMs: known.endMs };
+  }
+}

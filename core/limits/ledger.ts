@@ -1,0 +1,414 @@
+// The ledger of spending: what calls under a budget have settled, by counter and period. Used on the control thread and at the start, never on the path of a
+// call. What a journal says is put in with the place that it was read to, in one batch, so that each entry counts once whoever dies when.
+//
+//   counter/<key>                   { counted, period, startMs, told }: the period that the counter is in
+//   sum/<key>/<period>              { startMs, amount, calls, estimated, pruned }: what has been settled in one period, and what of it has no row any more
+//   open/<process>/<call>           { atMs, charges }: reserved and not settled yet
+//   ledger/<time>/<random>          { counters, calls }: what each call has settled; the oldest are removed
+//   position/<journal>              { bytes }: how far the file has been put in
+
+import type { Row, Store, Write } from '@gateway/plugin-sdk';
+import { randomBytes } from 'node:crypto';
+import { Packr } from 'msgpackr';
+import { boundedKey, type SpendUnit } from './journal-layout.js';
+import type { JournalCharge, JournalEntry } from './journal-reader.js';
+
+/** Batches that lose against another writer this often are not losing races. */
+const triesMax = 50;
+/** Counters in shared memory know the period modulo this. */
+const periodsTold = 4_096;
+/** Threshold and exhaustion have been told for the period. */
+export const toldThreshold = 1;
+export const toldExhausted = 2;
+
+const packr = new Packr({ useRecords: false });
+
+export interface CounterRow {
+  readonly counted: SpendUnit;
+  /** Numbers of periods follow each other. */
+  readonly period: number;
+  readonly startMs: number;
+  readonly told: number;
+}
+
+export interface Sum {
+  readonly startMs: number;
+  /** Micro-cents, tokens, calls. */
+  readonly amount: number;
+  readonly calls: number;
+  /** Of the calls: at what was reserved for them, since nobody knows what they used. */
+  readonly estimated: number;
+  /** Of amount and calls: what the rows told that were removed. */
+  readonly prunedAmount: number;
+  readonly prunedCalls: number;
+}
+
+/** A call as it was settled. */
+export interface LedgerCall {
+  readonly id: string;
+  readonly openedAtMs: number;
+  readonly settledAtMs: number;
+  readonly isEstimated: boolean;
+  readonly charges: readonly LedgerCharge[];
+}
+
+export interface LedgerCharge {
+  readonly key: string;
+  readonly counted: SpendUnit;
+  readonly period: number;
+  readonly amount: number;
+}
+
+export interface OpenCall {
+  readonly process: string;
+  readonly id: string;
+  readonly atMs: number;
+  readonly charges: readonly LedgerCharge[];
+}
+
+export interface JournalPosition {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface StoredBlock {
+  readonly counters: readonly (readonly [key: string, counted: SpendUnit])[];
+  readonly calls: readonly (readonly [id: string, openedAtMs: number, settledAtMs: number, isEstimated: boolean, charges: readonly number[]])[];
+}
+
+export interface Counter extends CounterRow {
+  readonly key: string;
+}
+
+/** Another one has put it in; read its position again. */
+export class PositionMoved extends Error {}
+
+export interface LedgerOptions {
+  /** Beginning of the period at a time, for a counter that nobody has seen before. */
+  readonly startOf: (key: string, atMs: number) => Promise<number> | number;
+  readonly now: () => number;
+}
+
+export class Ledger {
+  constructor(readonly store: Store, readonly options: LedgerOptions) {}
+
+  /**
+   * Puts in what a journal of `process` says, and its position with it; null: there is no file. Returns the counters that were named, and those that something was settled of.
+   * Rejects with PositionMoved when the file was put in from there before.
+   */
+  async apply(process: string, position: JournalPosition | null, entries: readonly JournalEntry[]): Promise<{ readonly seen: Iterable<string>; readonly settled: ReadonlySet<string> }> {
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const batch = new LedgerBatch(this);
+      if (position !== null) await batch.move(position);
+      for (const entry of entries) {
+        if (entry.kind === 'open') await batch.open(process, entry.callId, entry.atMs, entry.charges);
+        else if (entry.kind === 'settle') await batch.settle(process, entry.callId, entry.atMs, entry.charges, entry.isEstimated);
+      }
+      if (await this.store.write(batch.writes())) return { seen: batch.seen, settled: batch.settled };
+    }
+    throw new Error('the ledger is written to by too many at once');
+  }
+
+  /** What a call of a process that is gone left open, at its reservation or at what is known of it. False: it was settled meanwhile. */
+  async settleLeft(call: OpenCall, known: ((charge: LedgerCharge) => number | undefined) | null): Promise<readonly LedgerCharge[] | undefined> {
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const batch = new LedgerBatch(this);
+      const left = await batch.settleLeft(call, known);
+      if (left === undefined) return undefined;
+      if (await this.store.write(batch.writes())) return left;
+    }
+    throw new Error('the ledger is written to by too many at once');
+  }
+
+  /** How far a file has been put in. */
+  async positionOf(name: string): Promise<number> {
+    const row = await this.store.get(positionKey(name));
+    return row === undefined ? 0 : (packr.unpack(row.value) as { readonly bytes: number }).bytes;
+  }
+
+  /** Of a file that is not there any more. */
+  async forgetPosition(name: string): Promise<void> {
+    await this.store.write([{ op: 'remove', key: positionKey(name) }]);
+  }
+
+  async positions(): Promise<readonly string[]> {
+    const names: string[] = [];
+    for await (const { key } of this.#below('position')) names.push(key.slice('position/'.length));
+    return names;
+  }
+
+  async counter(key: string): Promise<Counter | undefined> {
+    const row = await this.store.get(counterKey(boundedKey(key)));
+    return row === undefined ? undefined : { key: boundedKey(key), ...(packr.unpack(row.value) as CounterRow) };
+  }
+
+  /** Those whose names begin so. */
+  async *counters(prefix = ''): AsyncGenerator<Counter> {
+    const from = counterKey(prefix);
+    for await (const { key, value } of this.store.range({ from, to: `${from}\u{10ffff}`, limit: Number.MAX_SAFE_INTEGER })) {
+      yield { key: key.slice('counter/'.length), ...(packr.unpack(value) as CounterRow) };
+    }
+  }
+
+  async sum(key: string, period: number): Promise<Sum> {
+    const row = await this.store.get(sumKey(boundedKey(key), period));
+    return row === undefined ? noSum : packr.unpack(row.value) as Sum;
+  }
+
+  async *sums(): AsyncGenerator<Sum & { readonly key: string; readonly period: number }> {
+    for await (const { key, value } of this.#below('sum')) {
+      const slash = key.lastIndexOf('/');
+      yield { key: key.slice('sum/'.length, slash), period: Number(key.slice(slash + 1)), ...(packr.unpack(value) as Sum) };
+    }
+  }
+
+  /** `process` null: of all. */
+  async *openCalls(process: string | null): AsyncGenerator<OpenCall> {
+    for await (const { key, value } of this.#below(process === null ? 'open' : `open/${process}`)) yield openCallOf(key, value);
+  }
+
+  async *calls(): AsyncGenerator<LedgerCall> {
+    for await (const { value } of this.#below('ledger')) yield* callsOf(value);
+  }
+
+  /**
+   * Begins a period at a time; null: the next one whenever the row is read. Null in return: another one has begun it, or the counter is not there.
+   * What is settled later of calls that began before still goes to theirs.
+   */
+  async begin(key: string, after: number, startMs: number): Promise<Counter | null> {
+    return this.#changeCounter(key, (row) => (row.period !== after ? null : { ...row, period: row.period + 1, startMs, told: 0 }));
+  }
+
+  /** What has been told in a period. */
+  async tell(key: string, period: number, told: number): Promise<Counter | null> {
+    return this.#changeCounter(key, (row) => (row.period !== period || row.told === told ? null : { ...row, told }));
+  }
+
+  async #changeCounter(given: string, change: (row: CounterRow) => CounterRow | null): Promise<Counter | null> {
+    const key = boundedKey(given);
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const stored = await this.store.get(counterKey(key));
+      if (stored === undefined) return null;
+      const after = change(packr.unpack(stored.value) as CounterRow);
+      if (after === null) return null;
+      if (await this.store.write([{ op: 'put', key: counterKey(key), value: packr.pack(after), ifVersion: stored.version }])) return { key, ...after };
+    }
+    throw new Error('the ledger is written to by too many at once');
+  }
+
+  /** Removes rows of calls that are older, or too many, oldest first; what they told stays in the sums. Returns how many calls went. */
+  async prune(beforeMs: number, blocksMax: number, removedMax: number): Promise<number> {
+    let pruned = 0;
+    const blocks = this.store.count === undefined ? 0 : await this.store.count({ from: 'ledger/', to: 'ledger0' });
+    const surplus = Math.max(0, blocks - blocksMax);
+    const due: Row[] = [];
+    for await (const row of this.store.range({ from: 'ledger/', to: 'ledger0', limit: removedMax })) {
+      if (due.length >= surplus && Number(row.key.split('/')[1]) >= beforeMs) break;
+      due.push(row);
+    }
+    for (const row of due) {
+      const calls = [...callsOf(row.value)];
+      const batch = new LedgerBatch(this);
+      await batch.forget(row, calls);
+      // Somebody else does it, or it is done the next time.
+      if (await this.store.write(batch.writes())) pruned += calls.length;
+    }
+    return pruned;
+  }
+
+  #below(name: string): AsyncIterable<Row> {
+    return this.store.range({ from: `${name}/`, to: `${name}0`, limit: Number.MAX_SAFE_INTEGER });
+  }
+}
+
+const noSum: Sum = Object.freeze({ startMs: 0, amount: 0, calls: 0, estimated: 0, prunedAmount: 0, prunedCalls: 0 });
+
+interface Held<T> {
+  readonly version: number;
+  value: T;
+}
+
+/** Rows as they were read, changed and to be written on the condition that nobody changed them meanwhile. */
+class LedgerBatch {
+  readonly settled = new Set<string>();
+  readonly #counters = new Map<string, Held<CounterRow>>();
+  readonly #sums = new Map<string, Held<Sum>>();
+  /** Null: removed. */
+  readonly #opens = new Map<string, Held<{ readonly atMs: number; readonly charges: readonly LedgerCharge[] } | null>>();
+  readonly #calls: LedgerCall[] = [];
+  readonly #others: Write[] = [];
+  readonly #ledger: Ledger;
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  get seen(): Iterable<string> {
+    return this.#counters.keys();
+  }
+
+  async move({ name, from, to }: JournalPosition): Promise<void> {
+    const row = await this.#ledger.store.get(positionKey(name));
+    if ((row === undefined ? 0 : (packr.unpack(row.value) as { readonly bytes: number }).bytes) !== from) throw new PositionMoved(name);
+    this.#others.push({ op: 'put', key: positionKey(name), value: packr.pack({ bytes: to }), ifVersion: row?.version ?? 0 });
+  }
+
+  /** Adds to what the call has open. */
+  async open(process: string, id: string, atMs: number, charges: readonly JournalCharge[]): Promise<void> {
+    const held = await this.#open(openKey(process, id));
+    const added: LedgerCharge[] = [];
+    for (const charge of charges) added.push(await this.#chargeOf(charge, atMs));
+    held.value = { atMs: held.value?.atMs ?? atMs, charges: [...held.value?.charges ?? [], ...added] };
+  }
+
+  async settle(process: string, id: string, settledAtMs: number, charges: readonly JournalCharge[], isEstimated: boolean): Promise<void> {
+    const held = await this.#open(openKey(process, id));
+    const openedAtMs = held.value?.atMs ?? settledAtMs;
+    held.value = null;
+    const used: LedgerCharge[] = [];
+    for (const charge of charges) used.push(await this.#chargeOf(charge, openedAtMs));
+    await this.#record({ id, openedAtMs, settledAtMs, isEstimated, charges: used });
+  }
+
+  async settleLeft({ process, id }: OpenCall, known: ((charge: LedgerCharge) => number | undefined) | null): Promise<readonly LedgerCharge[] | undefined> {
+    const held = await this.#open(openKey(process, id));
+    const { value } = held;
+    if (value === null) return undefined;
+    held.value = null;
+    let isEstimated = false;
+    const charges = merged(value.charges).map((charge) => {
+      const amount = known?.(charge);
+      isEstimated ||= amount === undefined;
+      return { ...charge, amount: amount ?? charge.amount };
+    });
+    await this.#record({ id, openedAtMs: value.atMs, settledAtMs: this.#ledger.options.now(), isEstimated, charges });
+    return charges;
+  }
+
+  async forget(row: Row, calls: readonly LedgerCall[]): Promise<void> {
+    this.#others.push({ op: 'remove', key: row.key, ifVersion: row.version });
+    for (const { charges } of calls) {
+      for (const { key, period, amount } of charges) {
+        const sum = await this.#sum(key, period);
+        sum.value = { ...sum.value, prunedAmount: sum.value.prunedAmount + amount, prunedCalls: sum.value.prunedCalls + 1 };
+      }
+    }
+  }
+
+  writes(): Write[] {
+    const writes = [...this.#others];
+    // Only what is new is written: rows that were read for their period alone must not be changed by whoever begins another.
+    for (const [key, { version, value }] of this.#counters) if (version === 0) writes.push({ op: 'put', key: counterKey(key), value: packr.pack(value), ifVersion: 0 });
+    for (const [key, { version, value }] of this.#sums) writes.push({ op: 'put', key, value: packr.pack(value), ifVersion: version });
+    for (const [key, { version, value }] of this.#opens) {
+      if (value !== null) writes.push({ op: 'put', key, value: packr.pack(value), ifVersion: version });
+      else if (version > 0) writes.push({ op: 'remove', key, ifVersion: version });
+    }
+    if (this.#calls.length > 0) writes.push({ op: 'put', key: blockKey(this.#ledger.options.now()), value: packr.pack(blockOf(this.#calls)), ifVersion: 0 });
+    return writes;
+  }
+
+  async #record(call: LedgerCall): Promise<void> {
+    const charges = merged(call.charges);
+    this.#calls.push({ ...call, charges });
+    for (const { key, period, amount } of charges) {
+      const held = await this.#sum(key, period);
+      const { value } = held;
+      held.value = { ...value, amount: value.amount + amount, calls: value.calls + 1, estimated: value.estimated + (call.isEstimated ? 1 : 0) };
+      this.settled.add(key);
+    }
+  }
+
+  /** The number of a period is told modulo something: it is the last one that ends so. */
+  async #chargeOf({ counter, period: told, amount }: JournalCharge, atMs: number): Promise<LedgerCharge> {
+    const { period } = (await this.#counter(counter.key, counter.counted, atMs)).value;
+    const back = (period - told) % periodsTold;
+    return { key: counter.key, counted: counter.counted, period: Math.max(0, period - (back < 0 ? back + periodsTold : back)), amount };
+  }
+
+  async #counter(key: string, counted: SpendUnit, atMs: number): Promise<Held<CounterRow>> {
+    let held = this.#counters.get(key);
+    if (held === undefined) {
+      const row = await this.#ledger.store.get(counterKey(key));
+      held = row === undefined
+        ? { version: 0, value: { counted, period: 0, startMs: await this.#ledger.options.startOf(key, atMs), told: 0 } }
+        : { version: row.version, value: packr.unpack(row.value) as CounterRow };
+      this.#counters.set(key, held);
+    }
+    return held;
+  }
+
+  async #sum(key: string, period: number): Promise<Held<Sum>> {
+    const place = sumKey(key, period);
+    let held = this.#sums.get(place);
+    if (held === undefined) {
+      const row = await this.#ledger.store.get(place);
+      const startMs = this.#counters.get(key)?.value.startMs ?? 0;
+      held = row === undefined ? { version: 0, value: { ...noSum, startMs } } : { version: row.version, value: packr.unpack(row.value) as Sum };
+      this.#sums.set(place, held);
+    }
+    return held;
+  }
+
+  async #open(key: string): Promise<Held<{ readonly atMs: number; readonly charges: readonly LedgerCharge[] } | null>> {
+    let held = this.#opens.get(key);
+    if (held === undefined) {
+      const row = await this.#ledger.store.get(key);
+      held = row === undefined ? { version: 0, value: null } : { version: row.version, value: openCallOf(key, row.value) };
+      this.#opens.set(key, held);
+    }
+    return held;
+  }
+}
+
+/** One for each counter and period. */
+function merged(charges: readonly LedgerCharge[]): readonly LedgerCharge[] {
+  const byPlace = new Map<string, LedgerCharge>();
+  for (const charge of charges) {
+    const place = sumKey(charge.key, charge.period);
+    const before = byPlace.get(place);
+    byPlace.set(place, before === undefined ? charge : { ...before, amount: before.amount + charge.amount });
+  }
+  return [...byPlace.values()];
+}
+
+function blockOf(calls: readonly LedgerCall[]): StoredBlock {
+  const numbers = new Map<string, number>();
+  const counters: (readonly [string, SpendUnit])[] = [];
+  return {
+    counters,
+    calls: calls.map(({ id, openedAtMs, settledAtMs, isEstimated, charges }) => [id, openedAtMs, settledAtMs, isEstimated, charges.flatMap(({ key, counted, period, amount }) => {
+      let number = numbers.get(key);
+      if (number === undefined) {
+        numbers.set(key, number = counters.length);
+        counters.push([key, counted]);
+      }
+      return [number, period, amount];
+    })]),
+  };
+}
+
+function* callsOf(value: Uint8Array): Generator<LedgerCall> {
+  const { counters, calls } = packr.unpack(value) as StoredBlock;
+  for (const [id, openedAtMs, settledAtMs, isEstimated, numbers] of calls) {
+    const charges: LedgerCharge[] = [];
+    for (let index = 0; index + 2 < numbers.length; index += 3) {
+      const [key, counted] = counters[numbers[index] as number] ?? ['', 'requests'];
+      charges.push({ key, counted, period: numbers[index + 1] as number, amount: numbers[index + 2] as number });
+    }
+    yield { id, openedAtMs, settledAtMs, isEstimated, charges };
+  }
+}
+
+function openCallOf(key: string, value: Uint8Array): OpenCall {
+  const { atMs, charges } = packr.unpack(value) as { readonly atMs: number; readonly charges: readonly LedgerCharge[] };
+  const [, process = '', id = ''] = key.split('/');
+  return { process, id, atMs, charges };
+}
+
+const counterKey = (key: string): string => `counter/${key}`;
+const sumKey = (key: string, period: number): string => `sum/${key}/${String(period).padStart(10, '0')}`;
+const openKey = (process: string, id: string): string => `open/${process}/${id}`;
+const positionKey = (name: string): string => `position/${name}`;
+const blockKey = (nowMs: number): string => `ledger/${String(nowMs).padStart(15, '0')}/${randomBytes(8).toString('hex')}`;

@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { Store, Write } from '@gateway/plugin-sdk';
+import { Counters } from '../../../core/limits/counters.js';
+import { MemoryStore } from '../../../plugins/storage/memory/memory-store.js';
+import { charge, collected, ownerOf, settle, spendKit, turn, type SpendKit } from './spend-kit.js';
+
+const a = 'key/a/cost';
+const w = 'workspace/w/cost';
+
+const amountOf = async (kit: SpendKit, key: string): Promise<number> => {
+  const ledger = kit.ledger();
+  const counter = await ledger.counter(key);
+  return counter === undefined ? 0 : (await ledger.sum(key, counter.period)).amount;
+};
+
+describe('the keeper of the ledger', () => {
+  test('puts in what calls settle, each once, and leaves no file behind', async () => {
+    const kit = spendKit();
+    const journal = kit.journal('p1', { fileBytesMax: 400 });
+    const keeper = kit.keeper('p1');
+    for (let call = 0; call < 30; call += 1) {
+      const charges = [charge(kit, a, 10), charge(kit, w, 10)];
+      journal.open(`call-${call}`, charges);
+      if (call % 3 === 0) await turn();
+      if (call % 5 === 0) await keeper.look();
+      settle(kit, journal, `call-${call}`, charges, call);
+    }
+    await turn();
+    await keeper.look();
+    journal.close();
+    await keeper.stop();
+    assert.deepEqual(kit.faults, []);
+    assert.deepEqual([await amountOf(kit, a), await amountOf(kit, w)], [435, 435]);
+    assert.equal(kit.counters.usage(a)?.count, 435);
+    assert.deepEqual(readdirSync(kit.folder), []);
+    const calls = await collected(kit.ledger().calls());
+    const inOrder = calls.sort((left, right) => Number(left.id.slice(5)) - Number(right.id.slice(5)));
+    assert.deepEqual(inOrder.map(({ id, charges }) => [id, charges.map(({ key, amount }) => [key, amount])]), Array.from({ length: 30 }, (_, call) => [`call-${call}`, [[a, call], [w, call]]]));
+    assert.ok(calls.every(({ isEstimated }) => !isEstimated));
+    assert.deepEqual([await collected(kit.ledger().openCalls(null)), await kit.ledger().positions()], [[], []]);
+  });
+
+  test('calls of a process that died count as reserved, at once, and are settled so, marked', async () => {
+    const kit = spendKit();
+    const journal = kit.journal('dead');
+    const settled = [charge(kit, a, 10)];
+    const cut = [charge(kit, a, 30)];
+    journal.open('whole', settled);
+    journal.open('cut', cut);
+    settle(kit, journal, 'whole', settled, 7);
+    await turn();
+    // A frame that the kill tore, and a new process with empty memory.
+    const [name = ''] = readdirSync(kit.folder);
+    journal.open('torn', [charge(kit, a, 1_000)]);
+    await turn();
+    truncateSync(join(kit.folder, name), readFileSync(join(kit.folder, name)).length - 3);
+    kit.counters = new Counters(Counters.allocate(1_024));
+    await kit.keeper('new').recover();
+    assert.equal(kit.counters.usage(a)?.count, 37, 'before any call is taken');
+    assert.equal(await amountOf(kit, a), 7);
+    const keeper = kit.keeper('new');
+    await keeper.look();
+    assert.deepEqual([await amountOf(kit, a), kit.counters.usage(a)?.count], [37, 37]);
+    const { charges: _, ...cutCall } = (await collected(kit.ledger().calls())).find(({ id }) => id === 'cut') ?? assert.fail();
+    assert.equal(cutCall.isEstimated, true);
+    await keeper.look();
+    await kit.keeper('next').recover();
+    assert.equal(kit.counters.usage(a)?.count, 37, 'nothing twice');
+    await keeper.stop();
+  });
+
+  test('a call of a dead process is settled at what the log says, where it says anything', async () => {
+    const kit = spendKit();
+    const journal = kit.journal('dead');
+    journal.open('known', [charge(kit, a, 30)]);
+    journal.open('unknown', [charge(kit, a, 5)]);
+    await turn();
+    const keeper = kit.keeper('new', { recorded: async (id) => (id === 'known' ? () => 12 : undefined) });
+    await keeper.recover();
+    assert.equal(kit.counters.usage(a)?.count, 35);
+    await keeper.look();
+    assert.deepEqual([await amountOf(kit, a), kit.counters.usage(a)?.count], [17, 17]);
+    assert.deepEqual((await collected(kit.ledger().calls())).map(({ id, isEstimated }) => [id, isEstimated]).sort(), [['known', false], ['unknown', true]]);
+    await keeper.stop();
+  });
+
+  test('another process that lives is left alone', async () => {
+    const kit = spendKit();
+    kit.alive.add('other');
+    const journal = kit.journal('other');
+    journal.open('call', [charge(kit, a, 30)]);
+    await turn();
+    const keeper = kit.keeper('own');
+    await keeper.recover();
+    await keeper.stop();
+    assert.equal(await amountOf(kit, a), 0);
+    assert.equal(readdirSync(kit.folder).length, 1);
+    journal.close();
+  });
+
+  test('whenever the keeper dies, the next one puts in what is missing, and nothing twice', async () => {
+    /** Every step of a keeper: each read and write of the store, before and after, and each change of a counter. */
+    class Mortal implements Store {
+      steps = 0;
+      constructor(readonly store: MemoryStore, public diesAt: number) {}
+      step(): void {
+        this.steps += 1;
+        if (this.steps === this.diesAt) throw new Error('died');
+        if (this.steps > this.diesAt) throw new Error('is dead');
+      }
+      get(key: string) {
+        this.step();
+        return this.store.get(key);
+      }
+      range(options: Parameters<Store['range']>[0]) {
+        this.step();
+        return this.store.range(options);
+      }
+      async write(batch: readonly Write[]): Promise<boolean> {
+        this.step();
+        const isWritten = await this.store.write(batch);
+        this.step();
+        return isWritten;
+      }
+      revision() { return this.store.revision(); }
+    }
+    let steps = 1;
+    for (let diesAt = 1; diesAt <= steps; diesAt += 1) {
+      const kit = spendKit();
+      const store = new MemoryStore();
+      kit.owners.set(a, ownerOf(a, { rule: { periodic_reset: 'monthly' }, lastResetAtMs: 0 }));
+      // A dead process with one call whole and one cut, then one of ours across the end of a month.
+      const dead = kit.journal('dead');
+      const whole = [charge(kit, a, 10)];
+      dead.open('whole', whole);
+      settle(kit, dead, 'whole', whole, 7);
+      dead.open('cut', [charge(kit, a, 30)]);
+      await turn();
+      const life = async (mortal: Mortal): Promise<void> => {
+        kit.store = mortal;
+        const counters = {
+          usage: (key: string) => kit.counters.usage(key), slot: (key: string) => kit.counters.slot(key, 'usage'),
+          setUsage: (key: string, period: number, count: number) => {
+            mortal.step();
+            return kit.counters.setUsage(key, period, count);
+          },
+          settleUsage: (slot: number, period: number, change: number) => kit.counters.settleUsage(slot, period, change),
+        };
+        const keeper = kit.keeper('own', { counters });
+        try {
+          await keeper.look();
+          await keeper.look();
+          mortal.diesAt = Math.min(mortal.diesAt, Infinity);
+        } finally {
+          keeper.abandon();
+        }
+      };
+      const own = kit.journal('own', { fileBytesMax: 100 });
+      const spanning = [charge(kit, a, 20)];
+      own.open('spanning', spanning);
+      const early = [charge(kit, a, 5)];
+      own.open('early', early);
+      settle(kit, own, 'early', early, 4);
+      await turn();
+      await turn();
+      const first = new Mortal(store, diesAt);
+      await life(first).catch((thrown: unknown) => assert.match(String(thrown), /died|is dead/));
+      kit.nowMs = Date.parse('2026-05-01T00:00:00.005Z');
+      const second = new Mortal(store, Math.max(1, diesAt - first.steps));
+      if (first.steps < diesAt) await life(second).catch((thrown: unknown) => assert.match(String(thrown), /died|is dead/));
+      await life(new Mortal(store, Infinity));
+      const late = [charge(kit, a, 8)];
+      own.open('late', late);
+      settle(kit, own, 'late', late, 8);
+      settle(kit, own, 'spanning', spanning, 15);
+      await turn();
+      own.close();
+      await life(new Mortal(store, Infinity));
+      kit.store = store;
+      const sums = (await collected(kit.ledger().sums())).map(({ period, startMs, amount, calls, estimated }) => [period, new Date(startMs).toISOString().slice(0, 7), amount, calls, estimated]);
+      assert.deepEqual(sums, [[0, '2026-04', 7 + 30 + 4 + 15, 4, 1], [1, '2026-05', 8, 1, 0]], `died at ${diesAt}`);
+      assert.deepEqual(kit.counters.usage(a), { period: 1, count: 8 }, `died at ${diesAt}`);
+      assert.deepEqual((await collected(kit.ledger().calls())).map(({ id }) => id).sort(), ['cut', 'early', 'late', 'spanning', 'whole'], `died at ${diesAt}`);
+      assert.deepEqual(readdirSync(kit.folder), [], `died at ${diesAt}`);
+      assert.deepEqual(await kit.ledger().positions(), [], `died at ${diesAt}`);
+      // As many as a life takes that nobody ends.
+      if (diesAt > first.steps + second.steps) break;
+      steps = diesAt + 1;
+    }
+    assert.ok(steps > 30, `${steps} steps`);
+  });
+
+  test('a period ends for the calls of the next one; what spans the end goes to its own', async () => {
+    const kit = spendKit();
+    kit.owners.set(a, ownerOf(a, { rule: { periodic_reset: 'weekly' } }));
+    const journal = kit.journal('p');
+    const keeper = kit.keeper('p');
+    const spanning = [charge(kit, a, 20)];
+    journal.open('spanning', spanning);
+    await turn();
+    await keeper.look();
+    assert.deepEqual(keeper.periodOf(a), { startMs: Date.parse('2026-03-29T00:00:00Z'), endMs: Date.parse('2026-04-05T00:00:00Z') });
+    kit.nowMs = Date.parse('2026-04-05T00:00:00Z');
+    await keeper.look();
+    assert.deepEqual(kit.counters.usage(a), { period: 1, count: 0 });
+    const later = [charge(kit, a, 6)];
+    journal.open('later', later);
+    settle(kit, journal, 'spanning', spanning, 18);
+    settle(kit, journal, 'later', later, 6);
+    journal.close();
+    await keeper.stop();
+    assert.deepEqual(kit.counters.usage(a), { period: 1, count: 6 });
+    assert.deepEqual((await collected(kit.ledger().sums())).map(({ period, amount }) => [period, amount]), [[0, 18], [1, 6]]);
+  });
+
+  test('a reset of the row begins a period at its time; a counter of its own is reset by name', async () => {
+    const kit = spendKit();
+    kit.owners.set(a, ownerOf(a));
+    const journal = kit.journal('p');
+    const keeper = kit.keeper('p');
+    const charges = [charge(kit, a, 20), charge(kit, w, 20)];
+    journal.open('call', charges);
+    settle(kit, journal, 'call', charges, 20);
+    await turn();
+    kit.nowMs += 1_000;
+    // Not looked at yet: what was spent before the reset is no part of what comes.
+    kit.owners.set(a, ownerOf(a, { lastResetAtMs: kit.nowMs }));
+    kit.changed = new Set(['api-key/a']);
+    await keeper.look();
+    kit.changed = new Set();
+    assert.deepEqual([kit.counters.usage(a), kit.counters.usage(w)], [{ period: 1, count: 0 }, { period: 0, count: 20 }]);
+    assert.equal((await kit.ledger().counter(a))?.startMs, kit.nowMs);
+    await keeper.reset(w, kit.nowMs);
+    assert.deepEqual(kit.counters.usage(w), { period: 1, count: 0 });
+    await keeper.reset('key/nobody/cost', kit.nowMs);
+    await keeper.look();
+    assert.deepEqual(kit.counters.usage(a), { period: 1, count: 0 });
+    journal.close();
+    await keeper.stop();
+  });
+
+  test('alerts come once a period: at the threshold, and when all is used; a higher limit makes them possible again', async () => {
+    const kit = spendKit();
+    kit.owners.set(a, ownerOf(a, { rule: { periodic_reset: 'weekly' } }));
+    const journal = kit.journal('p');
+    const keeper = kit.keeper('p');
+    let calls = 0;
+    const spend = async (amount: number): Promise<readonly (readonly [string, number])[]> => {
+      const charges = [charge(kit, a, amount)];
+      journal.open(`call-${calls}`, charges);
+      settle(kit, journal, `call-${calls}`, charges, amount);
+      calls += 1;
+      await turn();
+      await keeper.look();
+      return kit.alerts.splice(0).map(({ kind, used }) => [kind, used]);
+    };
+    assert.deepEqual(await spend(499), []);
+    assert.deepEqual(await spend(1), [['threshold', 500]]);
+    assert.deepEqual(await spend(100), []);
+    assert.deepEqual(await spend(400), [['exhausted', 1_000]]);
+    assert.deepEqual(await spend(1), []);
+    kit.owners.set(a, ownerOf(a, { rule: { periodic_reset: 'weekly' }, maximum: 2_000 }));
+    kit.changed = new Set(['api-key/a']);
+    await keeper.look();
+    kit.changed = new Set();
+    assert.deepEqual(await spend(998), []);
+    assert.deepEqual(await spend(1), [['exhausted', 2_000]]);
+    kit.nowMs = Date.parse('2026-04-06T00:00:00Z');
+    await keeper.look();
+    assert.deepEqual(await spend(2_500), [['threshold', 2_500], ['exhausted', 2_500]]);
+    journal.close();
+    await keeper.stop();
+  });
+
+  test('an alert that cannot be told is tried again', async () => {
+    const kit = spendKit();
+    kit.owners.set(a, ownerOf(a));
+    let isRefused = true;
+    const keeper = kit.keeper('p', { alert: async (alert) => { if (isRefused) throw new Error('no room'); kit.alerts.push(alert); } });
+    const journal = kit.journal('p');
+    for (const used of [600, 1]) {
+      const charges = [charge(kit, a, used)];
+      journal.open(`call-${used}`, charges);
+      settle(kit, journal, `call-${used}`, charges, used);
+      await turn();
+      await keeper.look();
+      isRefused = false;
+    }
+    assert.deepEqual([kit.alerts.map(({ used }) => used), kit.faults], [[601], ['an alert: Error: no room']]);
+    journal.close();
+    await keeper.stop();
+  });
+
+  test('rows of calls that are too old go, and the sums stay', async () => {
+    const kit = spendKit();
+    const journal = kit.journal('p');
+    const keeper = kit.keeper('p');
+    for (const call of ['one', 'two', 'three']) {
+      const charges = [charge(kit, a, 5)];
+      journal.open(call, charges);
+      settle(kit, journal, call, charges, 5);
+      await turn();
+      await keeper.look();
+      kit.nowMs += 1_000;
+    }
+    assert.equal(await kit.ledger().prune(kit.nowMs - 1_500, 100, 100), 2);
+    assert.deepEqual((await collected(kit.ledger().calls())).map(({ id }) => id), ['three']);
+    const [sum] = await collected(kit.ledger().sums());
+    assert.deepEqual([sum?.amount, sum?.calls, sum?.prunedAmount, sum?.prunedCalls], [15, 3, 10, 2]);
+    journal.close();
+    await keeper.stop();
+  });
+
+  test('a file that is not a journal is left alone', async () => {
+    const kit = spendKit();
+    writeFileSync(join(kit.folder, 'notes.txt'), 'x');
+    writeFileSync(join(kit.folder, 'dead.0.0.journal'), 'not a frame');
+    const keeper = kit.keeper('p');
+    await keeper.look();
+    await keeper.stop();
+    assert.deepEqual(readdirSync(kit.folder), ['notes.txt']);
+  });
+});
