@@ -51,8 +51,8 @@ export const nobody: Caller = Object.freeze({ keyId: '', keyType: 'none', organi
 export class ControlContext {
   /** The changes of rows; committed, with the audit entry, when the handler has returned. */
   readonly change = new Change();
-  /** Run when the change has been written, and not when it was refused. Must not throw. */
-  readonly afterCommit: (() => void)[] = [];
+  /** What is to be done, one after the other, once the change is written: for what is not a row. Not when the call was refused. */
+  readonly afterCommit: (() => void | Promise<void>)[] = [];
   /** Details for the audit entry, beside those of the request. Never a secret. */
   readonly auditDetails: Record<string, unknown> = {};
   /** Written into the audit entry in place of the body. */

@@ -44,6 +44,8 @@ interface Written {
   readonly outcome: Outcome;
   /** Of the commit; null: nothing changed. */
   readonly sequence: number | null;
+  /** What the handler left to be done then. */
+  readonly afterCommit: ControlContext['afterCommit'];
 }
 
 export class ControlPlane {
@@ -117,6 +119,7 @@ export class ControlPlane {
       endTurn?.();
     }
     if (written.sequence !== null) await this.services.untilObeyed(written.sequence);
+    for (const each of written.afterCommit) await each();
     return written.outcome;
   }
 
@@ -128,7 +131,7 @@ export class ControlPlane {
       const context = new ControlContext(call.caller, input.workspaceId, repository, this.services, nowMs, call);
       if (before !== undefined) {
         await requireStill(route, context, input);
-        return { outcome: { ...before, status: 200, headers: [], isRepeated: true }, sequence: null };
+        return { outcome: { ...before, status: 200, headers: [], isRepeated: true }, sequence: null, afterCommit: [] };
       }
       // Named is looked at, whether the operation reads it or not: a locked key names its own.
       const workspace = input.workspaceId === undefined ? undefined : await context.workspace();
@@ -137,18 +140,16 @@ export class ControlPlane {
       const version = versionAfter(context);
       const { text, ...answer } = context.answer;
       const body = text ?? JSON.stringify(reply);
-      const { change } = context;
+      const { change, afterCommit } = context;
       if (kept !== undefined) await this.#kept.keep(kept, { body, version }, change, nowMs);
       if (isRecorded(call) && !context.isUnrecorded) {
         const details = context.auditDetails;
         change.audit.push(auditRecord(context.actor === null ? call : { ...call, caller: context.actor }, { status: 200, nowMs, kind: route.resource.kind, action: route.operation.action, body: context.auditBody ?? input.body, workspaceId: workspace?.id, details }));
       }
       const outcome = { ...answer, body, version, isRepeated: false };
-      if (change.isEmpty) return { outcome, sequence: null };
+      if (change.isEmpty) return { outcome, sequence: null, afterCommit };
       try {
-        const sequence = await repository.commit(change);
-        for (const each of context.afterCommit) each();
-        return { outcome, sequence };
+        return { outcome, sequence: await repository.commit(change), afterCommit };
       } catch (thrown) {
         if (!(thrown instanceof CommitConflict)) throw isGatewayError(thrown) ? thrown : fail('STORAGE_REFUSED', { reason: reasonOf(thrown) }, thrown);
         if (thrown.kind === 'duplicate') throw fail('ROW_EXISTS', { kind: route.resource.kind, id: `with this ${thrown.index}`, param: thrown.index });

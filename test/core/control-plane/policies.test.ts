@@ -53,6 +53,9 @@ describe('a usage policy', () => {
     assert.deepEqual(map['metadata._user:bob'], { current_usage: 10, status: 'exhausted', is_threshold_alerts_sent: true, is_exhausted_alerts_sent: true });
 
     assert.deepEqual(errorOf(await control.call('PUT', `${path}/entities/bm90aGluZw/reset`)).slice(0, 2), [404, 'AB08']);
+    for (const refused of [await control.call('PUT', `${path}/entities/${all[3].id}/reset`, undefined, { ifMatch: '"9"' }), await control.call('PUT', path, { reset_usage_for_value: 'metadata._user:bob' }, { ifMatch: '"9"' })]) {
+      assert.deepEqual([refused.status, amounts.size], [412, 5]);
+    }
     assert.equal((await control.call('PUT', `${path}/entities/${all[3].id}/reset`)).status, 200);
     assert.equal((await control.call('PUT', path, { reset_usage_for_value: 'metadata._user:bob', credit_limit: 6 })).status, 200);
     assert.deepEqual((await data(control, `${path}/entities`)).data.map((each: any) => each.value_key), ['metadata._user:alice', 'metadata._user:']);

@@ -63,15 +63,15 @@ export async function usageMap(context: ControlContext, row: UsagePolicyRow): Pr
   return Object.fromEntries(shown);
 }
 
-/** From then on it counts from 0, whether it had counted anything or not. Throws REFERENCE_UNKNOWN for a value key that none of its calls can have. */
-export async function resetValue({ services }: ControlContext, row: UsagePolicyRow, valueKey: string, param: string): Promise<void> {
+/** Once the call is written, it counts from 0, whether it had counted anything or not. Throws REFERENCE_UNKNOWN for a value key that none of its calls can have. */
+export function resetValue({ services, afterCommit }: ControlContext, row: UsagePolicyRow, valueKey: string, param: string): void {
   if (!isValueKey(row.groupBy, valueKey)) throw fail('REFERENCE_UNKNOWN', { param, kind: 'entity', id: valueKey.slice(0, idCharsShown) });
-  await services.spend?.reset(policyCounterKey(row.id, valueKey, null));
+  afterCommit.push(() => services.spend?.reset(policyCounterKey(row.id, valueKey, null)));
 }
 
 /** Throws ROW_UNKNOWN. */
-export async function resetEntity(context: ControlContext, row: UsagePolicyRow, entityId: string): Promise<void> {
+export function resetEntity(context: ControlContext, row: UsagePolicyRow, entityId: string): void {
   const valueKey = valueKeyOf(entityId);
   if (!isValueKey(row.groupBy, valueKey)) throw fail('ROW_UNKNOWN', { kind: 'entity', id: entityId.slice(0, idCharsShown) });
-  await resetValue(context, row, valueKey, 'entityId');
+  resetValue(context, row, valueKey, 'entityId');
 }

@@ -92,7 +92,7 @@ export const usageLimitsResource = defineResource({
           ...row, ...await changedMembers({ context, kind: 'usage', target: 'llm', workspaceId: row.workspaceId }, row, body), ...checkedBudget(row.type, body, row, context.nowMs),
         };
         if (after.status === 'active' && row.status !== 'active') await requireRoom(context, row.organisationId, row.workspaceId, 'status');
-        if (body.reset_usage_for_value !== undefined) await resetValue(context, row, body.reset_usage_for_value, 'reset_usage_for_value');
+        if (body.reset_usage_for_value !== undefined) resetValue(context, row, body.reset_usage_for_value, 'reset_usage_for_value');
         context.auditBody = auditBodyOf(body);
         context.change.update(stored, after);
         return {};
@@ -118,7 +118,7 @@ export const usageLimitsResource = defineResource({
       method: 'PUT', path: '/policies/usage-limits/{policyUsageLimitsId}/entities/{entityId}/reset', scope: 'policies.update', action: 'reset', reply: nothing,
       handle: async (context, { params }) => {
         const { row } = await policyAt(context, usagePolicies, params.policyUsageLimitsId ?? '');
-        await resetEntity(context, row, params.entityId ?? '');
+        resetEntity(context, row, params.entityId ?? '');
         return {};
       },
     }),
