@@ -91,8 +91,9 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
     rings: settings.exporters.length === 0 ? [] : Array.from({ length: settings.threads }, () => RingMemory.allocate()),
     held: new Int32Array(new SharedArrayBuffer(4)),
     breakers,
+    revision: RevisionSignal.allocate(),
   };
-  const shared: SharedMemory = { masterKey, breakers, revision: RevisionSignal.allocate(), applied: AppliedSequences.allocate(settings.threads), heldBodies: HeldBytes.allocate(), counters: Counters.allocate(settings.limitCounters), log };
+  const shared: SharedMemory = { masterKey, breakers, revision: log.revision, applied: AppliedSequences.allocate(settings.threads), heldBodies: HeldBytes.allocate(), counters: Counters.allocate(settings.limitCounters), log };
   let logWorker: LogWorker | null = null;
   const stopLog = async (deadlineMs: number, isHasty: boolean, writersEnded: Promise<unknown>): Promise<void> => logWorker?.stop(deadlineMs, isHasty, writersEnded);
   const startLog = async (services: ThreadServices): Promise<LogThread | null> => {

@@ -13,6 +13,7 @@ import { rateQuestion } from './control-plane/rate-question.js';
 import { fail, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
 import { checkExporter, type LogMemory, type LogThread } from './log-thread.js';
+import { notePrice } from './limits/price-note.js';
 import { RateBook } from './limits/rate-book.js';
 import { RecordWriter } from './logs/record-writer.js';
 import { RingMemory } from './logs/ring.js';
@@ -182,7 +183,10 @@ export class DataThread {
       logger: services.logger,
       metrics: services.metrics,
       cacheFaults: services.faultReport('warn', { message: 'caches failed', metric: 'cache.faults', subject: 'cache' }),
-      record: writer === null ? null : (exchange, usage, left) => { writer.write(exchange, usage, left); },
+      record: writer === null ? null : (exchange, usage, left) => {
+        if (left === null) notePrice(exchange, usage);
+        writer.write(exchange, usage, left);
+      },
       hostOf: (id) => services.registry.host(id),
       inFlight: new InFlight(),
       refreshed: new Refreshed(),

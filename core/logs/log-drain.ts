@@ -24,12 +24,22 @@ export interface RecordQueue {
   push(record: LogRecord, bytes: number): boolean;
 }
 
+/** Says what records cost. */
+export interface DrainPricer {
+  /** Undefined: `load` is to be waited for, and then this is to be asked again. */
+  price(record: LogRecord): Pick<LogRecord, 'cost' | 'saved' | 'isPriced'> | undefined;
+  /** Never rejects. */
+  load(): Promise<void>;
+}
+
 export interface LogDrainOptions {
   readonly queues: readonly RecordQueue[];
   /** Told of a record that could not be read. */
   readonly unread: Pick<FaultReport, 'add'>;
   /** Told after each look. */
   readonly onLook?: () => void;
+  /** Null: records stay as they are. */
+  readonly pricer?: DrainPricer | null;
 }
 
 export class LogDrain {
@@ -40,6 +50,11 @@ export class LogDrain {
   #periodMs = idlePeriodMs;
   #isEnding = false;
   #onOver: (() => void) | null = null;
+  /** Records that wait for their prices, by their readers: those behind them wait in the rings. */
+  readonly #unpriced = new Map<RecordReader, LogRecord>();
+  #isLoading = false;
+  /** Nobody waits for prices any longer. */
+  #isLate = false;
 
   constructor(rings: readonly RingMemory[], options: LogDrainOptions) {
     this.#readers = rings.map((memory) => new RecordReader(memory));
@@ -66,6 +81,7 @@ export class LogDrain {
       });
     }
     this.stop();
+    this.#isLate = true;
     // Writers have ended, or are no longer waited for.
     for (let turn = 0; turn < lastTurnsMax && this.#take(); turn += 1);
   }
@@ -95,6 +111,11 @@ export class LogDrain {
     this.#schedule(isMore);
   };
 
+  readonly #onLoaded = (): void => {
+    this.#isLoading = false;
+    if (this.#timer !== undefined) this.#schedule(true);
+  };
+
   #schedule(isMore: boolean): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -103,12 +124,13 @@ export class LogDrain {
   }
 
   #isOver(): boolean {
-    return this.#readers.every((reader) => reader.isOver);
+    return this.#unpriced.size === 0 && this.#readers.every((reader) => reader.isOver);
   }
 
   /** True: there is more. */
   #take(): boolean {
     let most = 0;
+    if (this.#isLoading && !this.#isLate) return false;
     for (const reader of this.#readers) most = Math.max(most, this.#takeFrom(reader));
     this.#options.onLook?.();
     if (!this.#isEnding) this.#periodMs = most > 0 ? periodMs : idlePeriodMs;
@@ -118,9 +140,13 @@ export class LogDrain {
   #takeFrom(reader: RecordReader): number {
     let count = 0;
     for (; count < recordsPerTurn; count += 1) {
-      const record = this.#read(reader);
+      const record = this.#next(reader);
       if (record === undefined) break;
       if (record === null) continue;
+      if (!this.#price(record)) {
+        this.#unpriced.set(reader, record);
+        break;
+      }
       // Several exporters get the same object, and queues weigh it when it comes and when it goes.
       const limited = Object.freeze(limitRecord(record, record.keyId === ''));
       const bytes = bytesOfRecord(limited);
@@ -128,6 +154,31 @@ export class LogDrain {
     }
     if (count > 0) reader.giveBack();
     return count;
+  }
+
+  /** The one that waited, else the next. */
+  #next(reader: RecordReader): LogRecord | undefined | null {
+    const waiting = this.#unpriced.get(reader);
+    if (waiting === undefined) return this.#read(reader);
+    this.#unpriced.delete(reader);
+    return waiting;
+  }
+
+  /** False: what it takes is being loaded. Nobody else has the record yet. */
+  #price(record: LogRecord): boolean {
+    const pricer = this.#options.pricer ?? null;
+    if (pricer === null) return true;
+    const pricing = pricer.price(record);
+    if (pricing !== undefined) {
+      Object.assign(record, pricing);
+      return true;
+    }
+    if (this.#isLate) return true;
+    if (!this.#isLoading) {
+      this.#isLoading = true;
+      pricer.load().then(this.#onLoaded, this.#onLoaded);
+    }
+    return false;
   }
 
   /** Null: it could not be read. One record must not keep the others from being exported. */

@@ -13,6 +13,7 @@ import { Metrics } from '../../core/telemetry/metrics.js';
 import { Breakers } from '../../core/upstream/breaker.js';
 import { readLogBatch } from '../../plugins/exporters/store/log-batch.js';
 import lmdb from '../../plugins/storage/lmdb/plugin.js';
+import { RevisionSignal } from '../../core/snapshot/revision-signal.js';
 import { writePackage, type PackageParts } from '../core/registry/plugin-package.js';
 import { startChildGateway, temporaryFolder, type ChildGateway } from '../support/child-gateway.js';
 import { routed, startTestGateway } from '../support/gateway.js';
@@ -223,7 +224,7 @@ describe('the log thread', { concurrency: 2 }, () => {
       GATEWAY_DATA_DIR: folder, GATEWAY_LOG_LEVEL: 'error', GATEWAY_EXPORTERS: 'acme.leave', GATEWAY_THREADS: '1',
       GATEWAY_PLUGINS: writePackage(join(folder, 'package'), packageOf(['leave'])),
     }, folder);
-    const memory: LogMemory = { rings: [RingMemory.allocate(1024)], held: new Int32Array(new SharedArrayBuffer(4)), breakers: Breakers.allocate() };
+    const memory: LogMemory = { rings: [RingMemory.allocate(1024)], held: new Int32Array(new SharedArrayBuffer(4)), breakers: Breakers.allocate(), revision: RevisionSignal.allocate() };
     const reasons: unknown[] = [];
     const log = (message: string, fields?: Readonly<Record<string, unknown>>): void => { if (message.startsWith('the log thread died')) reasons.push(fields?.reason); };
     const worker = await LogWorker.start({ settings, memory }, { logger: { error: log, warn: log }, metrics: new Metrics() });

@@ -2,6 +2,7 @@
 // Runs once for a plain answer, three times for a streamed one (created, in progress, final). May not look at a clock of its own.
 
 import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { billedParts, mediaParts } from '../common/usage-parts.js';
 
 export interface ResponseContext {
   /** Begins with `resp_`. */
@@ -84,10 +85,12 @@ function usageOf(usage: JsonObject): JsonObject {
     input_tokens_details: {
       cached_tokens: countOf(prompt.cached_tokens) ?? countOf(usage.cache_read_input_tokens) ?? countOf(usage.prompt_cache_hit_tokens) ?? 0,
       cache_write_tokens: countOf(usage.cache_creation_input_tokens) ?? countOf(prompt.cache_write_tokens) ?? 0,
+      ...mediaParts(prompt),
     },
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: countOf(completion.reasoning_tokens) ?? 0 },
+    output_tokens_details: { reasoning_tokens: countOf(completion.reasoning_tokens) ?? 0, ...mediaParts(completion) },
     total_tokens: countOf(usage.total_tokens) ?? input + output,
+    ...billedParts(usage),
   };
 }
 

@@ -41,6 +41,13 @@ export interface TokenUsage {
   readonly reasoning?: number;
   readonly audioInput?: number;
   readonly audioOutput?: number;
+  readonly imageInput?: number;
+  readonly imageOutput?: number;
+  readonly videoInput?: number;
+  /** Of `cacheWriteInput`: kept for an hour, which costs more. */
+  readonly cacheWriteHourInput?: number;
+  /** Searches that the provider made, which are billed one by one. */
+  readonly webSearches?: number;
   /** Default: `input` + `output`. */
   readonly total?: number;
 }

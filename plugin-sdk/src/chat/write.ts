@@ -4,6 +4,8 @@ import type { ChatChoice, ContentBlock, FinishReason, JsonObject, TokenUsage, To
 
 type Open = Record<string, Json>;
 
+const hasMembers = (members: Open): boolean => Object.keys(members).length > 0;
+
 /** Token counts as a chat completion tells them. */
 export function chatUsage(usage: TokenUsage): JsonObject {
   const wire: Open = {
@@ -14,13 +16,19 @@ export function chatUsage(usage: TokenUsage): JsonObject {
   const prompt: Open = {};
   if (usage.cachedInput !== undefined) prompt.cached_tokens = usage.cachedInput;
   if (usage.audioInput !== undefined) prompt.audio_tokens = usage.audioInput;
-  if (usage.cachedInput !== undefined || usage.audioInput !== undefined) wire.prompt_tokens_details = prompt;
+  if (usage.imageInput !== undefined) prompt.image_tokens = usage.imageInput;
+  if (usage.videoInput !== undefined) prompt.video_tokens = usage.videoInput;
+  if (hasMembers(prompt)) wire.prompt_tokens_details = prompt;
   const completion: Open = {};
   if (usage.reasoning !== undefined) completion.reasoning_tokens = usage.reasoning;
   if (usage.audioOutput !== undefined) completion.audio_tokens = usage.audioOutput;
-  if (usage.reasoning !== undefined || usage.audioOutput !== undefined) wire.completion_tokens_details = completion;
+  if (usage.imageOutput !== undefined) completion.image_tokens = usage.imageOutput;
+  if (hasMembers(completion)) wire.completion_tokens_details = completion;
   if (usage.cachedInput !== undefined) wire.cache_read_input_tokens = usage.cachedInput;
   if (usage.cacheWriteInput !== undefined) wire.cache_creation_input_tokens = usage.cacheWriteInput;
+  const hour = usage.cacheWriteHourInput ?? 0;
+  if (hour > 0) wire.cache_creation = { ephemeral_5m_input_tokens: Math.max(0, (usage.cacheWriteInput ?? 0) - hour), ephemeral_1h_input_tokens: hour };
+  if (usage.webSearches !== undefined && usage.webSearches > 0) wire.server_tool_use = { web_search_requests: usage.webSearches };
   return wire;
 }
 

@@ -25,12 +25,16 @@ export function usageOf(usage: JsonObject): TokenUsage {
   const cacheWriteInput = countOf(usage.cache_creation_input_tokens);
   const details = usage.output_tokens_details;
   const reasoning = isObject(details) ? countOf(details.thinking_tokens) : undefined;
+  const cacheWriteHourInput = isObject(usage.cache_creation) ? countOf(usage.cache_creation.ephemeral_1h_input_tokens) : undefined;
+  const webSearches = isObject(usage.server_tool_use) ? countOf(usage.server_tool_use.web_search_requests) : undefined;
   return {
     input: (countOf(usage.input_tokens) ?? 0) + (cachedInput ?? 0) + (cacheWriteInput ?? 0),
     output: countOf(usage.output_tokens) ?? 0,
     ...(cachedInput === undefined ? {} : { cachedInput }),
     ...(cacheWriteInput === undefined ? {} : { cacheWriteInput }),
     ...(reasoning === undefined ? {} : { reasoning }),
+    ...(cacheWriteHourInput === undefined ? {} : { cacheWriteHourInput }),
+    ...(webSearches === undefined ? {} : { webSearches }),
   };
 }
 

@@ -169,6 +169,9 @@ export function usageOf(metadata: Json | undefined): TokenUsage | undefined {
   const total = countOf(metadata.totalTokenCount);
   const audioInput = modalityOf(metadata.promptTokensDetails, 'AUDIO');
   const audioOutput = modalityOf(metadata.candidatesTokensDetails, 'AUDIO');
+  const imageInput = modalityOf(metadata.promptTokensDetails, 'IMAGE');
+  const imageOutput = modalityOf(metadata.candidatesTokensDetails, 'IMAGE');
+  const videoInput = modalityOf(metadata.promptTokensDetails, 'VIDEO');
   return {
     input: (countOf(metadata.promptTokenCount) ?? 0) + (countOf(metadata.toolUsePromptTokenCount) ?? 0),
     output: (countOf(metadata.candidatesTokenCount) ?? 0) + (thoughts ?? 0),
@@ -176,6 +179,9 @@ export function usageOf(metadata: Json | undefined): TokenUsage | undefined {
     ...(thoughts === undefined ? {} : { reasoning: thoughts }),
     ...(audioInput === undefined ? {} : { audioInput }),
     ...(audioOutput === undefined ? {} : { audioOutput }),
+    ...(imageInput === undefined ? {} : { imageInput }),
+    ...(imageOutput === undefined ? {} : { imageOutput }),
+    ...(videoInput === undefined ? {} : { videoInput }),
     ...(total === undefined ? {} : { total }),
   };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LogRecord } from '@gateway/plugin-sdk';
-import { LogDrain } from '../../../core/logs/log-drain.js';
+import { LogDrain, type DrainPricer } from '../../../core/logs/log-drain.js';
 import { RecordWriter } from '../../../core/logs/record-writer.js';
 import { RingMemory } from '../../../core/logs/ring.js';
 import { Admission } from '../../../core/telemetry/admission.js';
@@ -9,7 +9,7 @@ import { FaultReport } from '../../../core/telemetry/fault-report.js';
 import { Metrics } from '../../../core/telemetry/metrics.js';
 import { exchangeOf } from '../exchange/fakes.js';
 
-function setUp(rings: number) {
+function setUp(rings: number, pricer: () => DrainPricer | null = () => null) {
   const metrics = new Metrics();
   const report = (metric: string): FaultReport => new FaultReport({ log: () => undefined, metrics, message: metric, metric, subject: 'at', after: () => () => undefined });
   const memories = Array.from({ length: rings }, () => new RingMemory(RingMemory.allocate(1024 * 1024)));
@@ -19,6 +19,7 @@ function setUp(rings: number) {
   const drain = new LogDrain(memories, {
     queues: [first, second].map((list) => ({ push: (record: LogRecord, bytes: number) => list.push(record) > 0 && bytes > 0 })),
     unread: report('unread'),
+    pricer: pricer(),
   });
   const write = (ring: number, path: string): void => {
     const exchange = exchangeOf({ path });
@@ -82,5 +83,44 @@ describe('the drain of the rings', () => {
     write(0, '/0/after');
     await drain.end(0);
     assert.deepEqual([pathsOf(first), metrics.get('unread')], [['/0/0', '/0/after'], 1]);
+  });
+});
+
+describe('prices of records', () => {
+  const priced = { cost: 7, saved: 1, isPriced: true };
+
+  it('are waited for, in order, once for each that is not known', async () => {
+    const { writers, first, drain, write } = setUp(2, () => {
+      const known = new Set<string>();
+      let wanted = '';
+      return {
+        price: ({ path }) => {
+          if (path.endsWith('0') && !known.has(path)) {
+            wanted = path;
+            return undefined;
+          }
+          return priced;
+        },
+        load: async () => {
+          await new Promise((resolve) => { setImmediate(resolve); });
+          known.add(wanted);
+        },
+      };
+    });
+    drain.start();
+    for (let ring = 0; ring < 2; ring += 1) for (const path of numbers(50, ring)) write(ring, path);
+    for (const writer of writers) writer.close();
+    await drain.end(60_000);
+    assert.deepEqual(pathsOf(first, 0), numbers(50, 0));
+    assert.deepEqual(pathsOf(first, 1), numbers(50, 1));
+    assert.ok(first.every(({ cost, saved, isPriced }) => cost === 7 && saved === 1 && isPriced));
+  });
+
+  it('that do not come keep no record from being exported when the time is over', async () => {
+    const { first, drain, write } = setUp(1, () => ({ price: () => undefined, load: () => new Promise(() => undefined) }));
+    for (const path of numbers(3)) write(0, path);
+    drain.start();
+    await drain.end(300);
+    assert.deepEqual(first.map(({ path, cost, isPriced }) => [path, cost, isPriced]), numbers(3).map((path) => [path, -1, false]));
   });
 });

@@ -1,0 +1,123 @@
+// Prices records of calls that were not priced where they ran. Runs on the log thread, on whose time the table of prices may be loaded, when the first record needs it.
+
+import type { LogRecord } from '@gateway/plugin-sdk';
+import { LRUCache } from 'lru-cache';
+import { callPrice, type PricedIntegration } from './call-price.js';
+import { costOf, tellsUsage, type BilledUse } from './cost.js';
+import { readPriceNote } from './price-note.js';
+import type { PriceTable } from './prices.js';
+
+/** Of a record: what it says about money. */
+export type Pricing = Pick<LogRecord, 'cost' | 'saved' | 'isPriced'>;
+
+export interface RecordPricerOptions {
+  readonly loadTable: () => Promise<PriceTable>;
+  /** The name of a provider in the table. */
+  readonly tableName: (provider: string) => Promise<string>;
+  /** What the integration behind a stored provider says of prices; null: there is none. */
+  readonly integration: (workspaceId: string, providerSlug: string) => Promise<PricedIntegration | null>;
+  /** Differs when rows have changed. */
+  readonly revision: () => number;
+  readonly onFault: (reason: unknown) => void;
+  readonly now: () => number;
+}
+
+/** Stored providers whose prices are kept, and names of provider plugins. */
+const integrationsMax = 10_000;
+/** Rows that another process changes move no revision here. */
+const integrationMs = 5_000;
+/** What could not be read is tried again after so long; records until then are not priced. */
+const faultMs = 1_000;
+/** Batches whose cost was told once. */
+const batchesMax = 100_000;
+
+interface Kept {
+  readonly integration: PricedIntegration | null;
+  readonly revision: number;
+  readonly untilMs: number;
+}
+
+const free: Pricing = Object.freeze({ cost: 0, saved: 0, isPriced: true });
+const unknown: Pricing = Object.freeze({ cost: -1, saved: 0, isPriced: false });
+const shared: ReadonlySet<string> = new Set(['HIT', 'SEMANTIC HIT', 'SHARED']);
+
+export class RecordPricer {
+  readonly #options: RecordPricerOptions;
+  #table: PriceTable | null = null;
+  readonly #tableNames = new LRUCache<string, string>({ max: integrationsMax });
+  readonly #integrations = new LRUCache<string, Kept>({ max: integrationsMax });
+  readonly #batches = new LRUCache<string, true>({ max: batchesMax });
+  /** The record that waits for `load`. */
+  #wanted: LogRecord | null = null;
+  #faultUntilMs = 0;
+
+  constructor(options: RecordPricerOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined: `load` is to be waited for, and then this is to be asked again. */
+  price(record: LogRecord): Pricing | undefined {
+    const { cost, saved, isPriced, provider, model, status } = record;
+    if (cost !== -1) return { cost, saved, isPriced };
+    const note = readPriceNote(record.decision);
+    const use: BilledUse = note.units === null ? { ...usedBy(record), units: null } : { ...usedBy(record), units: note.units };
+    const isUsed = tellsUsage(use);
+    if (provider === '' || (model === '' && note.asked === '') || (!isUsed && status >= 400)) return free;
+    const table = this.#table;
+    const tableName = this.#tableNames.get(provider);
+    const integration = this.#integrationOf(record);
+    if (table === null || tableName === undefined || integration === undefined) {
+      if (this.#options.now() < this.#faultUntilMs) return unknown;
+      this.#wanted = record;
+      return undefined;
+    }
+    const price = callPrice(model, note.asked, integration, (name) => table.find(tableName, name, record.startedAtMs)?.rates ?? null);
+    if (price === undefined || price.rates === null) return { cost: 0, saved: 0, isPriced: false };
+    const isBatch = note.isBatch || record.endpoint === 'batches';
+    const cents = costOf(price.rates, use, { isBatch, adjustments: price.adjustments });
+    if (shared.has(record.cacheStatus)) return { cost: 0, saved: cents, isPriced: true };
+    if (record.endpoint === 'batches' && cents > 0 && !this.#isFirstOf(record)) return free;
+    return { cost: cents, saved: 0, isPriced: true };
+  }
+
+  /** Reads what the last record lacked. Never rejects; what cannot be read leaves records unpriced for a while. */
+  async load(): Promise<void> {
+    const record = this.#wanted;
+    this.#wanted = null;
+    if (record === null) return;
+    const { loadTable, tableName, integration, revision, now, onFault } = this.#options;
+    try {
+      this.#table ??= await loadTable();
+      if (this.#tableNames.get(record.provider) === undefined) this.#tableNames.set(record.provider, await tableName(record.provider));
+      if (record.providerSlug !== '' && this.#integrationOf(record) === undefined) {
+        // Before the row is read: a change meanwhile is noticed.
+        const seen = revision();
+        this.#integrations.set(keyOf(record), { integration: await integration(record.workspaceId, record.providerSlug), revision: seen, untilMs: now() + integrationMs });
+      }
+    } catch (thrown) {
+      this.#faultUntilMs = now() + faultMs;
+      onFault(thrown);
+    }
+  }
+
+  /** Undefined: not known. */
+  #integrationOf(record: LogRecord): PricedIntegration | null | undefined {
+    if (record.providerSlug === '') return null;
+    const kept = this.#integrations.get(keyOf(record));
+    return kept === undefined || kept.revision !== this.#options.revision() || this.#options.now() >= kept.untilMs ? undefined : kept.integration;
+  }
+
+  /** A batch tells its usage whenever it is looked at; it is paid for once. */
+  #isFirstOf({ workspaceId, provider, path }: LogRecord): boolean {
+    const key = `${workspaceId}\n${provider}\n${path}`;
+    if (this.#batches.has(key)) return false;
+    this.#batches.set(key, true);
+    return true;
+  }
+}
+
+const keyOf = ({ workspaceId, providerSlug }: LogRecord): string => `${workspaceId}\n${providerSlug}`;
+
+function usedBy({ inputTokens, outputTokens, totalTokens, cachedTokens, cacheWriteTokens, inputAudioTokens, inputImageTokens, reasoningTokens, outputAudioTokens, outputImageTokens }: LogRecord): Omit<BilledUse, 'units'> {
+  return { inputTokens, outputTokens, totalTokens, cachedTokens, cacheWriteTokens, inputAudioTokens, inputImageTokens, reasoningTokens, outputAudioTokens, outputImageTokens };
+}
