@@ -68,6 +68,8 @@ export class LogThread {
       logger,
       name: names[index] ?? '',
       onDropped: (count) => metrics.add('log.recordsDropped', count),
+      takesBodies: plugin.takesBodies === true,
+      onBodiesDropped: () => metrics.add('log.bodiesDropped', 1),
       ...(plugin.batch === undefined ? {} : { batchCountMax: plugin.batch.countMax, waitMsMax: plugin.batch.waitMsMax }),
     }));
     const rings = memory.rings.map((ring) => new RingMemory(ring));

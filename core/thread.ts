@@ -12,6 +12,7 @@ import { modelList } from './control-plane/model-list.js';
 import { rateQuestion } from './control-plane/rate-question.js';
 import { fail, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
+import { KeptRoom } from './exchange/kept-bodies.js';
 import { checkExporter, type LogMemory, type LogThread } from './log-thread.js';
 import { notePrice } from './limits/price-note.js';
 import { RateBook } from './limits/rate-book.js';
@@ -167,8 +168,9 @@ export class DataThread {
     const link = linkControl(services, repository);
     const unrecorded = services.faultReport('warn', { message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });
     const dropped = services.faultReport('warn', { message: 'log records dropped', metric: 'log.recordsDropped', subject: 'at' });
+    const bodiesDropped = services.faultReport('warn', { message: 'bodies of calls were not kept', metric: 'log.bodiesDropped', subject: 'at' });
     const ring = shared.log.rings[index];
-    const writer = ring === undefined ? null : new RecordWriter(new RingMemory(ring), { admission: new Admission(unrecorded), dropped, name: `thread ${index}` });
+    const writer = ring === undefined ? null : new RecordWriter(new RingMemory(ring), { admission: new Admission(unrecorded), dropped, bodiesDropped, name: `thread ${index}` });
     const lost = services.faultReport('error', { message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
     const responses = new ResponseStore(await services.openStore(responseStore), settings.responsesDays * dayMs, (thrown) => lost.add(responseStore, reasonOf(thrown)));
     if (index === 0) services.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
@@ -187,6 +189,7 @@ export class DataThread {
         if (left === null) notePrice(exchange, usage);
         writer.write(exchange, usage, left);
       },
+      keptRoom: writer === null ? null : new KeptRoom(bodiesDropped),
       hostOf: (id) => services.registry.host(id),
       inFlight: new InFlight(),
       refreshed: new Refreshed(),

@@ -63,7 +63,7 @@ function objectOf(exchange: Exchange, usage: Usage): LogRecord {
 const metrics = new Metrics();
 const report = new FaultReport({ log: () => undefined, metrics, message: 'dropped', metric: 'dropped', subject: 'at' });
 const memory = new RingMemory(RingMemory.allocate());
-const writer = new RecordWriter(memory, { admission: new Admission(report), dropped: report, name: 'thread 0' });
+const writer = new RecordWriter(memory, { admission: new Admission(report), dropped: report, bodiesDropped: report, name: 'thread 0' });
 const reader = new RecordReader(memory);
 const queue = new LogQueue({ export: () => undefined }, { logger: { warn: () => undefined }, countMax: 1_000_000, bytesMax: 1e9 });
 
@@ -96,7 +96,7 @@ bench.add('1000 records as objects into a queue', async () => {
   await queue.flush();
 });
 const second = new RingMemory(RingMemory.allocate());
-const secondWriter = new RecordWriter(second, { admission: new Admission(report), dropped: report, name: 'thread 0' });
+const secondWriter = new RecordWriter(second, { admission: new Admission(report), dropped: report, bodiesDropped: report, name: 'thread 0' });
 all((exchange, usage) => secondWriter.write(exchange, usage));
 bench.add('1000 records read from the ring', () => {
   const from = new RecordReader(second);

@@ -10,6 +10,7 @@ import type { ClientBody } from './client-body.js';
 import type { EndpointDefinition } from './endpoint.js';
 import type { DecisionLog } from './decision-log.js';
 import type { HookLog } from './hook-log.js';
+import type { KeptBodies } from './kept-bodies.js';
 import type { RequestHead } from './request-head.js';
 import type { Responder } from './responder.js';
 import { lastIdWord, parseTraceParent, randomHex, uuid } from './trace.js';
@@ -127,6 +128,8 @@ export class Exchange implements PluginExchange {
   references: ReadonlyMap<string, Json> | null = null;
   /** Null while no hook has run. */
   hooks: HookLog | null = null;
+  /** Null where nobody asks for bodies in the log, as nearly everywhere. */
+  kept: KeptBodies | null = null;
   /** Null while there is nothing to say. */
   decisions: DecisionLog | null = null;
   cacheStatus = 'DISABLED';

@@ -33,6 +33,11 @@ export class HookLog {
     return this.hasFailedBefore || this.hasFailedAfter;
   }
 
+  /** A hook changed the answer before the client got it. */
+  get hasChangedAnswer(): boolean {
+    return this.after.some(({ text }) => text.includes('"transformed":true'));
+  }
+
   get isEmpty(): boolean {
     return this.before.length === 0 && this.after.length === 0;
   }

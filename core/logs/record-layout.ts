@@ -37,7 +37,7 @@ export const more = { cacheWriteTokens: 200, inputAudioTokens: 208, inputImageTo
 export const moreBytes = 48;
 
 /** Bits of `flags`. How an id is written takes two: text with a tag (or nothing), hex, UUID, or the same as `id`. */
-export const flag = { isStream: 1, endedShift: 1, idShift: 3, traceIdShift: 5, spanIdShift: 7, parentSpanIdShift: 9, isLeft: 2048, isPriced: 4096, hasMore: 8192 } as const;
+export const flag = { isStream: 1, endedShift: 1, idShift: 3, traceIdShift: 5, spanIdShift: 7, parentSpanIdShift: 9, isLeft: 2048, isPriced: 4096, hasMore: 8192, hasBodies: 16_384 } as const;
 export const idForm = { text: 0, hex: 1, uuid: 2, same: 3 } as const;
 export const endings = ['complete', 'client', 'upstream', 'gateway'] as const;
 
@@ -46,3 +46,7 @@ export const tag = {
   model: 13, targetPath: 14, errorCode: 15, cacheStatus: 16, finishReason: 17, metadata: 18, hookResults: 19, configId: 20, configVersionId: 21,
   providerSlug: 22, promptSlug: 23, promptId: 24, promptVersionId: 25, decision: 26,
 } as const;
+
+/** What was kept of bodies and headers, in the order of these, as UTF-8 (text.ts). What is the same as another one stands once: the request that went up as the client's. */
+export const bodyNames = ['requestHeaders', 'request', 'upstreamUrl', 'upstreamHeaders', 'upstreamRequest', 'upstreamResponse', 'responseHeaders', 'response'] as const;
+export const bodyTag = { first: 128, sameRequest: 136, sameResponse: 137 } as const;

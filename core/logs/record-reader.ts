@@ -1,9 +1,9 @@
 // Makes the log records that exporters get from those that serving threads wrote into their rings (record-layout.ts). Runs in the log thread.
 
-import type { EndpointName, LogRecord } from '@gateway/plugin-sdk';
+import type { EndpointName, LogBodies, LogRecord } from '@gateway/plugin-sdk';
 import { DictionaryReader, inline } from './dictionary.js';
 import { readHex, readUuid } from './id-bytes.js';
-import { at, endings, flag, idForm, more, tag } from './record-layout.js';
+import { at, bodyTag, endings, flag, idForm, more, tag } from './record-layout.js';
 import { RingReader, type RingMemory } from './ring.js';
 import { behindText, readText, tagOf } from './text.js';
 
@@ -107,7 +107,7 @@ export class RecordReader {
       saved: hasMore ? number(more.saved) : 0,
       isPriced: (flags & flag.isPriced) !== 0,
       decision: this.#text(tag.decision),
-      bodies: null,
+      bodies: (flags & flag.hasBodies) === 0 ? null : this.#bodies(),
       source: 'call',
     };
   }
@@ -121,6 +121,16 @@ export class RecordReader {
       this.#texts[tagOf(words, offset)] = readText(bytes, words, offset);
       offset = behindText(words, offset);
     }
+  }
+
+  #bodies(): LogBodies {
+    const text = (index: number): string => this.#text(bodyTag.first + index);
+    const request = text(1);
+    const upstreamResponse = text(5);
+    return {
+      requestHeaders: text(0), request, upstreamUrl: text(2), upstreamHeaders: text(3), upstreamRequest: this.#texts[bodyTag.sameRequest] === undefined ? text(4) : request,
+      upstreamResponse, responseHeaders: text(6), response: this.#texts[bodyTag.sameResponse] === undefined ? text(7) : upstreamResponse,
+    };
   }
 
   #text(tagNumber: number): string {

@@ -4,6 +4,7 @@
 // have are cut here roughly, and exactly where they are read.
 
 import type { Exchange, ExchangePrincipal, StoredPromptName } from '../exchange/exchange.js';
+import type { KeptBodies } from '../exchange/kept-bodies.js';
 import type { LeftTarget } from '../exchange/left-target.js';
 import type { Usage } from '../exchange/usage.js';
 import type { Admission } from '../telemetry/admission.js';
@@ -11,9 +12,9 @@ import type { FaultReport } from '../telemetry/fault-report.js';
 import { recordBytesMax, refusedBytesMax } from '../telemetry/record-limits.js';
 import { DictionaryWriter, inline } from './dictionary.js';
 import { packHex, packUuid } from './id-bytes.js';
-import { at, fixedBytes, flag, idForm, more, moreBytes, recordFormat, tag } from './record-layout.js';
+import { at, bodyTag, fixedBytes, flag, idForm, more, moreBytes, recordFormat, tag } from './record-layout.js';
 import { RingWriter, type RingMemory } from './ring.js';
-import { textBytesMax, writeText } from './text.js';
+import { textBytesMax, writeText, writeUtf8 } from './text.js';
 
 const formatWord = (fixedBytes << 16) | recordFormat;
 const formatWordWithMore = ((fixedBytes + moreBytes) << 16) | recordFormat;
@@ -25,6 +26,8 @@ export interface RecordWriterOptions {
   readonly admission: Admission;
   /** Told of each record that found no room. */
   readonly dropped: Pick<FaultReport, 'add'>;
+  /** Told of each record that had to go without its bodies. */
+  readonly bodiesDropped: Pick<FaultReport, 'add'>;
   /** Says where that was. */
   readonly name: string;
 }
@@ -113,7 +116,8 @@ export class RecordWriter {
     const spanId = this.#cut(left === null ? exchange.spanId : left.spanId, limits.spanId, isRefused);
     const parentSpanId = this.#cut(left === null ? exchange.parentSpanId : exchange.spanId, limits.parentSpanId, isRefused);
     // Most go out as bytes; as texts they have to have room.
-    const bytesMax = this.#bytesMax + textBytesMax(traceId) + textBytesMax(spanId) + textBytesMax(parentSpanId);
+    const bodies = left === null && exchange.kept !== null ? this.#bodiesOf(exchange.kept) : null;
+    const bytesMax = this.#bytesMax + (bodies === null ? 0 : bytesOfBodies(bodies)) + textBytesMax(traceId) + textBytesMax(spanId) + textBytesMax(parentSpanId);
 
     const start = this.#ring.begin(bytesMax);
     if (start === -1) {
@@ -141,7 +145,7 @@ export class RecordWriter {
     }
     forms |= this.#span(parentSpanId, start + at.parentSpanId, tag.parentSpanId) << flag.parentSpanIdShift;
     words[word + at.format / 4] = hasMore ? formatWordWithMore : formatWord;
-    forms |= (exchange.isStream ? flag.isStream : 0) | (hasMore ? flag.hasMore : 0);
+    forms |= (exchange.isStream ? flag.isStream : 0) | (hasMore ? flag.hasMore : 0) | (bodies === null ? 0 : flag.hasBodies);
     if (left === null) forms |= (endingNumber(exchange.ending) << flag.endedShift) | (exchange.isPriced ? flag.isPriced : 0);
     else forms |= (endingNumber(left.ending) << flag.endedShift) | flag.isLeft;
     words[word + at.flags / 4] = forms;
@@ -179,14 +183,34 @@ export class RecordWriter {
     shorts[short + at.configId / 2] = this.#configId.number;
     shorts[short + at.configVersionId / 2] = this.#configVersionId.number;
     shorts[short + at.providerSlug / 2] = this.#providerSlug.number;
-    shorts[short + at.textCount / 2] = this.#count;
+    shorts[short + at.textCount / 2] = bodies === null ? this.#count : this.#count + countOfBodies(bodies);
     let end = start + (hasMore ? fixedBytes + moreBytes : fixedBytes);
     for (let index = 0; index < this.#count; index += 1) {
       end = writeText(bytes, words, end, this.#tags[index] as number, this.#texts[index] as string);
       // Nothing of the call is kept.
       this.#texts[index] = '';
     }
+    if (bodies !== null) end = this.#writeBodies(bodies, end);
     this.#ring.end(end - start);
+  }
+
+  /** Null: nothing was kept, or there is no room for it. */
+  #bodiesOf(kept: KeptBodies): readonly Uint8Array[] | null {
+    const bodies = kept.finish();
+    if (this.#ring.leavesRoom(this.#bytesMax + bytesOfBodies(bodies))) return bodies;
+    this.#options.bodiesDropped.add(this.#options.name, 'the log thread does not keep up');
+    return null;
+  }
+
+  #writeBodies(bodies: readonly Uint8Array[], from: number): number {
+    const { bytes, words } = this.#memory;
+    let end = from;
+    for (let index = 0; index < bodies.length; index += 1) {
+      const same = sameAs(bodies, index);
+      if (same !== 0) end = writeUtf8(bytes, words, end, same, noBody);
+      else if ((bodies[index] as Uint8Array).length > 0) end = writeUtf8(bytes, words, end, bodyTag.first + index, bodies[index] as Uint8Array);
+    }
+    return end;
   }
 
   #writeMore(double: number, usage: Usage | null, saved: number): void {
@@ -282,6 +306,29 @@ export class RecordWriter {
     entry.text = '';
     entry.number = 0;
   }
+}
+
+const noBody = new Uint8Array(0);
+
+/** The tag that says that a body is the one three before it, or two: both requests, or both answers. 0: it is not. */
+function sameAs(bodies: readonly Uint8Array[], index: number): number {
+  const before = index === 4 ? bodies[1] : index === 7 ? bodies[5] : undefined;
+  const body = bodies[index];
+  if (before === undefined || body === undefined || body.length === 0 || body.length !== before.length || Buffer.compare(body, before) !== 0) return 0;
+  return index === 4 ? bodyTag.sameRequest : bodyTag.sameResponse;
+}
+
+/** From above. */
+function bytesOfBodies(bodies: readonly Uint8Array[]): number {
+  let bytes = 0;
+  for (const body of bodies) bytes += body.length + 8;
+  return bytes;
+}
+
+function countOfBodies(bodies: readonly Uint8Array[]): number {
+  let count = 0;
+  for (const body of bodies) if (body.length > 0) count += 1;
+  return count;
 }
 
 /** Kinds of tokens that few answers have. */

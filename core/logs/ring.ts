@@ -99,6 +99,12 @@ export class RingWriter {
     Atomics.store(this.#control, wordHead, this.#head);
   }
 
+  /** So many bytes more leave the larger part of the room to other records. */
+  leavesRoom(bytes: number): boolean {
+    this.#tail = Atomics.load(this.#control, wordTail);
+    return ((this.#head - this.#tail) >>> 0) + aligned(bytes) <= this.#size / 2 - recordAlignment;
+  }
+
   /** The reader has read all there is. */
   isEmpty(): boolean {
     this.#tail = Atomics.load(this.#control, wordTail);

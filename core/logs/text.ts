@@ -1,11 +1,17 @@
 // Hot: runs for each call.
 // Texts as bytes, the way records and dictionaries of a ring hold them: a word that says which text, how wide its characters are and how many, then
-// the characters, one byte each where all are ASCII, else two. Any text comes back as it was, lone surrogates too. Nothing is allocated.
+// the characters, one byte each where all are ASCII, else two. Any text comes back as it was, lone surrogates too. Nothing is allocated. What is bytes of UTF-8
+// already stands as such, under a tag from `utf8Tags` on.
 
 /** Longer texts go through the runtime: a loop costs 1.5 ns a character, a call of the runtime 50 ns (measured). */
 const loopCharsMax = 24;
 const wideBit = 0x80_0000;
 const lengthMask = 0x7f_ffff;
+
+/** Tags from this one on are of texts that stand as UTF-8. */
+export const utf8Tags = 128;
+/** Bytes of one such text at the most. */
+export const utf8BytesMax = lengthMask;
 
 /** What `writeText` may touch: the runtime tries UTF-8 first. */
 export const textBytesMax = (text: string): number => 8 + text.length * 3;
@@ -22,6 +28,13 @@ export function writeText(bytes: Buffer, words: Int32Array, at: number, tag: num
   }
   words[at >> 2] = header;
   return (end + 3) & ~3;
+}
+
+/** As `writeText`, of bytes of UTF-8. `tag`: from `utf8Tags` to 255. Touches eight bytes more than there are, at the most. */
+export function writeUtf8(bytes: Buffer, words: Int32Array, at: number, tag: number, text: Uint8Array): number {
+  words[at >> 2] = (tag << 24) | text.length;
+  bytes.set(text, at + 4);
+  return (at + 7 + text.length) & ~3;
 }
 
 /** False: not ASCII alone. */
@@ -41,6 +54,7 @@ export const tagOf = (words: Int32Array, at: number): number => (words[at >> 2] 
 export function readText(bytes: Buffer, words: Int32Array, at: number): string {
   const header = words[at >> 2] ?? 0;
   const length = header & lengthMask;
+  if (header < 0) return bytes.toString('utf8', at + 4, at + 4 + length);
   return (header & wideBit) === 0 ? bytes.toString('latin1', at + 4, at + 4 + length) : bytes.toString('utf16le', at + 4, at + 4 + length * 2);
 }
 

@@ -3,6 +3,7 @@
 import type { Host } from '@gateway/plugin-sdk';
 import type { Authenticator } from '../auth/authenticate.js';
 import type { Exchange } from '../exchange/exchange.js';
+import type { KeptRoom } from '../exchange/kept-bodies.js';
 import type { LeftTarget } from '../exchange/left-target.js';
 import type { Usage } from '../exchange/usage.js';
 import type { RateBook } from '../limits/rate-book.js';
@@ -45,6 +46,8 @@ export interface PipelineServices {
    * when nothing is logged.
    */
   readonly record: ((exchange: Exchange, usage: Usage | null, left: LeftTarget | null) => void) | null;
+  /** What bodies that are kept for the log may take; null when nothing is logged. */
+  readonly keptRoom: KeptRoom | null;
   readonly hostOf: (pluginId: string) => Host;
   /** Answers on their way that others may join. */
   readonly inFlight: InFlight;

@@ -10,6 +10,7 @@ import { configs, type ConfigRow } from '../storage/tables/configs.js';
 import { guardrails, type GuardrailRow } from '../storage/tables/guardrails.js';
 import { integrations, type IntegrationRow } from '../storage/tables/integrations.js';
 import { organisations, type OrganisationRow } from '../storage/tables/organisations.js';
+import type { LogBodySettings } from '../storage/tables/log-body-settings.js';
 import { ratePolicies, usagePolicies } from '../storage/tables/policies.js';
 import { providers, type ProviderRow } from '../storage/tables/providers.js';
 import { secretReferences, type SecretReferenceRow } from '../storage/tables/secret-references.js';
@@ -24,6 +25,7 @@ import { defaultGuardrails, type WorkspaceGuardrails } from './workspace-guardra
 import { promptTables, StoredPrompts } from './stored-prompts.js';
 import type { RatePolicy, UsagePolicy } from './policy.js';
 import { policyTables, StoredPolicies } from './workspace-policies.js';
+import { bodyRulesOf } from './body-rules.js';
 import { limitsOfWorkspace, rulesOf, WorkspaceState } from './workspace-state.js';
 
 /** Keys held in memory; about 1,000 bytes each. */
@@ -337,6 +339,7 @@ export class View {
     state.rules = rulesOf(row, row === undefined ? undefined : this.#organisations.get(row.organisationId));
     state.policies = this.#policies.of(row);
     state.limits = limitsOfWorkspace(row);
+    state.bodies = row === undefined ? null : bodyRulesOf(row.logBodies, this.#organisations.get(row.organisationId)?.settings.log_bodies as LogBodySettings | undefined);
   }
 
   #changePolicies(changed: readonly (UsagePolicy | RatePolicy)[]): void {

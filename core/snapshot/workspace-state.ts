@@ -3,6 +3,7 @@
 
 import type { OrganisationRow } from '../storage/tables/organisations.js';
 import type { WorkspaceRow } from '../storage/tables/workspaces.js';
+import type { BodyRules } from './body-rules.js';
 import type { WorkspacePolicies } from './workspace-policies.js';
 import { limitSpecs, type LimitSpec } from './limit-specs.js';
 
@@ -13,6 +14,9 @@ export class WorkspaceState {
   policies: WorkspacePolicies | null = null;
   /** Null: none. */
   limits: readonly LimitSpec[] | null = null;
+
+  /** Null: nothing is said of keeping the bodies of its calls. */
+  bodies: BodyRules | null = null;
 
   constructor(readonly id: string) {}
 }

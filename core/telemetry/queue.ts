@@ -24,6 +24,10 @@ export interface LogQueueOptions {
   readonly name?: string;
   /** Told of each loss, for the counters. */
   readonly onDropped?: (count: number) => void;
+  /** Records come with the bodies that were kept of them, as far as those have room. */
+  readonly takesBodies?: boolean;
+  /** Told of each record whose bodies had none: it goes on without them. */
+  readonly onBodiesDropped?: () => void;
   /** Records that may wait, the batch that is being exported included. */
   readonly countMax?: number;
   /** The same in bytes. */
@@ -41,6 +45,8 @@ export interface LogQueueOptions {
 const reportPeriodMs = 60_000;
 /** Callers without a key have this share of the room beside what the others have, and never take any of theirs. */
 const refusedShare = 16;
+/** Bodies are taken while no more than this part of the room is: they keep no record out. */
+const bodiesShare = 2;
 
 export class LogQueue {
   /** Records lost so far. */
@@ -51,6 +57,8 @@ export class LogQueue {
   readonly #exporter: Exporter;
   readonly #logger: Pick<Logger, 'warn'>;
   readonly #onDropped: ((count: number) => void) | undefined;
+  readonly #takesBodies: boolean;
+  readonly #onBodiesDropped: (() => void) | undefined;
   readonly #countMax: number;
   readonly #bytesMax: number;
   readonly #batchCountMax: number;
@@ -81,6 +89,8 @@ export class LogQueue {
     this.name = options.name ?? '';
     this.#logger = options.logger;
     this.#onDropped = options.onDropped;
+    this.#takesBodies = options.takesBodies === true;
+    this.#onBodiesDropped = options.onBodiesDropped;
     this.#countMax = options.countMax ?? 65_536;
     this.#bytesMax = options.bytesMax ?? 64 * 1024 * 1024;
     this.#batchCountMax = options.batchCountMax ?? 500;
@@ -92,6 +102,17 @@ export class LogQueue {
 
   /** False: there was no room, and the record is lost. Does nothing else on the caller's time. */
   push(record: LogRecord, bytes: number = bytesOfRecord(record)): boolean {
+    return record.bodies === null ? this.#push(record, bytes) : this.#pushWithBodies(record, bytes);
+  }
+
+  #pushWithBodies(record: LogRecord, bytes: number): boolean {
+    if (this.#takesBodies && this.#bytes + bytes <= this.#bytesMax / bodiesShare) return this.#push(record, bytes);
+    if (this.#takesBodies) this.#onBodiesDropped?.();
+    const bare = Object.freeze({ ...record, bodies: null });
+    return this.#push(bare, bytesOfRecord(bare));
+  }
+
+  #push(record: LogRecord, bytes: number): boolean {
     const count = this.#records.length;
     if (this.#isClosed || !this.#hasRoom(record.keyId === '', bytes)) {
       this.#drop(1, this.#isClosed ? 'the queue is closed' : 'the queue is full');

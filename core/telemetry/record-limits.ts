@@ -2,7 +2,7 @@
 // What a log record may take. Its texts come from the head of a request, from configs and from providers: each is cut where it is longer than a
 // record has room for, so that one call cannot fill the queue, a batch or the store.
 
-import type { LogRecord } from '@gateway/plugin-sdk';
+import type { LogBodies, LogRecord } from '@gateway/plugin-sdk';
 
 /** Most bytes of UTF-8 of each text. Numbers, and words of our own, are as long as they are. */
 export const recordBytesMax = {
@@ -25,8 +25,13 @@ const fixedBytes = 512;
 /** An estimate from above for text of one byte a character, which heads are; records of several threads and queues are weighed alike. */
 export function bytesOfRecord(record: LogRecord): number {
   return fixedBytes + record.traceId.length + record.spanId.length + record.parentSpanId.length + record.spanName.length + record.path.length
-    + record.model.length + record.targetPath.length + record.metadata.length * 2 + (record.hookResults.length + record.decision.length) * 2;
+    + record.model.length + record.targetPath.length + record.metadata.length * 2 + (record.hookResults.length + record.decision.length) * 2
+    + (record.bodies === null ? 0 : bytesOfBodies(record.bodies));
 }
+
+const bytesOfBodies = (bodies: LogBodies): number =>
+  bodies.requestHeaders.length + bodies.request.length + bodies.upstreamUrl.length + bodies.upstreamHeaders.length + bodies.upstreamRequest.length + bodies.upstreamResponse.length
+  + bodies.responseHeaders.length + bodies.response.length;
 
 /** The record itself where all of it has room, as nearly always. */
 export function limitRecord(record: LogRecord, isRefused: boolean): LogRecord {

@@ -2893,6 +2893,18 @@ export interface components {
         } | null;
         /** @description seconds that an answer may be kept at most */
         cache_max_ttl?: number | null;
+        log_bodies?: {
+          /** @description bodies and headers of calls are kept in the log */
+          enabled?: boolean;
+          /** @description calls may ask for it themselves, with x-gateway-debug: true; by default they may */
+          by_call?: boolean;
+          /** @description of each body that is kept; longer ones are cut. 65536 by default */
+          bytes_max?: number;
+          /** @description headers whose values are masked, beside those that hold credentials */
+          masked_headers?: string[];
+          /** @description also what guardrails changed is kept as it was before */
+          keep_original?: boolean;
+        } | null;
         /** @description members see logs */
         membersViewLogs?: boolean | null;
         /** @description members see what was asked and answered */
@@ -2956,6 +2968,18 @@ export interface components {
         } | null;
         /** @description seconds that an answer may be kept at most */
         cache_max_ttl?: number | null;
+        log_bodies?: {
+          /** @description bodies and headers of calls are kept in the log */
+          enabled?: boolean;
+          /** @description calls may ask for it themselves, with x-gateway-debug: true; by default they may */
+          by_call?: boolean;
+          /** @description of each body that is kept; longer ones are cut. 65536 by default */
+          bytes_max?: number;
+          /** @description headers whose values are masked, beside those that hold credentials */
+          masked_headers?: string[];
+          /** @description also what guardrails changed is kept as it was before */
+          keep_original?: boolean;
+        } | null;
         /** @description members see logs */
         membersViewLogs?: boolean | null;
         /** @description members see what was asked and answered */
@@ -4050,6 +4074,18 @@ export interface components {
       } | null;
       usage_limits?: components["schemas"]["UsageLimits"][] | null;
       rate_limits?: components["schemas"]["RateLimit"][] | null;
+      log_bodies?: {
+        /** @description bodies and headers of calls are kept in the log */
+        enabled?: boolean;
+        /** @description calls may ask for it themselves, with x-gateway-debug: true; by default they may */
+        by_call?: boolean;
+        /** @description of each body that is kept; longer ones are cut. 65536 by default */
+        bytes_max?: number;
+        /** @description headers whose values are masked, beside those that hold credentials */
+        masked_headers?: string[];
+        /** @description also what guardrails changed is kept as it was before */
+        keep_original?: boolean;
+      } | null;
       /** @description ids of users who are its first members */
       users?: string[];
       /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
@@ -4086,6 +4122,18 @@ export interface components {
       };
       usage_limits: components["schemas"]["UsageLimits"][];
       rate_limits: components["schemas"]["RateLimit"][];
+      log_bodies: {
+        /** @description bodies and headers of calls are kept in the log */
+        enabled?: boolean;
+        /** @description calls may ask for it themselves, with x-gateway-debug: true; by default they may */
+        by_call?: boolean;
+        /** @description of each body that is kept; longer ones are cut. 65536 by default */
+        bytes_max?: number;
+        /** @description headers whose values are masked, beside those that hold credentials */
+        masked_headers?: string[];
+        /** @description also what guardrails changed is kept as it was before */
+        keep_original?: boolean;
+      } | null;
     };
     ListWorkspacesReply: {
       /** @constant */
@@ -4125,6 +4173,18 @@ export interface components {
       };
       usage_limits: components["schemas"]["UsageLimits"][];
       rate_limits: components["schemas"]["RateLimit"][];
+      log_bodies: {
+        /** @description bodies and headers of calls are kept in the log */
+        enabled?: boolean;
+        /** @description calls may ask for it themselves, with x-gateway-debug: true; by default they may */
+        by_call?: boolean;
+        /** @description of each body that is kept; longer ones are cut. 65536 by default */
+        bytes_max?: number;
+        /** @description headers whose values are masked, beside those that hold credentials */
+        masked_headers?: string[];
+        /** @description also what guardrails changed is kept as it was before */
+        keep_original?: boolean;
+      } | null;
       users: unknown[];
     };
     UpdateWorkspaceBody: {
@@ -4142,6 +4202,18 @@ export interface components {
       } | null;
       usage_limits?: components["schemas"]["UsageLimits"][] | null;
       rate_limits?: components["schemas"]["RateLimit"][] | null;
+      log_bodies?: {
+        /** @description bodies and headers of calls are kept in the log */
+        enabled?: boolean;
+        /** @description calls may ask for it themselves, with x-gateway-debug: true; by default they may */
+        by_call?: boolean;
+        /** @description of each body that is kept; longer ones are cut. 65536 by default */
+        bytes_max?: number;
+        /** @description headers whose values are masked, beside those that hold credentials */
+        masked_headers?: string[];
+        /** @description also what guardrails changed is kept as it was before */
+        keep_original?: boolean;
+      } | null;
       reset_usage?: boolean;
       /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
       workspace_id?: string;

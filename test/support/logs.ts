@@ -11,7 +11,7 @@ export interface TestLogs {
   add(...changes: readonly Partial<LogRecord>[]): Promise<void>;
 }
 
-const params = { bytesMax: 1_073_741_824, ageDaysMax: 30 };
+const params = { bytesMax: 1_073_741_824, ageDaysMax: 30, bodiesBytesMax: 1024 * 1024 * 1024, bodiesDaysMax: 30 };
 /** Records of a batch, as the exporter gets them. */
 const batchCount = 500;
 

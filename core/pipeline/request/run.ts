@@ -17,6 +17,7 @@ import { PromptResponder } from '../response/prompt-responder.js';
 import { abortResponse, noteClientGone, sendError, sendResponse } from '../response/client-response.js';
 import { asGatewayError, RetryLoop, type CallEnd } from '../routing/retry-loop.js';
 import { govern } from './govern.js';
+import { keepBodies } from './keep-bodies.js';
 import { takeModelSlug } from './model-slug.js';
 import { becomeCompletion, renderedPrompt, variablesMissing } from './prompt-call.js';
 import { isUnsupportedMode } from './provider-call.js';
@@ -141,6 +142,7 @@ export class Pipeline implements CallEnd {
     requireScope(principal, exchange.route);
     if (this.services.headerMetadata !== null) this.services.headerMetadata.addTo(exchange);
     if (principal.defaults !== null || principal.workspace.rules !== null) govern(exchange, principal.defaults, principal.workspace.rules);
+    if ((principal.workspace.bodies !== null || head.gatewayHeaders.length > 0) && this.services.keptRoom !== null) keepBodies(exchange, principal.workspace.bodies, this.services.keptRoom);
     if (head.metadata !== undefined) void exchange.metadata;
     if (head.requestTimeout !== undefined && (!/^[1-9]\d{0,9}$/.test(head.requestTimeout) || Number(head.requestTimeout) > timerMsMax)) {
       throw fail('HEADER_INVALID', { name: 'x-gateway-request-timeout', reason: `must be a whole number of milliseconds from 1 to ${timerMsMax}`, param: 'x-gateway-request-timeout' });
@@ -379,6 +381,7 @@ export class Pipeline implements CallEnd {
     exchange.abortPlugins();
     this.open -= 1;
     exchange.clientBody.letGo();
+    if (exchange.kept !== null) exchange.kept.release();
   }
 
   /** Every exchange that ended has its record. */
@@ -405,6 +408,7 @@ export class Pipeline implements CallEnd {
     exchange.clientBody.letGo();
     const { record } = this.services;
     if (record !== null) record(exchange, usage, null);
+    if (exchange.kept !== null) exchange.kept.release();
     if (running !== null) running.close();
   }
 

@@ -7,6 +7,7 @@ import { deniedStatus } from '@gateway/plugin-sdk';
 import { fail, isGatewayError, reasonOf, type GatewayError } from '../../errors/gateway-error.js';
 import type { Exchange, Running } from '../../exchange/exchange.js';
 import { DecisionLog } from '../../exchange/decision-log.js';
+import type { KeptBodies } from '../../exchange/kept-bodies.js';
 import type { LeftTarget } from '../../exchange/left-target.js';
 import { randomHex, uuid } from '../../exchange/trace.js';
 import type { Usage } from '../../exchange/usage.js';
@@ -19,6 +20,7 @@ import { clientStatus, isJudged, runBefore } from '../hooks/before.js';
 import { prepare, type PreparedRequest } from '../request/prepare.js';
 import { sendResponse } from '../response/client-response.js';
 import { ResponseHead } from '../response/response-head.js';
+import { KeptHandler } from '../response/kept-handler.js';
 import type { ResponseHandler } from '../response/response-handler.js';
 import type { ResponseOwner } from '../response/response-owner.js';
 import { selectHandler } from '../response/select-handler.js';
@@ -260,6 +262,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     // What hooks said of an answer that was passed over says nothing about the next one.
     if (exchange.hooks !== null) exchange.hooks.forgetAnswer();
     const attempt = this.#attempt = new Attempt(this, target, this.#prepared as PreparedRequest);
+    if (exchange.kept !== null) keepSent(exchange.kept, target, attempt.prepared);
     const timeoutMs = requestTimeout(exchange, target);
     if (timeoutMs > 0) (this.#timeout ??= new WheelTimeout(this.services.timers, this)).start(timeoutMs);
     attempt.begin();
@@ -300,8 +303,9 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
       attempt.passOver(this.#failure !== null && this.#failure.attempt === attempt && this.#failure.error === null);
       return;
     }
+    if (this.exchange.kept !== null) this.exchange.kept.answered(head.contentType, head.isEncoded);
     const handler = selectHandler(this, target, attempt.prepared, head, this.retryCount(status));
-    if (handler !== null) attempt.handler = handler;
+    if (handler !== null) attempt.handler = this.#kept(handler);
   }
 
   onFault(attempt: Attempt, error: GatewayError): void {
@@ -357,7 +361,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
   }
 
   handOver(handler: ResponseHandler): void {
-    if (this.#attempt !== null) this.#attempt.handler = handler;
+    if (this.#attempt !== null) this.#attempt.handler = this.#kept(handler);
   }
 
   finish(): void {
@@ -534,10 +538,15 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     } else if (attempt.isRevivable) {
       this.#attempt = attempt;
       const handler = selectHandler(this, attempt.target, attempt.prepared, failure.head, failure.retryCount);
-      if (handler !== null) attempt.revive(handler);
+      if (handler !== null) attempt.revive(this.#kept(handler));
     } else {
       this.#giveUp(fail('UPSTREAM_FAILED', { provider: exchange.provider, reason: `it answered ${failure.head.status}` }), failure.retryCount);
     }
+  }
+
+  #kept(handler: ResponseHandler): ResponseHandler {
+    const { kept } = this.exchange;
+    return kept === null ? handler : new KeptHandler(handler, kept);
   }
 
   /** The count header of an error that is not a response. */
@@ -578,6 +587,11 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
 
 export function asGatewayError(thrown: unknown): GatewayError {
   return isGatewayError(thrown) ? thrown : fail('INTERNAL', { id: 'unknown' }, thrown);
+}
+
+/** What goes up is kept for the log; of several bodies the first. */
+function keepSent(kept: KeptBodies, target: TargetPlan, { base, request, parts, keys }: PreparedRequest): void {
+  kept.sent(base.originUrl + request.path, request.headers, parts === null ? request.body : parts[0] ?? null, target.after !== null, keys.apiKey ?? target.apiKey?.reveal(), target.kept ?? target.credentials);
 }
 
 /** A target that was passed over, and why. */

@@ -1,6 +1,7 @@
 import { Type } from '../type.js';
 import { defineTable, type RowOf } from '../define-table.js';
 import { choice, filledText, object, orNull, textMap, timeMs } from '../schema-parts.js';
+import { logBodySettings } from './log-body-settings.js';
 import { rateLimit, usageLimits } from './limits.js';
 
 export const workspaces = defineTable({
@@ -25,6 +26,8 @@ export const workspaces = defineTable({
     }),
     usageLimits: Type.Array(usageLimits),
     rateLimits: Type.Array(rateLimit),
+    /** Absent: as the organisation has it. */
+    logBodies: Type.Optional(orNull(logBodySettings)),
   }),
   indexes: {
     organisation: { of: (row) => [row.organisationId] },

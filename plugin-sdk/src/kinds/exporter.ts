@@ -21,6 +21,8 @@ export interface MetricsText {
 export interface ExporterPlugin<S extends ObjectSchema = any> extends Common<'exporter', S> {
   /** Largest batch, and the longest a record waits for one. */
   readonly batch?: { readonly countMax: number; readonly waitMsMax: number };
+  /** Its records come with the bodies that were kept of them; without, `bodies` is null in all of them. */
+  readonly takesBodies?: true;
   create(params: FromSchema<S>, host: Host): Maybe<Exporter>;
   /** Reads what exporters with these parameters have written, for the log and analytics endpoints. Runs in a thread of its own; of several exporters that have one, the first is asked. */
   reader?(params: FromSchema<S>, host: Host): Maybe<LogReader>;

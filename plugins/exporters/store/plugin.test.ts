@@ -8,7 +8,7 @@ import { packLogBatch, readLogBatch } from './log-batch.js';
 import { allRows, ofCallers, ofRefused, refusedRoom } from './partitions.js';
 import plugin from './plugin.js';
 
-const defaults = { bytesMax: 1_073_741_824, ageDaysMax: 30 };
+const defaults = { bytesMax: 1_073_741_824, ageDaysMax: 30, bodiesBytesMax: 1_073_741_824, bodiesDaysMax: 7 };
 const dayMs = 86_400_000;
 const open = async (host: FakeHost, params = defaults): Promise<Exporter> => plugin.create(params, host);
 const write = async (exporter: Exporter, batch: readonly LogRecord[]): Promise<void> => { await exporter.export(batch, new AbortController().signal); };
@@ -144,14 +144,14 @@ describe('store exporter', () => {
     assert.equal(await store.get('sweep'), undefined);
   });
 
-  it('says so once when the storage cannot tell its size', async () => {
+  it('says so once, of logs and of bodies, when the storage cannot tell its size', async () => {
     const host = fakeHost();
     const store = await host.store('logs');
     const unmeasured = { get: store.get.bind(store), range: store.range.bind(store), write: store.write.bind(store), revision: store.revision.bind(store) };
     await plugin.create(defaults, Object.assign(Object.create(host), { store: async () => unmeasured }));
     await host.runEvery();
     await host.runEvery();
-    assert.deepEqual(host.logged.map((line) => line.message), ['the storage reports no size: logs are kept by age alone']);
+    assert.deepEqual(host.logged.map((line) => line.message), Array.from({ length: 2 }, () => 'the storage reports no size: logs are kept by age alone'));
   });
 });
 

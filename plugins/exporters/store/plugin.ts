@@ -1,4 +1,5 @@
 import { defineExporter, type Exporter, type Host, type LogRecord, type Store } from '@gateway/plugin-sdk';
+import { BodyRows } from './bodies.js';
 import { FeedbackRows } from './feedback-rows.js';
 import { packLogBatch } from './log-batch.js';
 import { ofCallers, ofRefused, timeKey, type Partition } from './partitions.js';
@@ -17,7 +18,7 @@ class StoreExporter implements Exporter {
   readonly #writer: string;
   #number = 0;
 
-  constructor(readonly host: Host, readonly store: Store, readonly retention: Retention) {
+  constructor(readonly host: Host, readonly store: Store, readonly retention: Retention, readonly bodies: BodyRows | null = null) {
     this.#writer = Math.floor(host.random() * 36 ** 8).toString(36).padStart(8, '0');
   }
 
@@ -26,6 +27,7 @@ class StoreExporter implements Exporter {
     const isKnown = (record: LogRecord): boolean => record.keyId !== '';
     const callers = batch.every(isKnown) ? batch : batch.filter(isKnown);
     if (callers.length > 0) await this.#write(callers, ofCallers, signal);
+    if (this.bodies !== null) await this.bodies.write(callers, signal);
     if (callers.length < batch.length) await this.#write(batch.filter((record) => !isKnown(record)), ofRefused, signal);
   }
 
@@ -49,6 +51,7 @@ class StoreExporter implements Exporter {
 
   async close(): Promise<void> {
     await this.store.close?.();
+    await this.bodies?.close();
   }
 }
 
@@ -60,20 +63,28 @@ export default defineExporter({
     properties: {
       bytesMax: { type: 'integer', minimum: 1_048_576, default: 1_073_741_824, description: 'Bytes of storage that logs may take; the oldest are removed first.' },
       ageDaysMax: { type: 'number', exclusiveMinimum: 0, default: 30, description: 'Days that a record is kept.' },
+      bodiesBytesMax: { type: 'integer', minimum: 1_048_576, default: 1_073_741_824, description: 'Bytes of storage that kept bodies may take beside the logs; the oldest are removed first.' },
+      bodiesDaysMax: { type: 'number', exclusiveMinimum: 0, default: 7, description: 'Days that bodies are kept.' },
     },
   },
   batch: { countMax: 500, waitMsMax: 1000 },
+  takesBodies: true,
   create: async (params, host) => {
     const store = await host.store('logs');
     const retention = new Retention(host, store, { bytesMax: params.bytesMax, ageMsMax: params.ageDaysMax * dayMs });
-    host.every(sweepPeriodMs, () => retention.sweep());
-    return new StoreExporter(host, store, retention);
+    const bodies = new BodyRows(host, await host.store('bodies'), { bytesMax: params.bodiesBytesMax, ageMsMax: params.bodiesDaysMax * dayMs });
+    host.every(sweepPeriodMs, async () => {
+      await retention.sweep();
+      await bodies.sweep();
+    });
+    return new StoreExporter(host, store, retention, bodies);
   },
   reader: async (params, host) => {
     const store = await host.store('logs');
     const ageMsMax = params.ageDaysMax * dayMs;
     const feedback = new FeedbackRows(host, await host.store('feedback'), ageMsMax);
-    const writer = new StoreExporter(host, store, new Retention(host, store, { bytesMax: params.bytesMax, ageMsMax }));
+    const bodies = new BodyRows(host, await host.store('bodies'), { bytesMax: params.bodiesBytesMax, ageMsMax: params.bodiesDaysMax * dayMs });
+    const writer = new StoreExporter(host, store, new Retention(host, store, { bytesMax: params.bytesMax, ageMsMax }), bodies);
     host.every(sweepPeriodMs, () => feedback.sweep());
     return new StoreReader(store, feedback, (records) => writer.export(records, new AbortController().signal));
   },

@@ -4,7 +4,7 @@ import type { Exporter, Feedback, LogAggregateQuery, LogFilter, LogMeasure, LogR
 import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
 import plugin from './plugin.js';
 
-const params = { bytesMax: 1_073_741_824, ageDaysMax: 30 };
+const params = { bytesMax: 1_073_741_824, ageDaysMax: 30, bodiesBytesMax: 1024 * 1024 * 1024, bodiesDaysMax: 30 };
 const scope = { organisationId: 'organisation', workspaceIds: null };
 const minuteMs = 60_000;
 const dayMs = 86_400_000;

@@ -13,7 +13,7 @@ function setUp(rings: number, pricer: () => DrainPricer | null = () => null) {
   const metrics = new Metrics();
   const report = (metric: string): FaultReport => new FaultReport({ log: () => undefined, metrics, message: metric, metric, subject: 'at', after: () => () => undefined });
   const memories = Array.from({ length: rings }, () => new RingMemory(RingMemory.allocate(1024 * 1024)));
-  const writers = memories.map((memory) => new RecordWriter(memory, { admission: new Admission(report('left')), dropped: report('dropped'), name: 'thread' }));
+  const writers = memories.map((memory) => new RecordWriter(memory, { admission: new Admission(report('left')), dropped: report('dropped'), bodiesDropped: report('bodiesDropped'), name: 'thread' }));
   const first: LogRecord[] = [];
   const second: LogRecord[] = [];
   const drain = new LogDrain(memories, {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { LogRecord } from '@gateway/plugin-sdk';
+import type { LogBodies, LogRecord } from '@gateway/plugin-sdk';
 import { sampleLogRecord } from '@gateway/plugin-sdk/testing';
 import type { Exchange } from '../../../core/exchange/exchange.js';
 import { HookLog } from '../../../core/exchange/hook-log.js';
 import type { LeftTarget } from '../../../core/exchange/left-target.js';
 import { noUsage, type Usage } from '../../../core/exchange/usage.js';
 import { entriesMax } from '../../../core/logs/dictionary.js';
+import { bodyNames } from '../../../core/logs/record-layout.js';
 import { RecordReader } from '../../../core/logs/record-reader.js';
 import { RecordWriter } from '../../../core/logs/record-writer.js';
 import { RingMemory } from '../../../core/logs/ring.js';
@@ -21,7 +22,7 @@ function setUp(size = 1024 * 1024) {
   const metrics = new Metrics();
   const report = (metric: string): FaultReport => new FaultReport({ log: () => undefined, metrics, message: metric, metric, subject: 'at', after: () => () => undefined });
   const memory = new RingMemory(RingMemory.allocate(size));
-  const writer = new RecordWriter(memory, { admission: new Admission(report('left')), dropped: report('log.recordsDropped'), name: 'thread 0' });
+  const writer = new RecordWriter(memory, { admission: new Admission(report('left')), dropped: report('log.recordsDropped'), bodiesDropped: report('log.bodiesDropped'), name: 'thread 0' });
   const reader = new RecordReader(memory);
   const read = (): LogRecord | undefined => {
     const record = reader.read();
@@ -136,6 +137,45 @@ describe('a record in a ring', () => {
     }]);
     const final = read();
     assert.deepEqual([final?.id, final?.traceId, final?.spanId, final?.isFinal], [exchange.id, record.traceId, exchange.spanId, true]);
+  });
+
+  const bodiesOf = (texts: Partial<LogBodies>): LogBodies =>
+    ({ requestHeaders: '', request: '', upstreamUrl: '', upstreamHeaders: '', upstreamRequest: '', upstreamResponse: '', responseHeaders: '', response: '', ...texts });
+  /** An exchange that ended so, of which these were kept. */
+  function withBodies(record: LogRecord, bodies: LogBodies): [Exchange, Usage] {
+    const [exchange, usage] = ended(record);
+    const kept = { finish: () => bodyNames.map((name) => Buffer.from(bodies[name])) };
+    return [Object.defineProperty(exchange, 'kept', { value: kept }), usage];
+  }
+
+  it('has what was kept of bodies, each whole, and what is the same once', () => {
+    const { writer, read, memory } = setUp();
+    fc.assert(fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 300 }), { minLength: 8, maxLength: 8 }), (texts) => {
+      const bodies = bodiesOf(Object.fromEntries(bodyNames.map((name, index) => [name, texts[index]])));
+      writer.write(...withBodies(sampleLogRecord(), bodies));
+      assert.deepEqual(read()?.bodies, bodies);
+    }), { numRuns: 100 });
+    const request = 'ü'.repeat(20_000);
+    const bodies = bodiesOf({ request, upstreamRequest: request, upstreamResponse: request.slice(1), response: request.slice(1) });
+    const before = Atomics.load(memory.control, 0);
+    writer.write(...withBodies(sampleLogRecord(), bodies));
+    assert.ok(Atomics.load(memory.control, 0) - before < 81_000);
+    assert.deepEqual(read()?.bodies, bodies);
+  });
+
+  it('goes on without its bodies when they would leave others too little room', () => {
+    const { writer, reader, metrics } = setUp(64 * 1024);
+    for (let number = 0; number < 20; number += 1) writer.write(...withBodies(sampleLogRecord({ spanName: `${number}` }), bodiesOf({ request: 'x'.repeat(5_000) })));
+    writer.write(...withBodies(sampleLogRecord({ spanName: '20' }), bodiesOf({ request: 'x'.repeat(100_000) })));
+    const found: LogRecord[] = [];
+    for (let record = reader.read(); record !== undefined; record = reader.read()) found.push(record);
+    assert.deepEqual(found.map(({ spanName }) => spanName), Array.from({ length: 21 }, (_, index) => `${index}`));
+    const kept = found.filter(({ bodies }) => bodies !== null).length;
+    assert.ok(kept >= 5 && kept <= 6, `${kept}`);
+    assert.deepEqual([metrics.get('log.bodiesDropped'), metrics.get('log.recordsDropped')], [21 - kept, 0]);
+    reader.giveBack();
+    writer.write(...withBodies(sampleLogRecord(), bodiesOf({ request: 'again' })));
+    assert.equal(reader.read()?.bodies?.request, 'again');
   });
 
   it('takes the model that was asked for when the answer names none, and has blanks where there was no answer', () => {

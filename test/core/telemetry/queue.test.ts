@@ -97,6 +97,27 @@ describe('log queue', () => {
     assert.equal(timer.pending, 0);
   });
 
+  it('hands bodies to exporters that take them, and drops those before it drops a record', async () => {
+    const bodies = { requestHeaders: '', request: 'x'.repeat(1000), upstreamUrl: '', upstreamHeaders: '', upstreamRequest: '', upstreamResponse: '', responseHeaders: '', response: '' };
+    const bytesMax = 20_000;
+    for (const takesBodies of [true, false]) {
+      const got: LogRecord[] = [];
+      let dropped = 0;
+      const { queue, timer } = setUp({ takesBodies, bytesMax, onBodiesDropped: () => { dropped += 1; } });
+      const held = new LogQueue({ export: (batch) => { got.push(...batch); } }, { logger: { warn: () => undefined }, timer, takesBodies, bytesMax, onBodiesDropped: () => { dropped += 1; } });
+      for (let index = 0; index < 15; index += 1) assert.ok(held.push(Object.freeze(sampleLogRecord({ bodies }))));
+      await held.flush();
+      assert.equal(got.length, 15);
+      const kept = got.filter((record) => record.bodies !== null).length;
+      assert.ok(takesBodies ? kept >= 4 && kept <= 8 : kept === 0, `${kept}`);
+      assert.equal(dropped, takesBodies ? 15 - kept : 0);
+      assert.ok(held.push(sampleLogRecord({ bodies })));
+      await held.flush();
+      assert.equal(got.at(-1)?.bodies === null, !takesBodies);
+      await queue.close(0);
+    }
+  });
+
   it('hands over one batch at a time, each in order and none larger than the limit', async () => {
     const { timer, exporter, push, queue } = setUp();
     exporter.isHeld = true;

@@ -3,6 +3,7 @@
 import { roleGroups } from '../../../auth/roles.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { choice, object, orNull } from '../../../storage/schema-parts.js';
+import { logBodySettings } from '../../../storage/tables/log-body-settings.js';
 import { Type, type Static } from '../../../storage/type.js';
 import { checkMetadataSchema } from '../../metadata.js';
 
@@ -32,6 +33,7 @@ export const settingsFields = object({
   enforce_saved_forward_headers: flag('calls bring no list of headers to forward along'),
   export_settings: Type.Optional(orNull(object({ deniedFields: Type.Optional(orNull(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 100, uniqueItems: true }))) }))),
   cache_max_ttl: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: yearSeconds, description: 'seconds that an answer may be kept at most' }))),
+  log_bodies: Type.Optional(orNull(logBodySettings)),
   membersViewLogs: flag('members see logs'),
   membersViewLogBodies: flag('members see what was asked and answered'),
   membersViewMetadata: flag('members see metadata of calls'),

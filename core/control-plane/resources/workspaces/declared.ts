@@ -13,7 +13,7 @@ const noDefaults = { metadata: null, input_guardrails: null, output_guardrails: 
 export const workspacesDeclared = declareResource<WorkspaceRow>({
   section: 'workspaces', resource: workspacesResource, table: workspaces, level: 'organisation', identity: 'slug',
   entry: object({ ...Object(members) }),
-  defaults: { description: null, icon: null, defaults: null, usage_limits: [], rate_limits: [] },
+  defaults: { description: null, icon: null, defaults: null, usage_limits: [], rate_limits: [], log_bodies: null },
   // Defaults name objects of the workspace, which are made after it.
   late: ['defaults'],
   references: function* references({ defaults }): Generator<DeclaredReference> {
@@ -30,7 +30,7 @@ export const workspacesDeclared = declareResource<WorkspaceRow>({
     const { metadata, input_guardrails, output_guardrails, user_api_key_config: config } = row.defaults;
     const named = config === null ? undefined : (await repository.get(configs, config))?.row.slug ?? config;
     return {
-      slug: row.slug, name: row.name, description: row.description, icon: row.icon, usage_limits: row.usageLimits, rate_limits: row.rateLimits,
+      slug: row.slug, name: row.name, description: row.description, icon: row.icon, usage_limits: row.usageLimits, rate_limits: row.rateLimits, log_bodies: row.logBodies ?? null,
       defaults: filled({
         ...(filled(metadata) === undefined ? {} : { metadata }), ...(input_guardrails.length === 0 ? {} : { input_guardrails }), ...(output_guardrails.length === 0 ? {} : { output_guardrails }),
         ...(named === undefined ? {} : { user_api_key_config: named }),

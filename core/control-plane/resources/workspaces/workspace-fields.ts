@@ -4,6 +4,7 @@ import { fail } from '../../../errors/gateway-error.js';
 import { object, orNull } from '../../../storage/schema-parts.js';
 import { configs } from '../../../storage/tables/configs.js';
 import { organisations } from '../../../storage/tables/organisations.js';
+import { logBodySettings } from '../../../storage/tables/log-body-settings.js';
 import type { WorkspaceRow } from '../../../storage/tables/workspaces.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
@@ -24,22 +25,24 @@ const shared = {
   }))),
   usage_limits: Type.Optional(orNull(Type.Array(usageLimitsField, { maxItems: 1 }))),
   rate_limits: Type.Optional(orNull(Type.Array(rateLimitFields.ofOthers, { maxItems: 1 }))),
+  log_bodies: Type.Optional(orNull(logBodySettings)),
 };
 const name = () => Type.String({ minLength: 1, maxLength: 255 });
 
 export const createFields = object({ name: name(), slug: Type.Optional(slugField()), ...shared, users: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 500, uniqueItems: true, description: 'ids of users who are its first members' })) });
 export const updateFields = object({ name: Type.Optional(name()), ...shared, reset_usage: Type.Optional(Type.Boolean()) });
 
-type SharedMembers = Pick<WorkspaceRow, 'description' | 'icon' | 'defaults' | 'usageLimits' | 'rateLimits'>;
+type SharedMembers = Pick<WorkspaceRow, 'description' | 'icon' | 'defaults' | 'usageLimits' | 'rateLimits' | 'logBodies'>;
 
 export const noDefaults: WorkspaceRow['defaults'] = { metadata: {}, input_guardrails: [], output_guardrails: [], user_api_key_config: null };
 
 /** The members of both bodies as the row has them after them; `workspaceId` is null for one that is made just now. Throws FIELD_INVALID, REFERENCE_UNKNOWN. */
 export async function sharedMembers(context: ControlContext, given: Omit<Static<typeof updateFields>, 'name' | 'reset_usage'>, before: SharedMembers, workspaceId: string | null): Promise<SharedMembers> {
-  const { description, icon, usage_limits, rate_limits } = given;
+  const { description, icon, usage_limits, rate_limits, log_bodies } = given;
   return {
     description: description === undefined ? before.description : description,
     icon: icon === undefined ? before.icon : icon,
+    logBodies: log_bodies === undefined ? before.logBodies ?? null : log_bodies,
     usageLimits: usage_limits === undefined ? before.usageLimits : (usage_limits ?? []).map((limits, index) => checkedUsageLimits(limits, `usage_limits.${index}`, context.nowMs)),
     rateLimits: rate_limits === undefined ? before.rateLimits : checkedRateLimits(rate_limits ?? [], 'rate_limits'),
     defaults: given.defaults === undefined && workspaceId !== null ? before.defaults : await defaultsOf(context, given.defaults ?? {}, given.defaults === null ? noDefaults : before.defaults, workspaceId),

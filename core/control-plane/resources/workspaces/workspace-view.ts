@@ -1,5 +1,6 @@
 import type { Stored } from '../../../storage/change.js';
 import { choice, object, orNull } from '../../../storage/schema-parts.js';
+import { logBodySettings } from '../../../storage/tables/log-body-settings.js';
 import type { WorkspaceRow } from '../../../storage/tables/workspaces.js';
 import { Type } from '../../../storage/type.js';
 import type { Reply } from '../../define-resource.js';
@@ -14,11 +15,11 @@ export const workspaceSchema = named('Workspace', object({
     metadata: metadataField(), input_guardrails: Type.Array(Type.String()), output_guardrails: Type.Array(Type.String()), user_api_key_config: orNull(Type.String()),
     is_default: zeroOrOne(), object: Type.Literal('workspace'),
   }),
-  usage_limits: Type.Array(usageLimitsField), rate_limits: Type.Array(rateLimitFields.ofOthers),
+  usage_limits: Type.Array(usageLimitsField), rate_limits: Type.Array(rateLimitFields.ofOthers), log_bodies: orNull(logBodySettings),
 }));
 
 export const workspaceView = ({ row }: Pick<Stored<WorkspaceRow>, 'row'>): Reply => ({
   id: row.id, object: 'workspace', slug: row.slug, name: row.name, description: row.description, icon: row.icon, status: row.status,
   created_at: time(row.createdAtMs), last_updated_at: time(row.updatedAtMs), last_reset_at: timeOrNull(row.lastResetAtMs ?? null),
-  defaults: { ...row.defaults, is_default: row.isDefault ? 1 : 0, object: 'workspace' }, usage_limits: row.usageLimits, rate_limits: row.rateLimits,
+  defaults: { ...row.defaults, is_default: row.isDefault ? 1 : 0, object: 'workspace' }, usage_limits: row.usageLimits, rate_limits: row.rateLimits, log_bodies: row.logBodies ?? null,
 });

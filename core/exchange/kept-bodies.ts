@@ -1,0 +1,214 @@
+// What is kept of the bodies and headers of one call, because its workspace or the call itself asks for it. Other calls have none of this. Each body is cut to
+// its limit as it comes; what all calls of a thread hold so has a limit, too. Everything leaves here masked.
+
+import type { FaultReport } from '../telemetry/fault-report.js';
+import type { HookLog } from './hook-log.js';
+import { answerHeaders, clientHeaders, maskedUrl, Secrets, upstreamHeaders } from './masking.js';
+import type { RequestHead } from './request-head.js';
+
+/** The call, as an exchange has it at its end. */
+export interface KeptCall {
+  readonly head: RequestHead;
+  readonly bytes: Uint8Array;
+  readonly sentBytes: Uint8Array | null;
+  readonly hooks: HookLog | null;
+  readonly ending: string;
+  readonly errorCode: string;
+}
+
+export interface KeepRules {
+  /** Of each body. */
+  readonly bytesMax: number;
+  /** Headers whose values are masked beside those that always are; in lower case. */
+  readonly maskedHeaders: ReadonlySet<string>;
+  /** Also what hooks changed, as it was before. */
+  readonly keepsOriginal: boolean;
+}
+
+/** What answers of all calls that are under way in a thread may hold at the most. */
+const roomBytesMax = 32 * 1024 * 1024;
+/** Beyond the limit of a body, so that a secret at its end is seen whole. */
+const slackBytes = 1024;
+/** Tells a type of text from others. An unnamed one is taken for JSON. */
+const textType = /^(?:$|text\/|application\/(?:[\w.+-]*\+)?(?:json|xml)\b|application\/(?:x-ndjson|jsonl|json-seq|x-www-form-urlencoded|graphql|javascript|yaml)\b)/i;
+const mark = Buffer.from('…');
+const nothing = Buffer.alloc(0);
+
+/** Bytes that the calls of a thread have kept so far. */
+export class KeptRoom {
+  bytes = 0;
+
+  constructor(readonly dropped: Pick<FaultReport, 'add'>, readonly bytesMax: number = roomBytesMax) {}
+
+  take(bytes: number): boolean {
+    if (this.bytes + bytes > this.bytesMax) return false;
+    this.bytes += bytes;
+    return true;
+  }
+}
+
+/** A body as it comes in pieces. */
+class Pieces {
+  readonly pieces: Buffer[] = [];
+  kept = 0;
+  length = 0;
+  isDropped = false;
+}
+
+interface Sent {
+  readonly url: string;
+  readonly headers: readonly string[];
+  readonly body: Uint8Array | null;
+  readonly isStreamed: boolean;
+  /** Hooks judge the answer. */
+  readonly isJudged: boolean;
+  /** The body of the exchange then. */
+  readonly of: Uint8Array;
+}
+
+export class KeptBodies {
+  readonly #secrets = new Secrets();
+  readonly #masked: ReadonlySet<string>;
+  #sent: Sent | null = null;
+  #answer = new Pieces();
+  #answerType = '';
+  #isAnswerEncoded = false;
+  readonly #response = new Pieces();
+  #responseHeaders: readonly string[] = [];
+  #isReleased = false;
+
+  constructor(readonly exchange: KeptCall, readonly rules: KeepRules, readonly room: KeptRoom) {
+    const listed = exchange.head.gatewayHeader('sensitive-headers');
+    this.#masked = listed === undefined ? rules.maskedHeaders : new Set([...rules.maskedHeaders, ...listed.toLowerCase().split(',').map((name) => name.trim())]);
+    const { authorization, gatewayHeaders } = exchange.head;
+    if (authorization !== undefined) {
+      this.#secrets.add(authorization);
+      this.#secrets.add(authorization.replace(/^\S+\s+/, ''));
+    }
+    for (let index = 0; index < gatewayHeaders.length; index += 2) this.#secrets.addNamed({ [gatewayHeaders[index] as string]: gatewayHeaders[index + 1] });
+  }
+
+  /** A request goes up; what came of one before it is forgotten. `credentials`: members that are secret by their names are masked everywhere. */
+  sent(url: string, headers: readonly string[], body: unknown, isJudged: boolean, apiKey: string | undefined, credentials: Readonly<Record<string, unknown>>): void {
+    this.#secrets.add(apiKey);
+    this.#secrets.addNamed(credentials);
+    this.#sent = { url, headers, body: body instanceof Uint8Array ? body : null, isJudged, isStreamed: body !== null && !(body instanceof Uint8Array), of: this.exchange.bytes };
+    this.#giveBack(this.#answer);
+    this.#answer = new Pieces();
+  }
+
+  /** The head of the answer to it. */
+  answered(contentType: string, isEncoded: boolean): void {
+    this.#answerType = contentType;
+    this.#isAnswerEncoded = isEncoded;
+  }
+
+  /** The chunk is lent. */
+  answerChunk(chunk: Uint8Array): void {
+    this.#append(this.#answer, chunk);
+  }
+
+  responded(headers: readonly string[]): void {
+    this.#responseHeaders = headers;
+  }
+
+  /** The chunk is lent. */
+  responseChunk(chunk: Uint8Array): void {
+    this.#append(this.#response, chunk);
+  }
+
+  #append(pieces: Pieces, chunk: Uint8Array): void {
+    if (this.#isReleased) return;
+    pieces.length += chunk.length;
+    const count = Math.min(chunk.length, this.rules.bytesMax + slackBytes - pieces.kept);
+    if (count <= 0 || pieces.isDropped) return;
+    if (!this.room.take(count)) {
+      pieces.isDropped = true;
+      this.room.dropped.add('calls under way', 'they hold too much');
+      return;
+    }
+    pieces.pieces.push(Buffer.from(chunk.subarray(0, count)));
+    pieces.kept += count;
+  }
+
+  #giveBack(pieces: Pieces): void {
+    this.room.bytes -= pieces.kept;
+    pieces.kept = 0;
+    pieces.pieces.length = 0;
+  }
+
+  /** In the order of `bodyNames` in core/logs/record-layout.ts. Called once, at the end; nothing is kept after it. */
+  finish(): readonly Buffer[] {
+    const { exchange, rules } = this;
+    const { head } = exchange;
+    const isChanged = exchange.sentBytes !== null && !rules.keepsOriginal;
+    // Of an answer that was denied or broke off, hooks may not have said all they would.
+    const isAnswerChanged = !rules.keepsOriginal && this.#sent !== null && this.#sent.isJudged && (exchange.hooks?.hasChangedAnswer === true || exchange.ending !== 'complete' || exchange.errorCode !== '');
+    const bodies = [
+      this.#text(clientHeaders(head.headers, head.gatewayHeaders, head.authorization !== undefined, this.#masked)),
+      this.#whole(exchange.sentBytes !== null && rules.keepsOriginal ? exchange.sentBytes : exchange.bytes, head.contentType),
+      ...this.#sentParts(isChanged),
+      isAnswerChanged ? leftOut('hooks changed the answer, or withheld it') : this.#came(this.#answer, this.#answerType, this.#isAnswerEncoded),
+      this.#text(answerHeaders(this.#responseHeaders, this.#masked)),
+      // What hooks took out of the request they may have put back into the answer.
+      isChanged ? leftOut('hooks changed the request') : this.#came(this.#response, headerOf(this.#responseHeaders, 'content-type'), headerOf(this.#responseHeaders, 'content-encoding') !== ''),
+    ];
+    this.release();
+    return bodies;
+  }
+
+  /** May be called again. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#giveBack(this.#answer);
+    this.#giveBack(this.#response);
+    this.#sent = null;
+  }
+
+  #sentParts(isChanged: boolean): readonly Buffer[] {
+    const sent = this.#sent;
+    if (sent === null) return [nothing, nothing, nothing];
+    const { url, headers, body, isStreamed, of } = sent;
+    const parts = [this.#text(maskedUrl(url)), this.#text(upstreamHeaders(headers, this.exchange.head.headers, this.#masked))];
+    if (isStreamed) return [...parts, leftOut('it was passed on as it came')];
+    // A hook of a target that was tried later.
+    if (isChanged && of !== this.exchange.bytes) return [...parts, leftOut('hooks changed the request')];
+    return [...parts, body === null ? nothing : this.#whole(body, headerOf(headers, 'content-type'))];
+  }
+
+  #text(text: string): Buffer {
+    return this.#secrets.masked(Buffer.from(text));
+  }
+
+  #whole(bytes: Uint8Array, type: string): Buffer {
+    if (bytes.length === 0) return nothing;
+    if (!textType.test(type)) return leftOut(`${bytes.length} bytes of ${type.slice(0, 128)}`);
+    return this.#cut(Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, this.rules.bytesMax + slackBytes)), bytes.length);
+  }
+
+  #came(pieces: Pieces, type: string, isEncoded: boolean): Buffer {
+    if (pieces.isDropped) return leftOut('there was no room for it');
+    if (pieces.length === 0) return nothing;
+    if (isEncoded || !textType.test(type)) return leftOut(`${pieces.length} bytes of ${isEncoded ? 'compressed ' : ''}${type.slice(0, 128)}`);
+    return this.#cut(Buffer.concat(pieces.pieces), pieces.length);
+  }
+
+  /** At most the limit, whole characters, with a mark where something is missing. */
+  #cut(bytes: Buffer, length: number): Buffer {
+    const clean = this.#secrets.masked(bytes);
+    const isWhole = bytes.length === length;
+    if (isWhole && clean.length <= this.rules.bytesMax) return clean;
+    // What may be the beginning of a secret at the very end lies beyond the limit.
+    let end = Math.min(clean.length, this.rules.bytesMax);
+    while (end > 0 && ((clean[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+    return Buffer.concat([clean.subarray(0, end), mark]);
+  }
+}
+
+const leftOut = (why: string): Buffer => Buffer.from(`[not kept: ${why}]`);
+
+function headerOf(headers: readonly string[], name: string): string {
+  for (let index = 0; index < headers.length; index += 2) if (headers[index] === name) return headers[index + 1] as string;
+  return '';
+}

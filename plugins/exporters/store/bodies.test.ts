@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { LogBodies, LogRecord } from '@gateway/plugin-sdk';
+import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
+import { randomBytes } from 'node:crypto';
+import { BodyRows } from './bodies.js';
+
+const dayMs = 86_400_000;
+const signal = new AbortController().signal;
+const bodies: LogBodies = { requestHeaders: '{"a":"b"}', request: 'ü'.repeat(2000), upstreamUrl: 'http://x', upstreamHeaders: '{}', upstreamRequest: '', upstreamResponse: '\u{1f600}', responseHeaders: '{}', response: 'no' };
+const open = async (host: FakeHost, limits = { bytesMax: 1e9, ageMsMax: 7 * dayMs }): Promise<BodyRows> => new BodyRows(host, await host.store('bodies'), limits);
+const record = (id: string, changes: Partial<LogRecord> = {}): LogRecord => sampleLogRecord({ id, bodies, ...changes });
+
+describe('bodies in the store', () => {
+  it('are read as they were written, by the id and the time of their record', async () => {
+    const host = fakeHost();
+    const rows = await open(host);
+    await rows.write([record('one'), sampleLogRecord({ id: 'none' }), record('two', { bodies: { ...bodies, response: 'other' } }), record('late', { startedAtMs: 1_700_000_000_000.75 })], signal);
+    assert.deepEqual(await rows.read(record('one')), bodies);
+    assert.equal((await rows.read(record('two')))?.response, 'other');
+    assert.deepEqual(await rows.read(record('late', { startedAtMs: 1_700_000_000_000.75 })), bodies);
+    assert.equal(await rows.read(record('none')), null);
+    assert.equal(await rows.read(record('one', { startedAtMs: 5 })), null);
+  });
+
+  it('take less room than they are long', async () => {
+    const host = fakeHost();
+    const rows = await open(host);
+    await rows.write([record('one', { bodies: { ...bodies, request: JSON.stringify({ messages: Array.from({ length: 500 }, (_, index) => ({ role: 'user', content: `hello ${index}` })) }) } })], signal);
+    for await (const { value } of rows.store.range({ from: '0', to: ':', limit: 10 })) assert.ok(value.length < 4000, `${value.length}`);
+  });
+
+  it('are kept for their days', async () => {
+    const host = fakeHost({ nowMs: 1_700_000_000_000 });
+    const rows = await open(host);
+    await rows.write([record('old'), record('new', { startedAtMs: 1_700_000_000_000 + 5 * dayMs })], signal);
+    host.advance(8 * dayMs);
+    await rows.sweep();
+    assert.equal(await rows.read(record('old')), null);
+    assert.deepEqual(await rows.read(record('new', { startedAtMs: 1_700_000_000_000 + 5 * dayMs })), bodies);
+  });
+
+  it('have a room of their own: the oldest go first, and what can find none is left out and counted', async () => {
+    const host = fakeHost({ nowMs: 1_700_000_000_000 });
+    const rows = await open(host, { bytesMax: 1_048_576, ageMsMax: 7 * dayMs });
+    const noise = (bytes: number): LogBodies => ({ ...bodies, request: randomBytes(bytes).toString('base64') });
+    for (let index = 0; index < 40; index += 1) await rows.write([record(`${index}`, { startedAtMs: 1_700_000_000_000 + index, bodies: noise(50_000) })], signal);
+    assert.ok((await rows.store.size?.() ?? 0) <= 1_048_576);
+    assert.equal(await rows.read(record('0', { startedAtMs: 1_700_000_000_000 })), null);
+    assert.notEqual(await rows.read(record('39', { startedAtMs: 1_700_000_000_039 })), null);
+    await rows.write([record('huge', { bodies: noise(3_000_000) })], signal);
+    assert.equal(await rows.read(record('huge')), null);
+  });
+});
