@@ -1,7 +1,7 @@
 // The records of calls, for the control plane: a LogReader whose work is done in a thread of its own. That thread is started by the first question,
 // ended when nobody asks for a while, and started again when it died. A question waits for a bounded time, and so many at once.
 
-import type { Feedback, LogAggregate, LogAggregateQuery, LogFilter, LogPage, LogPageOptions, LogReader, LogRecord, LogScope, Maybe, RepricedRecord } from '@gateway/plugin-sdk';
+import type { Feedback, LogAggregate, LogAggregateQuery, LogFilter, LogPage, LogPageOptions, LogReader, LogRecord, LogScope, LogTail, Maybe, RepricedRecord } from '@gateway/plugin-sdk';
 import { fail, reasonOf } from '../errors/gateway-error.js';
 import { LogCalls, type LogCall, type LogCallAnswer, type LogQuestion } from './log-calls.js';
 
@@ -57,16 +57,17 @@ export class LogAccess implements LogReader {
   // The other end answers each question with what its method gives.
   page(...values: [LogFilter, LogPageOptions]): Promise<LogPage> { return this.#ask({ name: 'page', values }) as Promise<LogPage>; }
   read(...values: [LogScope, string]): Promise<readonly LogRecord[]> { return this.#ask({ name: 'read', values }) as Promise<readonly LogRecord[]>; }
+  follow(...values: [LogFilter, string | null, number]): Promise<LogTail> { return this.#ask({ name: 'follow', values }) as Promise<LogTail>; }
   aggregate(...values: [LogAggregateQuery]): Promise<LogAggregate> { return this.#ask({ name: 'aggregate', values }) as Promise<LogAggregate>; }
   async insert(...values: [readonly LogRecord[]]): Promise<void> { await this.#ask({ name: 'insert', values }); }
   async addFeedback(...values: [readonly Feedback[]]): Promise<void> { await this.#ask({ name: 'addFeedback', values }); }
   changeFeedback(...values: [LogScope, string, Pick<Feedback, 'value' | 'weight' | 'metadata'>]): Promise<boolean> { return this.#ask({ name: 'changeFeedback', values }) as Promise<boolean>; }
   async reprice(...values: [readonly RepricedRecord[]]): Promise<void> { await this.#ask({ name: 'reprice', values }); }
 
-  async *export(filter: LogFilter, signal: AbortSignal): AsyncGenerator<readonly LogRecord[]> {
+  async *export(filter: LogFilter, signal: AbortSignal, { hasBodies = false }: { readonly hasBodies?: boolean } = {}): AsyncGenerator<readonly LogRecord[]> {
     signal.throwIfAborted();
     const of = this.#number + 1;
-    await this.#ask({ name: 'export', filter });
+    await this.#ask({ name: 'export', filter, hasBodies });
     this.#exports += 1;
     try {
       for (;;) {

@@ -5,8 +5,8 @@ import { reasonOf } from '../errors/gateway-error.js';
 
 /** What is asked, with its arguments. An export is asked for page after page, by the number of its first call. */
 export type LogQuestion =
-  | { readonly [Name in Exclude<keyof LogReader, 'close' | 'export' | 'follow'>]: { readonly name: Name; readonly values: Parameters<LogReader[Name]> } }[Exclude<keyof LogReader, 'close' | 'export' | 'follow'>]
-  | { readonly name: 'export'; readonly filter: LogFilter }
+  | { readonly [Name in Exclude<keyof LogReader, 'close' | 'export'>]: { readonly name: Name; readonly values: Parameters<NonNullable<LogReader[Name]>> } }[Exclude<keyof LogReader, 'close' | 'export'>]
+  | { readonly name: 'export'; readonly filter: LogFilter; readonly hasBodies: boolean }
   | { readonly name: 'exportNext' | 'exportEnd'; readonly of: number };
 
 export interface LogCall {
@@ -46,21 +46,24 @@ export class LogCalls {
     switch (question.name) {
       case 'page': return reader.page(...question.values);
       case 'read': return reader.read(...question.values);
+      case 'follow':
+        if (reader.follow === undefined) throw new Error('the exporter that keeps the records cannot be followed');
+        return reader.follow(...question.values);
       case 'aggregate': return reader.aggregate(...question.values);
       case 'insert': return reader.insert(...question.values);
       case 'addFeedback': return reader.addFeedback(...question.values);
       case 'changeFeedback': return reader.changeFeedback(...question.values);
       case 'reprice': return reader.reprice(...question.values);
-      case 'export': return this.#begin(number, question.filter);
+      case 'export': return this.#begin(number, question);
       case 'exportNext': return this.#next(question.of);
       case 'exportEnd': return this.#end(question.of);
     }
   }
 
-  #begin(number: number, filter: LogFilter): void {
+  #begin(number: number, { filter, hasBodies }: Extract<LogQuestion, { readonly name: 'export' }>): void {
     if (this.#exports.size >= exportsMax) throw new Error(`${exportsMax} exports of logs are under way; try again later`);
     const ending = new AbortController();
-    this.#exports.set(number, { pages: this.reader.export(filter, ending.signal)[Symbol.asyncIterator](), ending });
+    this.#exports.set(number, { pages: this.reader.export(filter, ending.signal, { hasBodies })[Symbol.asyncIterator](), ending });
   }
 
   /** Undefined: there are no more. */

@@ -107,9 +107,9 @@ export interface LogAggregateQuery {
   readonly of?: 'records' | 'feedback';
 }
 
-/** Percentiles are true ones, by nearest rank; of an empty set every measure is 0. */
+/** Percentiles are true ones, by nearest rank; of an empty set every measure is 0. `userRequests`: records that name a user. */
 export type LogMeasure =
-  | 'count' | 'cost' | 'saved' | 'simpleSaved' | 'semanticSaved' | 'totalTokens' | 'inputTokens' | 'outputTokens' | 'errors' | 'successes' | 'cacheHits' | 'simpleHits' | 'semanticHits' | 'users'
+  | 'count' | 'cost' | 'saved' | 'simpleSaved' | 'semanticSaved' | 'totalTokens' | 'inputTokens' | 'outputTokens' | 'errors' | 'successes' | 'cacheHits' | 'simpleHits' | 'semanticHits' | 'users' | 'userRequests'
   | 'tookMsSum' | 'tookMsP50' | 'tookMsP90' | 'tookMsP95' | 'tookMsP99' | 'hitTookMsSum' | 'firstSeenMs' | 'lastSeenMs' | 'rescuedByRetry' | 'rescuedByFallback' | 'unpriced'
   | 'weightedFeedbackSum' | 'feedbackCount' | 'requestsWithFeedback';
 

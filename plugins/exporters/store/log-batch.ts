@@ -13,7 +13,7 @@ const rowFormat = 1;
 const countMax = 1_000_000;
 
 /** Bodies are kept elsewhere. */
-type KeptRecord = Omit<LogRecord, 'bodies'>;
+export type KeptRecord = Omit<LogRecord, 'bodies'>;
 
 /** What a field is when the batch was written before there was such a field. Its type is the field's type. */
 const blank: KeptRecord = {
@@ -25,7 +25,7 @@ const blank: KeptRecord = {
   promptSlug: '', promptId: '', promptVersionId: '', isFinal: true, targetIndex: 0, retries: 0, cacheWriteTokens: -1, inputAudioTokens: -1,
   inputImageTokens: -1, outputAudioTokens: -1, outputImageTokens: -1, cost: -1, saved: 0, isPriced: false, decision: '', source: 'call',
 };
-const blankFields: Readonly<Record<string, unknown>> = { ...blank };
+export const blankFields: Readonly<Record<string, unknown>> = { ...blank };
 /** Filled and emptied by one batch at a time. */
 const columns: { readonly [Name in keyof KeptRecord]: KeptRecord[Name] extends number ? NumberColumn : ValueColumn } = {
   id: new ValueColumn(), traceId: new ValueColumn(), spanId: new ValueColumn(), parentSpanId: new ValueColumn(),
@@ -120,6 +120,18 @@ export function readLogBatch(value: Uint8Array): LogRecord[] {
   if (batch[0] === rowFormat) return readRows(batch[1], batch[2]);
   if (batch[0] !== logBatchFormat) throw new Error(`the log batch has format ${String(batch[0])}, newer than the ${logBatchFormat} that is read here; update the gateway`);
   return readColumns(batch[1], batch[2], batch[3]);
+}
+
+/** How many records a batch has, without reading them. */
+export function countOfBatch(value: Uint8Array): number {
+  // `[format, count, ...]` in MessagePack: an array of four, a small number, a number.
+  if (value[0] === 0x94 && value[1] === logBatchFormat) {
+    const [first = 0, second = 0, third = 0] = value.subarray(2, 5);
+    if (first < 0x80) return first;
+    if (first === 0xcc) return second;
+    if (first === 0xcd) return second * 256 + third;
+  }
+  return readLogBatch(value).length;
 }
 
 function readColumns(count: unknown, names: unknown, packed: unknown): LogRecord[] {

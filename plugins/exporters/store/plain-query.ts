@@ -89,6 +89,8 @@ const widths = { minute: 60_000, hour: 3_600_000, day: dayMs, week: 7 * dayMs } 
 /** The epoch began on a Thursday. */
 const mondayMs = 4 * dayMs;
 
+export const bucketWidthOf = (bucket: keyof typeof widths): number => widths[bucket];
+
 /** Beginning of the bucket, in UTC. */
 export function bucketOf(atMs: number, bucket: 'minute' | 'hour' | 'day' | 'week' | null): number {
   if (bucket === null) return 0;
@@ -124,6 +126,7 @@ export function measure(name: LogMeasure, records: readonly LogRecord[], feedbac
     case 'simpleHits': return count(records, ({ cacheStatus }) => isSimpleHit(cacheStatus));
     case 'semanticHits': return count(records, ({ cacheStatus }) => isSemanticHit(cacheStatus));
     case 'users': return new Set(records.map(({ metadata }) => memberOf(metadata, userKey)).filter((user) => user !== '')).size;
+    case 'userRequests': return count(records, ({ metadata }) => memberOf(metadata, userKey) !== '');
     case 'tookMsSum': return sum(records, ({ tookMs }) => tookMs);
     case 'tookMsP50': return percentile(records, 0.5);
     case 'tookMsP90': return percentile(records, 0.9);

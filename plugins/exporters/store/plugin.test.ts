@@ -19,6 +19,14 @@ async function rowsOf(host: FakeHost, place: { readonly from: string; readonly t
   return rows;
 }
 
+/** Of rows and blocks, oldest first. */
+async function keptIds(host: FakeHost): Promise<string[]> {
+  const ids: string[] = [];
+  const reader = await plugin.reader?.(defaults, host);
+  for await (const page of reader?.export({ scope: { organisationId: 'organisation', workspaceIds: null }, records: 'all' }, new AbortController().signal) ?? []) ids.push(...page.map(({ id }) => id));
+  return ids;
+}
+
 conformExporter(plugin, defaults, { exported: async (host) => (await rowsOf(host)).flatMap((row) => readLogBatch(row.value)) });
 
 describe('store exporter', () => {
@@ -54,8 +62,7 @@ describe('store exporter', () => {
       host.advance(dayMs);
     }
     await host.runEvery();
-    const kept = (await rowsOf(host)).flatMap((row) => readLogBatch(row.value)).map((record) => record.id);
-    assert.deepEqual(kept, ['day 3', 'day 4']);
+    assert.deepEqual(await keptIds(host), ['day 3', 'day 4']);
     assert.equal(host.counts.get('rowsRemoved'), 3);
   });
 
@@ -124,9 +131,9 @@ describe('store exporter', () => {
     for (let count = 0; count < 5000; count += 1) await write(exporter, [sampleLogRecord({ metadata: '' })]);
     host.advance(2 * dayMs);
     await host.runEvery();
-    assert.equal((await rowsOf(host)).length, 5000 - 64 * 64);
+    assert.equal((await keptIds(host)).length, 5000 - 64 * 64);
     await host.runEvery();
-    assert.equal((await rowsOf(host)).length, 0);
+    assert.equal((await keptIds(host)).length, 0);
   });
 
   it('leaves the sweep to whoever has the turn, and takes the turn of one that died', async () => {
@@ -137,10 +144,10 @@ describe('store exporter', () => {
     const store = await host.store('logs');
     await store.write([{ op: 'put', key: 'sweep', value: Buffer.from(String(host.now() + 60_000)) }]);
     await host.runEvery();
-    assert.equal((await rowsOf(host)).length, 1);
+    assert.equal((await keptIds(host)).length, 1);
     host.advance(60_001);
     await host.runEvery();
-    assert.equal((await rowsOf(host)).length, 0);
+    assert.equal((await keptIds(host)).length, 0);
     assert.equal(await store.get('sweep'), undefined);
   });
 

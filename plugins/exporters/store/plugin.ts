@@ -3,11 +3,13 @@ import { BodyRows } from './bodies.js';
 import { FeedbackRows } from './feedback-rows.js';
 import { packLogBatch } from './log-batch.js';
 import { ofCallers, ofRefused, timeKey, type Partition } from './partitions.js';
+import { Merging } from './merging.js';
 import { StoreReader } from './reader.js';
 import { Retention } from './retention.js';
 
 const dayMs = 86_400_000;
 const sweepPeriodMs = 30_000;
+const mergePeriodMs = 10_000;
 /** A row is at most this share of the room, or this long; a larger batch becomes several rows. A record alone may be longer. */
 const rowShare = 64;
 const rowBytesMax = 1024 * 1024;
@@ -77,6 +79,8 @@ export default defineExporter({
       await retention.sweep();
       await bodies.sweep();
     });
+    const merging = new Merging(host, store, { bytesMax: params.bytesMax, ageMsMax: params.ageDaysMax * dayMs });
+    host.every(mergePeriodMs, async () => { await merging.run(); });
     return new StoreExporter(host, store, retention, bodies);
   },
   reader: async (params, host) => {

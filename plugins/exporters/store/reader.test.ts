@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Exporter, Feedback, LogAggregateQuery, LogFilter, LogMeasure, LogReader, LogRecord } from '@gateway/plugin-sdk';
+import type { Feedback, LogAggregateQuery, LogFilter, LogMeasure, LogReader, LogRecord } from '@gateway/plugin-sdk';
 import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
 import plugin from './plugin.js';
 
@@ -13,17 +13,29 @@ const nowMs = Date.UTC(2030, 0, 16, 12);
 
 interface Stage {
   readonly host: FakeHost;
-  readonly exporter: Exporter;
   readonly reader: LogReader;
+  write(records: readonly LogRecord[]): Promise<void>;
+  merge(): Promise<void>;
   add(...changes: readonly Partial<LogRecord>[]): Promise<void>;
 }
 
-async function stage(): Promise<Stage> {
+/** `isMerged`: what is added becomes blocks, which a day's end does. */
+async function stageOf(isMerged: boolean): Promise<Stage> {
   const host = fakeHost({ nowMs });
+  const merge = async (): Promise<void> => {
+    if (!isMerged) return;
+    host.advance(dayMs);
+    await host.runEvery();
+    for await (const { key } of (await host.store('logs')).range({ from: '0', to: ':', limit: 1 })) assert.fail(`${key} is a row still`);
+  };
   const exporter = await plugin.create(params, host);
   const reader = await plugin.reader?.(params, host);
   assert.ok(reader !== undefined);
-  return { host, exporter, reader, add: async (...changes) => { await exporter.export(changes.map((each) => sampleLogRecord(each)), new AbortController().signal); } };
+  const write = async (records: readonly LogRecord[]): Promise<void> => {
+    await exporter.export(records, noSignal());
+    await merge();
+  };
+  return { host, reader, write, add: (...changes) => write(changes.map((each) => sampleLogRecord(each))), merge };
 }
 
 const idsOf = (records: readonly LogRecord[]): string[] => records.map(({ id }) => id);
@@ -35,7 +47,9 @@ async function rowsOf(reader: LogReader, query: Partial<LogAggregateQuery>): Pro
   return rows.map(({ bucketMs, group, values }) => [bucketMs, group, ...values] as const).sort((left, right) => left[0] - right[0] || (left[1] < right[1] ? -1 : 1));
 }
 
-describe('reader of the store', () => {
+for (const isMerged of [false, true]) describe(`reader of the store, over ${isMerged ? 'blocks' : 'rows'}`, () => {
+  const stage = (): Promise<Stage> => stageOf(isMerged);
+
   it('pages newest first, by a cursor that later records do not move', async () => {
     const { reader, add } = await stage();
     await add(...Array.from({ length: 25 }, (_, index) => ({ id: `r${String(index).padStart(2, '0')}`, startedAtMs: nowMs + Math.floor(index / 3) })));
@@ -88,9 +102,9 @@ describe('reader of the store', () => {
   });
 
   it('exports all that matches, oldest first, until the signal ends it', async () => {
-    const { reader, exporter } = await stage();
+    const { reader, write } = await stage();
     const records = Array.from({ length: 1200 }, (_, index) => sampleLogRecord({ id: `r${String(index).padStart(4, '0')}`, startedAtMs: nowMs + index, status: index % 2 === 0 ? 200 : 500 }));
-    for (let from = 0; from < records.length; from += 300) await exporter.export(records.slice(from, from + 300), noSignal());
+    for (let from = 0; from < records.length; from += 300) await write(records.slice(from, from + 300));
     const read: LogRecord[] = [];
     for await (const page of reader.export({ scope, statuses: [200] }, noSignal())) read.push(...page);
     assert.deepEqual(read, records.filter(({ status }) => status === 200));
@@ -103,6 +117,27 @@ describe('reader of the store', () => {
       }
     }, { name: 'AbortError' });
     assert.equal(pages, 1);
+  });
+
+  it('is followed in the order of arrival, each record once, whenever it is merged', async () => {
+    const { reader, add, merge } = await stage();
+    await add({ id: 'before' });
+    const start = await reader.follow?.({ scope }, null, 10);
+    assert.deepEqual([start?.records, start?.hasMore], [[], false]);
+    await add({ id: 'a', startedAtMs: nowMs + 5 }, { id: 'left', isFinal: false }, { id: 'b', startedAtMs: nowMs });
+    await add({ id: 'c', startedAtMs: nowMs - 5 });
+    const found: string[] = [];
+    let after = start?.after ?? '';
+    for (let turn = 0; turn < 6; turn += 1) {
+      const tail = await reader.follow?.({ scope }, after, 2);
+      found.push(...idsOf(tail?.records ?? []));
+      after = tail?.after ?? '';
+      assert.equal(tail?.hasMore, turn === 0);
+      if (turn === 2) await add({ id: 'd' });
+      if (turn === 3) await merge();
+    }
+    assert.deepEqual(found, ['a', 'b', 'c', 'd']);
+    await assert.rejects(async () => reader.follow?.({ scope }, 'x', 2), RangeError);
   });
 
   it('aggregates by bucket and group, with true percentiles', async () => {
@@ -166,9 +201,10 @@ describe('reader of the store', () => {
   });
 
   it('takes records of clients and new prices', async () => {
-    const { reader, add } = await stage();
+    const { reader, add, merge } = await stage();
     await add({ id: 'a', cost: 1 }, { id: 'b', cost: 2 });
     await reader.insert([sampleLogRecord({ id: 'c', cost: 3, source: 'insert' })]);
+    await merge();
     await reader.reprice([{ id: 'a', cost: 10, saved: 0, isPriced: true }, { id: 'c', cost: 0, saved: 4, isPriced: false }, { id: 'none', cost: 1, saved: 1, isPriced: true }]);
     const records = await reader.page({ scope }, { limit: 10 });
     assert.deepEqual(records.records.map(({ id, cost, saved, isPriced, source }) => [id, cost, saved, isPriced, source]), [['c', 0, 4, false, 'insert'], ['b', 2, 0, true, 'call'], ['a', 10, 0, true, 'call']]);

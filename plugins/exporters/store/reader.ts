@@ -1,62 +1,178 @@
-// Reads what the exporter has written, for the log and analytics endpoints.
+// Reads what the exporter has written, for the log and analytics endpoints. Blocks that cannot hold what is asked for are passed by, of the others
+// the columns are read that the question is about; others have their turn between two blocks.
 
-import type { Feedback, LogAggregate, LogAggregateQuery, LogAggregateRow, LogFilter, LogPage, LogPageOptions, LogReader, LogRecord, LogScope, RepricedRecord, Store } from '@gateway/plugin-sdk';
+import type { Feedback, LogAggregate, LogAggregateQuery, LogFilter, LogPage, LogPageOptions, LogReader, LogRecord, LogScope, LogTail, RepricedRecord, Store } from '@gateway/plugin-sdk';
+import { Aggregation } from './aggregate.js';
+import { headKey, packBlock, timeOfKey, type Columns, type Field } from './block.js';
 import { traceKey, type FeedbackChange, type FeedbackRows } from './feedback-rows.js';
-import { packLogBatch, readLogBatch } from './log-batch.js';
-import { allRows } from './partitions.js';
-import { bucketOf, groupOf, inScope, measure, recordMatches, type FeedbackOf } from './plain-query.js';
+import { packLogBatch } from './log-batch.js';
+import { bucketOf, groupOf, inScope } from './plain-query.js';
+import { isSmall } from './merging.js';
+import { BlockSegment, everyField, isBatchKey, nextTurn, Segments, StaleError, type Segment } from './segments.js';
+import { Selection, type FeedbackByTrace } from './select.js';
 
 /** Records of one page of an export. */
 const exportPageRecords = 500;
-/** A row that others write at the same time is tried again so often. */
+/** A query that met a block that was merged meanwhile begins again, so often. */
 const triesMax = 5;
+/** The reader works this long before others on its thread have their turn. */
+const sliceMs = 10;
+const none: FeedbackByTrace = new Map();
 
 export class StoreReader implements LogReader {
-  constructor(readonly store: Store, readonly feedback: FeedbackRows, readonly write: (records: readonly LogRecord[]) => Promise<void>) {}
+  readonly #segments: Segments;
+  #sliceFromMs = 0;
 
-  async page(filter: LogFilter, { limit, cursor, offset = 0, isCounted = false }: LogPageOptions): Promise<LogPage> {
-    const after = cursor === undefined ? undefined : readCursor(cursor);
-    const found = (await this.#matching(filter)).reverse();
-    const rest = after === undefined ? found : found.filter((record) => compare(record, after) < 0);
-    const records = rest.slice(offset, offset + limit);
+  constructor(readonly store: Store, readonly feedback: FeedbackRows, readonly write: (records: readonly LogRecord[]) => Promise<void>) {
+    this.#segments = new Segments(store);
+  }
+
+  async page(filter: LogFilter, options: LogPageOptions): Promise<LogPage> {
+    const after = options.cursor === undefined ? undefined : readCursor(options.cursor);
+    return this.#again(() => this.#page(filter, options, after));
+  }
+
+  async #page(filter: LogFilter, { limit, offset = 0, isCounted = false }: LogPageOptions, after: Place | undefined): Promise<LogPage> {
+    const selection = await this.#selection(filter);
+    const wanted = offset + limit + 1;
+    let best: Found[] = [];
+    let total = 0;
+    const segments = (await this.#candidates(selection)).sort((left, right) => latest(right) - latest(left));
+    for (const segment of segments) {
+      const isTaken = latest(segment) >= (best.length < wanted ? -Infinity : best.at(-1)?.startedAtMs ?? -Infinity) && (after === undefined || earliest(segment) <= after.startedAtMs);
+      if (!isTaken && !isCounted) {
+        // Those that follow begin earlier still.
+        if (after === undefined || best.length >= wanted) break;
+        continue;
+      }
+      const columns = await segment.open(new Set<Field>([...selection.fields, 'startedAtMs', 'id']));
+      const places = selection.of(columns, segment.bounds);
+      total += places.length;
+      if (isTaken) best = nearest(best, foundIn(segment, columns, places, after), wanted);
+      await this.#turn();
+    }
+    const rest = best.slice(offset, offset + limit);
+    const records = await recordsOf(rest);
     const last = records.at(-1);
-    return { records, cursor: last === undefined || rest.length <= offset + limit ? null : writeCursor(last), total: isCounted ? found.length : null };
+    return { records, cursor: last === undefined || best.length < wanted ? null : writeCursor(last), total: isCounted ? total : null };
   }
 
   async read(scope: LogScope, id: string): Promise<readonly LogRecord[]> {
-    const found: LogRecord[] = [];
-    for await (const record of this.#records()) if ((record.id === id || record.traceId === id) && inScope(scope, record)) found.push(record);
-    return found.sort(compare);
+    return this.#again(async () => {
+      const selection = new Selection({ scope, records: 'all' }, none);
+      const found: Found[] = [];
+      for (const segment of await this.#candidates(selection)) {
+        if (!await segment.mayHaveId([id])) continue;
+        const columns = await segment.open(new Set<Field>([...selection.fields, 'id', 'traceId', 'startedAtMs']));
+        const [ids, traces] = [columns.ids('id'), columns.ids('traceId')];
+        found.push(...foundIn(segment, columns, selection.of(columns, segment.bounds).filter((index) => ids[index] === id || traces[index] === id), undefined));
+        await this.#turn();
+      }
+      return recordsOf(found.sort(compare));
+    });
   }
 
   async *export(filter: LogFilter, signal: AbortSignal): AsyncGenerator<readonly LogRecord[]> {
-    const found = await this.#matching(filter);
-    for (let from = 0; from < found.length; from += exportPageRecords) {
-      signal.throwIfAborted();
-      yield found.slice(from, from + exportPageRecords);
+    signal.throwIfAborted();
+    const selection = await this.#selection(filter);
+    const segments = (await this.#candidates(selection)).sort((left, right) => earliest(left) - earliest(right));
+    // What may be merged while the export goes on is read before it begins.
+    const held = new Map<Segment, Columns>();
+    for (const segment of segments) if (isBlock(segment) && isSmall(segment.bounds)) held.set(segment, await segment.open(everyField));
+    let waiting: LogRecord[] = [];
+    for (let index = 0; index < segments.length; index += 1) {
+      const segment = segments[index] as Segment;
+      const columns = held.get(segment) ?? await openOrLost(segment);
+      if (columns !== undefined) for (const place of selection.of(columns, segment.bounds)) waiting.push(columns.record(place));
+      // Nothing that begins earlier than these is left.
+      const next = segments[index + 1];
+      const untilMs = next === undefined ? Infinity : earliest(next);
+      const ready = waiting.filter(({ startedAtMs }) => startedAtMs < untilMs).sort(compare);
+      waiting = waiting.filter(({ startedAtMs }) => startedAtMs >= untilMs);
+      for (let from = 0; from < ready.length; from += exportPageRecords) {
+        signal.throwIfAborted();
+        yield ready.slice(from, from + exportPageRecords);
+      }
+      await this.#turn();
     }
   }
 
   async aggregate(query: LogAggregateQuery): Promise<LogAggregate> {
-    const { filter, bucket, groupBy, measures } = query;
-    if (query.of === 'feedback') return this.#aggregateFeedback(query);
-    const feedbackOf = await this.#feedbackOf();
-    const cells = new Cells<LogRecord>();
-    for (const record of await this.#matching(filter)) cells.add(bucketOf(record.startedAtMs, bucket), groupOf(record, groupBy), record);
-    return { rows: cells.rows((records) => measures.map((name) => measure(name, records, feedbackOf))) };
+    if (query.of === 'feedback') return this.#again(() => this.#aggregateFeedback(query));
+    return this.#again(async () => {
+      const needsFeedback = query.filter.weightedFeedback !== undefined || query.measures.some((name) => name === 'weightedFeedbackSum' || name === 'feedbackCount' || name === 'requestsWithFeedback');
+      const feedback = needsFeedback ? await this.feedback.byTrace() : none;
+      const selection = new Selection(query.filter, feedback);
+      const aggregation = new Aggregation(query, feedback);
+      const fields = new Set<Field>([...selection.fields, ...aggregation.fields]);
+      for (const segment of await this.#candidates(selection)) {
+        const columns = await segment.open(fields);
+        aggregation.add(columns, selection.of(columns, segment.bounds));
+        await this.#turn();
+      }
+      return { rows: aggregation.rows() };
+    });
   }
 
   async #aggregateFeedback({ filter, bucket, groupBy, measures }: LogAggregateQuery): Promise<LogAggregate> {
     const { fromMs = -Infinity, toMs = Infinity, ...ofRecords } = filter;
-    const latest = new Map((await this.#matching(ofRecords)).map((record) => [traceKey(record), record]));
+    const items = (await this.feedback.all()).filter((item) => inScope(filter.scope, item) && item.createdAtMs >= fromMs && item.createdAtMs <= toMs);
     const isOfAny = Object.entries(ofRecords).every(([name, value]) => name === 'scope' || name === 'records' || value === undefined);
+    const isGrouped = groupBy !== null && groupBy !== 'feedbackValue';
+    const latestOf = isOfAny && !isGrouped ? new Map<string, LogRecord>() : await this.#latestOf(ofRecords, new Set(items.map(({ traceId }) => traceId)));
     const cells = new Cells<Feedback>();
-    for (const item of await this.feedback.all()) {
-      const record = latest.get(traceKey(item));
-      if (!inScope(filter.scope, item) || item.createdAtMs < fromMs || item.createdAtMs > toMs || (record === undefined && !isOfAny)) continue;
+    for (const item of items) {
+      const record = latestOf.get(traceKey(item));
+      if (record === undefined && !isOfAny) continue;
       cells.add(bucketOf(item.createdAtMs, bucket), groupBy === 'feedbackValue' ? String(item.value) : record === undefined ? '' : groupOf(record, groupBy), item);
     }
-    return { rows: cells.rows((items) => measures.map((name) => measureFeedback(name, items))) };
+    return { rows: cells.rows((each) => measures.map((name) => measureFeedback(name, each))) };
+  }
+
+  /** The last record of each of these traces, by `traceKey`. */
+  async #latestOf(filter: LogFilter, traces: ReadonlySet<string>): Promise<ReadonlyMap<string, LogRecord>> {
+    const selection = await this.#selection(filter);
+    const wanted = [...traces];
+    const found = new Map<string, Found>();
+    for (const segment of await this.#candidates(selection)) {
+      if (wanted.length === 0 || !await segment.mayHaveId(wanted)) continue;
+      const columns = await segment.open(new Set<Field>([...selection.fields, 'organisationId', 'workspaceId', 'traceId', 'id', 'startedAtMs']));
+      const ids = columns.ids('traceId');
+      const { words, codes } = columns.words('workspaceId');
+      for (const each of foundIn(segment, columns, selection.of(columns, segment.bounds).filter((index) => traces.has(ids[index] ?? '')), undefined)) {
+        const key = traceKey({ organisationId: filter.scope.organisationId, workspaceId: words[codes[each.index] ?? 0] ?? '', traceId: ids[each.index] ?? '' });
+        const before = found.get(key);
+        if (before === undefined || compare(before, each) < 0) found.set(key, each);
+      }
+      await this.#turn();
+    }
+    const records = await recordsOf([...found.values()]);
+    return new Map(records.map((record) => [traceKey(record), record]));
+  }
+
+  async follow(filter: LogFilter, after: string | null, limit: number): Promise<LogTail> {
+    return this.#again(async () => {
+      const segments = await this.#segments.list();
+      if (after === null) return { records: [], after: writeTail(lastTail(segments)), hasMore: false };
+      const selection = await this.#selection(filter);
+      let at = readTail(after);
+      const found: Found[] = [];
+      const byArrival = segments.filter((segment) => timeOf(segment) >= at.atMs).sort((left, right) => timeOf(left) - timeOf(right) || (left.key < right.key ? -1 : 1));
+      for (const segment of byArrival) {
+        const from = arrivedBefore(segment, at);
+        if (from >= segment.count) continue;
+        const left = limit - found.length;
+        if (left <= 0) return { records: await recordsOf(found), after: writeTail(at), hasMore: true };
+        const columns = await segment.open(new Set<Field>([...selection.fields, 'startedAtMs', 'id']));
+        const places = selection.of(columns, segment.bounds).filter((index) => index >= from);
+        found.push(...foundIn(segment, columns, places.subarray(0, left), undefined));
+        const looked = places.length > left ? (places[left - 1] as number) + 1 : segment.count;
+        at = tailAt(segment, looked);
+        if (looked < segment.count) return { records: await recordsOf(found), after: writeTail(at), hasMore: true };
+        await this.#turn();
+      }
+      return { records: await recordsOf(found), after: writeTail(at), hasMore: false };
+    });
   }
 
   async insert(records: readonly LogRecord[]): Promise<void> {
@@ -73,22 +189,29 @@ export class StoreReader implements LogReader {
 
   async reprice(prices: readonly RepricedRecord[]): Promise<void> {
     const byId = new Map(prices.map((price) => [price.id, price]));
-    const keys: string[] = [];
-    for await (const { key, value } of this.store.range({ ...allRows, limit: Infinity })) if (readLogBatch(value).some(({ id }) => byId.has(id))) keys.push(key);
-    for (const key of keys) await this.#repriceRow(key, byId);
+    const ids = [...byId.keys()];
+    // A row that others change meanwhile is looked for again, wherever it is then.
+    await this.#again(async () => {
+      for (const segment of await this.#segments.list()) {
+        if (await segment.mayHaveId(ids)) await this.#repriceSegment(segment, byId);
+        await this.#turn();
+      }
+    });
   }
 
-  async #repriceRow(key: string, byId: ReadonlyMap<string, RepricedRecord>): Promise<void> {
-    for (let tries = 0; tries < triesMax; tries += 1) {
-      const row = await this.store.get(key);
-      if (row === undefined) return;
-      const records = readLogBatch(row.value).map((record) => {
-        const price = byId.get(record.id);
-        return price === undefined ? record : { ...record, cost: price.cost, saved: price.saved, isPriced: price.isPriced };
-      });
-      if (await this.store.write([{ op: 'put', key, value: packLogBatch(records), ifVersion: row.version }])) return;
-    }
-    throw new Error(`the log row ${key} was changed by others again and again`);
+  async #repriceSegment(segment: Segment, byId: ReadonlyMap<string, RepricedRecord>): Promise<void> {
+    const columns = await segment.open(everyField);
+    if (!columns.ids('id').some((id) => byId.has(id))) return;
+    const records = Array.from({ length: segment.count }, (_, index) => {
+      const record = columns.record(index);
+      const price = byId.get(record.id);
+      return price === undefined ? record : { ...record, cost: price.cost, saved: price.saved, isPriced: price.isPriced };
+    });
+    const { key, version } = segment;
+    const isWritten = isBlock(segment)
+      ? await this.store.write((await packBlock(records, segment.bounds.firstMs, segment.arrivals, nextTurn)).writes(key).map((each) => (each.key === headKey(key) ? { ...each, ifVersion: version } : each)))
+      : await this.store.write([{ op: 'put', key, value: packLogBatch(records), ifVersion: version }]);
+    if (!isWritten) throw new StaleError(key);
   }
 
   async close(): Promise<void> {
@@ -96,22 +219,130 @@ export class StoreReader implements LogReader {
     await this.feedback.store.close?.();
   }
 
-  /** Oldest first. */
-  async #matching(filter: LogFilter): Promise<LogRecord[]> {
-    const feedbackOf = await this.#feedbackOf();
-    const found: LogRecord[] = [];
-    for await (const record of this.#records()) if (recordMatches(record, filter, feedbackOf)) found.push(record);
-    return found.sort(compare);
+  async #selection(filter: LogFilter): Promise<Selection> {
+    return new Selection(filter, filter.weightedFeedback === undefined ? none : await this.feedback.byTrace());
   }
 
-  async *#records(): AsyncGenerator<LogRecord> {
-    for await (const { value } of this.store.range({ ...allRows, limit: Infinity })) yield* readLogBatch(value);
+  /** Blocks and rows that may hold what is asked for. */
+  async #candidates(selection: Selection): Promise<Segment[]> {
+    this.#sliceFromMs = performance.now();
+    const { traceIds } = selection.filter;
+    const found: Segment[] = [];
+    for (const segment of await this.#segments.list()) if (selection.mayMatch(segment.bounds) && (traceIds === undefined || await segment.mayHaveId(traceIds))) found.push(segment);
+    return found;
   }
 
-  async #feedbackOf(): Promise<FeedbackOf> {
-    const byTrace = await this.feedback.byTrace();
-    return (record) => byTrace.get(traceKey(record)) ?? [];
+  async #turn(): Promise<void> {
+    if (performance.now() - this.#sliceFromMs < sliceMs) return;
+    await nextTurn();
+    this.#sliceFromMs = performance.now();
   }
+
+  async #again<T>(work: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await work();
+      } catch (thrown) {
+        if (!(thrown instanceof StaleError) || tries === triesMax) throw thrown;
+      }
+    }
+  }
+}
+
+const isBlock = (segment: Segment): segment is BlockSegment => segment instanceof BlockSegment;
+
+/** Undefined: it was too old meanwhile. */
+async function openOrLost(segment: Segment): Promise<Columns | undefined> {
+  try {
+    return await segment.open(everyField);
+  } catch (thrown) {
+    if (thrown instanceof StaleError) return undefined;
+    throw thrown;
+  }
+}
+const latest = ({ bounds }: Segment): number => bounds.ranges.startedAtMs[1];
+const earliest = ({ bounds }: Segment): number => bounds.ranges.startedAtMs[0];
+
+/** Place in the order of records. */
+interface Place {
+  readonly startedAtMs: number;
+  readonly id: string;
+}
+
+/** A record that is not made yet. */
+interface Found extends Place {
+  readonly segment: Segment;
+  readonly index: number;
+}
+
+/** By time; of one time by their ids. */
+const compare = (left: Place, right: Place): number => left.startedAtMs - right.startedAtMs || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
+
+/** Of those places the records before `after`. */
+function foundIn(segment: Segment, columns: Columns, places: Uint16Array, after: Place | undefined): Found[] {
+  const [started, ids] = [columns.numbers('startedAtMs'), columns.ids('id')];
+  const found: Found[] = [];
+  for (const index of places) {
+    const each = { startedAtMs: started[index] as number, id: ids[index] ?? '', segment, index };
+    if (after === undefined || compare(each, after) < 0) found.push(each);
+  }
+  return found;
+}
+
+/** The newest of both, newest first. */
+const nearest = (best: readonly Found[], found: readonly Found[], wanted: number): Found[] => (found.length === 0 ? [...best] : [...best, ...found].sort((left, right) => compare(right, left)).slice(0, wanted));
+
+/** In the same order. */
+async function recordsOf(found: readonly Found[]): Promise<LogRecord[]> {
+  const columnsOf = new Map<Segment, Columns>();
+  const records: LogRecord[] = [];
+  for (const { segment, index } of found) {
+    let columns = columnsOf.get(segment);
+    if (columns === undefined) columnsOf.set(segment, columns = await segment.open(everyField));
+    records.push(columns.record(index));
+  }
+  return records;
+}
+
+/** Place in the order of arrival: so many of what was written in this millisecond by this row. */
+interface Tail {
+  readonly atMs: number;
+  readonly key: string;
+  readonly count: number;
+}
+
+const timeOf = ({ key }: Segment): number => timeOfKey(key.replace(/^r/, ''));
+
+function lastTail(segments: readonly Segment[]): Tail {
+  let last: Tail = { atMs: 0, key: '', count: 0 };
+  for (const segment of segments) if (timeOf(segment) > last.atMs || (timeOf(segment) === last.atMs && segment.key > last.key)) last = { atMs: timeOf(segment), key: segment.key, count: segment.count };
+  return last;
+}
+
+/** How many of the segment come before the place. In a block, what arrived in the same millisecond counts as seen. */
+function arrivedBefore(segment: Segment, { atMs, key, count }: Tail): number {
+  if (segment.isHeld) return timeOf(segment) < atMs || (timeOf(segment) === atMs && segment.key < key) ? segment.count : segment.key === key ? count : 0;
+  let before = 0;
+  for (const [arrivedMs, records] of segment.arrivals) if (arrivedMs <= atMs) before += records;
+  return segment.key === key ? Math.max(before, count) : before;
+}
+
+const tailAt = (segment: Segment, looked: number): Tail => {
+  if (segment.isHeld) return { atMs: timeOf(segment), key: segment.key, count: looked };
+  let before = 0;
+  for (const [atMs, records] of segment.arrivals) {
+    before += records;
+    if (before >= looked) return { atMs, key: segment.key, count: looked };
+  }
+  return { atMs: timeOf(segment), key: segment.key, count: looked };
+};
+
+const writeTail = ({ atMs, key, count }: Tail): string => Buffer.from(JSON.stringify([atMs, key, count])).toString('base64url');
+
+function readTail(text: string): Tail {
+  const [atMs, key, count] = readList(text);
+  if (typeof atMs === 'number' && typeof key === 'string' && (key === '' || isBatchKey(key)) && typeof count === 'number') return { atMs, key, count };
+  throw new RangeError('is not a place that a reply gave');
 }
 
 /** What falls into one bucket and group. */
@@ -125,7 +356,7 @@ class Cells<T> {
     cell.of.push(one);
   }
 
-  rows(values: (of: readonly T[]) => readonly number[]): LogAggregateRow[] {
+  rows(values: (of: readonly T[]) => readonly number[]): { readonly bucketMs: number; readonly group: string; readonly values: readonly number[] }[] {
     return [...this.#cells.values()].map(({ bucketMs, group, of }) => ({ bucketMs, group, values: values(of) })).sort((left, right) => left.bucketMs - right.bucketMs);
   }
 }
@@ -135,26 +366,25 @@ function measureFeedback(name: LogAggregateQuery['measures'][number], items: rea
     case 'count': case 'feedbackCount': return items.length;
     case 'weightedFeedbackSum': return items.reduce((sum, { value, weight }) => sum + value * weight, 0);
     case 'requestsWithFeedback': return new Set(items.map(traceKey)).size;
-    case 'firstSeenMs': return Math.min(...items.map(({ createdAtMs }) => createdAtMs));
-    case 'lastSeenMs': return Math.max(...items.map(({ createdAtMs }) => createdAtMs));
+    case 'firstSeenMs': return items.reduce((first, { createdAtMs }) => Math.min(first, createdAtMs), Infinity);
+    case 'lastSeenMs': return items.reduce((last, { createdAtMs }) => Math.max(last, createdAtMs), 0);
     default: return 0;
   }
 }
 
-/** Place in the order of records. */
-type Place = Pick<LogRecord, 'startedAtMs' | 'id'>;
-
-/** By time; of one time by their ids. */
-const compare = (left: Place, right: Place): number => left.startedAtMs - right.startedAtMs || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
-
 const writeCursor = ({ startedAtMs, id }: Place): string => Buffer.from(JSON.stringify([startedAtMs, id])).toString('base64url');
 
 function readCursor(cursor: string): Place {
+  const [startedAtMs, id] = readList(cursor);
+  if (typeof startedAtMs === 'number' && typeof id === 'string') return { startedAtMs, id };
+  throw new RangeError('is not one that a page gave');
+}
+
+function readList(text: string): readonly unknown[] {
   try {
-    const [startedAtMs, id]: unknown[] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (typeof startedAtMs === 'number' && typeof id === 'string') return { startedAtMs, id };
+    const list: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    return Array.isArray(list) ? list : [];
   } catch {
-    // As any other text that is not a cursor.
+    return [];
   }
-  throw new RangeError('the cursor is none that a page gave');
 }

@@ -3,7 +3,9 @@
 // the same store: a row outside the times says whose turn it is, and a sweep that finds it taken leaves the work to the other.
 
 import type { Host, Store, Write } from '@gateway/plugin-sdk';
+import { heads, keyOfHead, readHead, removalOf, timeOfKey } from './block.js';
 import { ofCallers, ofRefused, refusedRoom, timeKey, type Partition } from './partitions.js';
+import { Turn } from './turn.js';
 
 export interface RetentionLimits {
   readonly bytesMax: number;
@@ -15,9 +17,6 @@ const rowsOfStep = 64;
 const stepsMax = 64;
 /** Bytes of logs in one step at most, beyond the first row. */
 const bytesOfStep = 8 * 1024 * 1024;
-/** A sweep that died gives its turn back after this long. */
-const turnMs = 60_000;
-const turnKey = 'sweep';
 /** Rows that one write may remove to make room, and writes that only do that before one more row is left out. */
 const rowsOfWrite = 256;
 const writesForRoomMax = 16;
@@ -28,9 +27,12 @@ const pageBytes = 4096;
 const rowBytes = 64;
 
 export class Retention {
+  readonly #turn: Turn;
   #isUnmeasuredTold = false;
 
-  constructor(readonly host: Host, readonly store: Store, readonly limits: RetentionLimits) {}
+  constructor(readonly host: Host, readonly store: Store, readonly limits: RetentionLimits) {
+    this.#turn = new Turn(host, store, 'sweep');
+  }
 
   /** What has to go in the write of a row of `bytes`, so that it has room; undefined when there is none to be made. */
   async roomFor(bytes: number, partition: Partition): Promise<readonly Write[] | undefined> {
@@ -47,16 +49,28 @@ export class Retention {
     return undefined;
   }
 
-  async #oldest({ from, to }: Partition, excess: number): Promise<{ readonly removals: readonly Write[]; readonly left: number }> {
+  async #oldest(partition: Partition, excess: number): Promise<{ readonly removals: readonly Write[]; readonly left: number }> {
     const removals: Write[] = [];
     let left = excess;
-    for await (const { key, value } of this.store.range({ from, to, limit: rowsOfWrite })) {
+    for await (const { writes, bytes } of this.#ageing(partition, rowsOfWrite)) {
       if (left <= 0) break;
-      removals.push({ op: 'remove', key });
+      removals.push(...writes);
       // What it frees at least.
-      left -= value.length;
+      left -= bytes;
     }
     return { removals, left };
+  }
+
+  /** What goes first: blocks, which are older than all rows, then rows; oldest first. */
+  async *#ageing({ from, to, prefix }: Partition, limit: number): AsyncGenerator<{ readonly atMs: number; readonly writes: readonly Write[]; readonly bytes: number }> {
+    let count = 0;
+    if (prefix === ofCallers.prefix) {
+      for await (const { key, value } of this.store.range({ from: heads.from, to: heads.to, limit })) {
+        count += 1;
+        yield { atMs: timeOfKey(keyOfHead(key)), writes: removalOf(keyOfHead(key)), bytes: readHead(value).bytes };
+      }
+    }
+    for await (const { key, value } of this.store.range({ from, to, limit: limit - count })) yield { atMs: timeOfKey(key.slice(prefix.length)), writes: [{ op: 'remove', key }], bytes: value.length };
   }
 
   async #sizeOf({ from, to }: Partition): Promise<number> {
@@ -67,35 +81,35 @@ export class Retention {
 
   /** What one sweep does not get done, the next goes on with. */
   async sweep(): Promise<void> {
-    const version = await this.#takeTurn();
-    if (version === undefined) return;
     let removed = 0;
-    for (const partition of [ofRefused, ofCallers]) {
-      for (let step = 0; step < stepsMax; step += 1) {
-        const count = await this.#step(partition);
-        removed += count;
-        if (count === 0) break;
+    await this.#turn.run(async () => {
+      for (const partition of [ofRefused, ofCallers]) {
+        for (let step = 0; step < stepsMax; step += 1) {
+          const count = await this.#step(partition);
+          removed += count;
+          if (count === 0) break;
+        }
       }
-    }
-    await this.store.write([{ op: 'remove', key: turnKey, ifVersion: version }]);
+    });
     if (removed > 0) this.host.count('rowsRemoved', removed);
   }
 
   /** Rows removed: those that are too old, or the oldest while there is too much. */
   async #step(partition: Partition): Promise<number> {
-    const oldest = `${partition.prefix}${timeKey(this.host.now() - this.limits.ageMsMax)}`;
+    const oldestMs = this.host.now() - this.limits.ageMsMax;
     let excess = partition === ofRefused ? 0 : await this.#size() - this.limits.bytesMax;
-    const keys: string[] = [];
-    let bytes = 0;
-    for await (const row of this.store.range({ from: partition.from, to: partition.to, limit: rowsOfStep })) {
-      if (excess <= 0 && row.key >= oldest) break;
-      if (bytes > bytesOfStep) break;
-      keys.push(row.key);
-      bytes += row.value.length;
-      excess -= row.value.length;
+    const writes: Write[] = [];
+    let [count, freed] = [0, 0];
+    for await (const { atMs, writes: removals, bytes } of this.#ageing(partition, rowsOfStep)) {
+      if (excess <= 0 && atMs >= oldestMs) break;
+      if (freed > bytesOfStep) break;
+      writes.push(...removals);
+      count += 1;
+      freed += bytes;
+      excess -= bytes;
     }
-    if (keys.length > 0) await this.store.write(keys.map((key) => ({ op: 'remove', key })));
-    return keys.length;
+    if (writes.length > 0) await this.store.write(writes);
+    return count;
   }
 
   async #size(): Promise<number> {
@@ -103,20 +117,6 @@ export class Retention {
     if (!this.#isUnmeasuredTold) this.host.log.warn('the storage reports no size: logs are kept by age alone', { ageMsMax: this.limits.ageMsMax });
     this.#isUnmeasuredTold = true;
     return 0;
-  }
-
-  /** The version of the turn's row when it is ours now. */
-  async #takeTurn(): Promise<number | undefined> {
-    const now = this.host.now();
-    const row = await this.store.get(turnKey);
-    if (row !== undefined) {
-      const until = Number(new TextDecoder().decode(row.value));
-      // A clock that was set back must not keep a turn taken for longer than it lasts.
-      if (until > now && until <= now + turnMs) return undefined;
-    }
-    const version = row?.version ?? 0;
-    const value = new TextEncoder().encode(String(now + turnMs));
-    return await this.store.write([{ op: 'put', key: turnKey, value, ifVersion: version }]) ? version + 1 : undefined;
   }
 }
 

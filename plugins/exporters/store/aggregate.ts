@@ -1,0 +1,342 @@
+// Figures of many records, straight from the columns: no object is made for a record. Means what `measure` of plain-query.ts means.
+
+import type { Feedback, LogAggregateQuery, LogAggregateRow, LogGroup, LogMeasure } from '@gateway/plugin-sdk';
+import type { Columns, Field } from './block.js';
+import type { Words } from './block-columns.js';
+import { bucketOf, bucketWidthOf, isError, isSemanticHit, isSimpleHit, isSuccess, metadataOf, metadataPrefix, userKey } from './plain-query.js';
+import { traceKeyAt, weightedSum, type FeedbackByTrace } from './select.js';
+
+/** Buckets and groups of one query; who asks for more has to narrow it. */
+const cellsMax = 200_000;
+
+const percentiles: Readonly<Partial<Record<LogMeasure, number>>> = { tookMsP50: 0.5, tookMsP90: 0.9, tookMsP95: 0.95, tookMsP99: 0.99 };
+
+/** What a measure reads. */
+const fieldsOfMeasure: Readonly<Record<LogMeasure, readonly Field[]>> = {
+  count: [], cost: ['cost'], saved: ['saved'], simpleSaved: ['saved', 'cacheStatus'], semanticSaved: ['saved', 'cacheStatus'], totalTokens: ['totalTokens'], inputTokens: ['inputTokens'], outputTokens: ['outputTokens'],
+  errors: ['status'], successes: ['status'], cacheHits: ['cacheStatus'], simpleHits: ['cacheStatus'], semanticHits: ['cacheStatus'], users: ['metadata'], userRequests: ['metadata'],
+  tookMsSum: ['tookMs'], tookMsP50: ['tookMs'], tookMsP90: ['tookMs'], tookMsP95: ['tookMs'], tookMsP99: ['tookMs'], hitTookMsSum: ['tookMs', 'cacheStatus'], firstSeenMs: ['startedAtMs'], lastSeenMs: ['startedAtMs'],
+  rescuedByRetry: ['status', 'retries'], rescuedByFallback: ['status', 'targetIndex'], unpriced: ['isPriced', 'totalTokens'],
+  weightedFeedbackSum: ['organisationId', 'workspaceId', 'traceId'], feedbackCount: ['organisationId', 'workspaceId', 'traceId'], requestsWithFeedback: ['organisationId', 'workspaceId', 'traceId'],
+};
+
+function fieldsOfGroup(group: LogGroup | null): readonly Field[] {
+  switch (group) {
+    case null: case 'feedbackValue': return [];
+    case 'providerModel': return ['provider', 'model'];
+    case 'user': return ['metadata'];
+    case 'provider': case 'model': case 'providerSlug': case 'status': case 'keyId': case 'configId': case 'workspaceId': case 'promptSlug': case 'endpoint': case 'retries':
+    case 'targetIndex': case 'cacheStatus': case 'errorCode': return [group];
+    default: return ['metadata'];
+  }
+}
+
+/** Numbers that grow. */
+class Numbers {
+  values = new Float64Array(64);
+  length = 0;
+
+  reserve(count: number): void {
+    if (this.length + count <= this.values.length) return;
+    const values = new Float64Array(Math.max(this.values.length * 2, this.length + count));
+    values.set(this.values);
+    this.values = values;
+  }
+}
+
+export class Aggregation {
+  readonly fields: ReadonlySet<Field>;
+  readonly #query: LogAggregateQuery;
+  readonly #feedback: FeedbackByTrace;
+  /** By bucket and group, in the order in which they were met. */
+  readonly #cells = new Map<number, Map<string, number>>();
+  readonly #buckets: number[] = [];
+  readonly #groups: string[] = [];
+  /** For each measure, one number a cell; for percentiles nothing. */
+  readonly #sums: Float64Array[];
+  /** Of all records that have a percentile: the cell and the time. */
+  readonly #tookCells = new Numbers();
+  readonly #took = new Numbers();
+  /** By cell. */
+  readonly #users = new Map<number, Set<string>>();
+
+  constructor(query: LogAggregateQuery, feedback: FeedbackByTrace) {
+    this.#query = query;
+    this.#feedback = feedback;
+    this.#sums = query.measures.map(() => new Float64Array(16));
+    this.fields = new Set<Field>([...fieldsOfGroup(query.groupBy), ...(query.bucket === null ? [] : ['startedAtMs' as const]), ...query.measures.flatMap((name) => fieldsOfMeasure[name])]);
+  }
+
+  /** Throws when there are too many groups. */
+  add(columns: Columns, places: Uint16Array): void {
+    if (places.length === 0) return;
+    const cells = this.#cellsOf(columns, places);
+    const { measures } = this.#query;
+    for (let index = 0; index < measures.length; index += 1) {
+      const name = measures[index] as LogMeasure;
+      if (percentiles[name] === undefined) this.#measure(name, this.#sums[index] as Float64Array, columns, places, cells);
+    }
+    if (measures.some((name) => percentiles[name] !== undefined)) this.#addTook(columns, places, cells);
+  }
+
+  rows(): LogAggregateRow[] {
+    const { measures } = this.#query;
+    const values = measures.map((name, index) => {
+      const share = percentiles[name];
+      if (share !== undefined) return this.#percentiles(share);
+      return name === 'users' ? Float64Array.from(this.#buckets, (_, cell) => this.#users.get(cell)?.size ?? 0) : this.#sums[index] as Float64Array;
+    });
+    return this.#buckets
+      .map((bucketMs, cell): LogAggregateRow => ({ bucketMs, group: this.#groups[cell] ?? '', values: values.map((each) => each[cell] ?? 0) }))
+      .sort((left, right) => left.bucketMs - right.bucketMs);
+  }
+
+  #cell(bucketMs: number, group: string): number {
+    let groups = this.#cells.get(bucketMs);
+    if (groups === undefined) this.#cells.set(bucketMs, groups = new Map());
+    let cell = groups.get(group);
+    if (cell !== undefined) return cell;
+    cell = this.#buckets.length;
+    if (cell >= cellsMax) throw new Error(`there are more than ${cellsMax} groups; ask for a shorter time, or filter more`);
+    groups.set(group, cell);
+    this.#buckets.push(bucketMs);
+    this.#groups.push(group);
+    const { measures } = this.#query;
+    for (let index = 0; index < measures.length; index += 1) {
+      const sums = this.#sums[index] as Float64Array;
+      if (cell >= sums.length) {
+        const grown = new Float64Array(sums.length * 2);
+        grown.set(sums);
+        this.#sums[index] = grown;
+      }
+      if (measures[index] === 'firstSeenMs') (this.#sums[index] as Float64Array)[cell] = Infinity;
+    }
+    return cell;
+  }
+
+  #cellsOf(columns: Columns, places: Uint16Array): Int32Array {
+    const { bucket, groupBy } = this.#query;
+    const { words, codes } = groupWords(columns, groupBy);
+    const cells = new Int32Array(places.length);
+    const started = bucket === null ? undefined : columns.numbers('startedAtMs');
+    const width = bucket === null ? Infinity : bucketWidthOf(bucket);
+    let from = 0;
+    let to = -1;
+    // Of the bucket at hand, by group.
+    let known = new Int32Array(words.length).fill(-1);
+    const ofBuckets = new Map<number, Int32Array<ArrayBuffer>>([[0, known]]);
+    for (let at = 0; at < places.length; at += 1) {
+      const index = places[at] as number;
+      if (started !== undefined) {
+        const startedAtMs = started[index] as number;
+        if (startedAtMs < from || startedAtMs >= to) {
+          from = bucketOf(startedAtMs, bucket);
+          to = from + width;
+          const found = ofBuckets.get(from);
+          known = found ?? new Int32Array(words.length).fill(-1);
+          if (found === undefined) ofBuckets.set(from, known);
+        }
+      }
+      const code = codes[index] as number;
+      let cell = known[code] as number;
+      if (cell === -1) known[code] = cell = this.#cell(from, words[code] ?? '');
+      cells[at] = cell;
+    }
+    return cells;
+  }
+
+  #measure(name: LogMeasure, sums: Float64Array, columns: Columns, places: Uint16Array, cells: Int32Array): void {
+    const count = places.length;
+    const add = (values: Float64Array): void => {
+      for (let at = 0; at < count; at += 1) {
+        const value = values[places[at] as number] as number;
+        // -1: nobody said how much.
+        if (value > 0) sums[cells[at] as number] = (sums[cells[at] as number] as number) + value;
+      }
+    };
+    const addWhere = (values: Float64Array | undefined, isCounted: (index: number) => boolean): void => {
+      for (let at = 0; at < count; at += 1) {
+        const index = places[at] as number;
+        if (isCounted(index)) sums[cells[at] as number] = (sums[cells[at] as number] as number) + (values === undefined ? 1 : values[index] as number);
+      }
+    };
+    const cacheIs = (isHit: (cacheStatus: string) => boolean): ((index: number) => boolean) => {
+      const { words, codes } = columns.words('cacheStatus');
+      const hits = words.map(isHit);
+      return (index) => hits[codes[index] as number] === true;
+    };
+    const statusIs = (isWanted: (status: number) => boolean): ((index: number) => boolean) => {
+      const statuses = columns.numbers('status');
+      return (index) => isWanted(statuses[index] as number);
+    };
+    const isHit = (cacheStatus: string): boolean => isSimpleHit(cacheStatus) || isSemanticHit(cacheStatus);
+    const isRescued = (field: 'retries' | 'targetIndex'): ((index: number) => boolean) => {
+      const isRight = statusIs(isSuccess);
+      const numbers = columns.numbers(field);
+      return (index) => (numbers[index] as number) > 0 && isRight(index);
+    };
+    switch (name) {
+      case 'count': return addWhere(undefined, () => true);
+      case 'cost': return add(columns.numbers('cost'));
+      case 'saved': return add(columns.numbers('saved'));
+      case 'simpleSaved': return addWhere(columns.numbers('saved'), cacheIs(isSimpleHit));
+      case 'semanticSaved': return addWhere(columns.numbers('saved'), cacheIs(isSemanticHit));
+      case 'totalTokens': return add(columns.numbers('totalTokens'));
+      case 'inputTokens': return add(columns.numbers('inputTokens'));
+      case 'outputTokens': return add(columns.numbers('outputTokens'));
+      case 'errors': return addWhere(undefined, statusIs(isError));
+      case 'successes': return addWhere(undefined, statusIs(isSuccess));
+      case 'cacheHits': return addWhere(undefined, cacheIs(isHit));
+      case 'simpleHits': return addWhere(undefined, cacheIs(isSimpleHit));
+      case 'semanticHits': return addWhere(undefined, cacheIs(isSemanticHit));
+      case 'hitTookMsSum': return addWhere(columns.numbers('tookMs'), cacheIs(isHit));
+      case 'tookMsSum': return add(columns.numbers('tookMs'));
+      case 'users': return this.#addUsers(columns, places, cells);
+      case 'userRequests': {
+        const users = memberWords(columns, userKey);
+        return addWhere(undefined, (index) => users.words[users.codes[index] as number] !== '');
+      }
+      case 'firstSeenMs': case 'lastSeenMs': {
+        const started = columns.numbers('startedAtMs');
+        const choose = name === 'firstSeenMs' ? Math.min : Math.max;
+        for (let at = 0; at < count; at += 1) sums[cells[at] as number] = choose(sums[cells[at] as number] as number, started[places[at] as number] as number);
+        return;
+      }
+      case 'rescuedByRetry': return addWhere(undefined, isRescued('retries'));
+      case 'rescuedByFallback': return addWhere(undefined, isRescued('targetIndex'));
+      case 'unpriced': {
+        const [isPriced, tokens] = [columns.numbers('isPriced'), columns.numbers('totalTokens')];
+        return addWhere(undefined, (index) => isPriced[index] === 0 && (tokens[index] as number) > 0);
+      }
+      case 'weightedFeedbackSum': return this.#addFeedback(sums, columns, places, cells, weightedSum);
+      case 'feedbackCount': return this.#addFeedback(sums, columns, places, cells, ({ length }) => length);
+      case 'requestsWithFeedback': return this.#addFeedback(sums, columns, places, cells, () => 1);
+      case 'tookMsP50': case 'tookMsP90': case 'tookMsP95': case 'tookMsP99':
+    }
+  }
+
+  #addFeedback(sums: Float64Array, columns: Columns, places: Uint16Array, cells: Int32Array, valueOf: (items: readonly Feedback[]) => number): void {
+    if (this.#feedback.size === 0) return;
+    for (let at = 0; at < places.length; at += 1) {
+      const items = this.#feedback.get(traceKeyAt(columns, places[at] as number));
+      if (items !== undefined) sums[cells[at] as number] = (sums[cells[at] as number] as number) + valueOf(items);
+    }
+  }
+
+  #addUsers(columns: Columns, places: Uint16Array, cells: Int32Array): void {
+    const { words, codes } = memberWords(columns, userKey);
+    /** Of the user at hand, by cell: the last cell is nearly always the same. */
+    const last = new Int32Array(words.length).fill(-1);
+    for (let at = 0; at < places.length; at += 1) {
+      const code = codes[places[at] as number] as number;
+      const cell = cells[at] as number;
+      const user = words[code] ?? '';
+      if (last[code] === cell || user === '') continue;
+      last[code] = cell;
+      let users = this.#users.get(cell);
+      if (users === undefined) this.#users.set(cell, users = new Set());
+      users.add(user);
+    }
+  }
+
+  #addTook(columns: Columns, places: Uint16Array, cells: Int32Array): void {
+    const took = columns.numbers('tookMs');
+    this.#took.reserve(places.length);
+    this.#tookCells.reserve(places.length);
+    const [values, ofCells] = [this.#took.values, this.#tookCells.values];
+    let { length } = this.#took;
+    for (let at = 0; at < places.length; at += 1, length += 1) {
+      values[length] = took[places[at] as number] as number;
+      ofCells[length] = cells[at] as number;
+    }
+    this.#took.length = this.#tookCells.length = length;
+  }
+
+  /** By cell, each sorted. */
+  #sorted: readonly Float64Array[] | undefined = undefined;
+
+  #percentiles(share: number): Float64Array {
+    this.#sorted ??= this.#sortTook();
+    return Float64Array.from(this.#sorted, (values) => values[Math.max(0, Math.ceil(values.length * share) - 1)] ?? 0);
+  }
+
+  #sortTook(): readonly Float64Array[] {
+    const { values: took, length } = this.#took;
+    const cells = this.#tookCells.values;
+    const ends = new Int32Array(this.#buckets.length + 1);
+    for (let index = 0; index < length; index += 1) ends[(cells[index] as number) + 1] = (ends[(cells[index] as number) + 1] as number) + 1;
+    for (let cell = 0; cell < this.#buckets.length; cell += 1) ends[cell + 1] = (ends[cell + 1] as number) + (ends[cell] as number);
+    const starts = ends.slice();
+    const ordered = new Float64Array(length);
+    for (let index = 0; index < length; index += 1) {
+      const cell = cells[index] as number;
+      ordered[starts[cell] as number] = took[index] as number;
+      starts[cell] = (starts[cell] as number) + 1;
+    }
+    return this.#buckets.map((_, cell) => ordered.subarray(ends[cell], ends[cell + 1]).sort());
+  }
+}
+
+/** The group of each record. */
+function groupWords(columns: Columns, group: LogGroup | null): Words {
+  switch (group) {
+    case null: case 'feedbackValue': return { words: [''], codes: new Uint16Array(columns.count) };
+    case 'providerModel': return pairWords(columns.words('provider'), columns.words('model'));
+    case 'user': return memberWords(columns, userKey);
+    case 'status': case 'retries': case 'targetIndex': return numberWords(columns.numbers(group));
+    case 'provider': case 'model': case 'providerSlug': case 'keyId': case 'configId': case 'workspaceId': case 'promptSlug': case 'endpoint': case 'cacheStatus': case 'errorCode': return columns.words(group);
+    default: return memberWords(columns, group.slice(metadataPrefix.length));
+  }
+}
+
+function numberWords(numbers: Float64Array): Words {
+  const places = new Map<number, number>();
+  const codes = Uint16Array.from(numbers, (number) => {
+    let code = places.get(number);
+    if (code === undefined) places.set(number, code = places.size);
+    return code;
+  });
+  return { words: Array.from(places.keys(), String), codes };
+}
+
+function pairWords(left: Words, right: Words): Words {
+  const places = new Map<number, number>();
+  const words: string[] = [];
+  const codes = left.codes.map((code, index) => {
+    const other = right.codes[index] as number;
+    const pair = code * 65_536 + other;
+    let place = places.get(pair);
+    if (place === undefined) {
+      places.set(pair, place = words.length);
+      words.push(`${left.words[code] ?? ''}__${right.words[other] ?? ''}`);
+    }
+    return place;
+  });
+  return { words, codes };
+}
+
+/** A member of the metadata of each record, read once for metadata that are the same. */
+const memberColumns = new WeakMap<Words, Map<string, Words>>();
+
+function memberWords(columns: Columns, name: string): Words {
+  const metadata = columns.words('metadata');
+  let byName = memberColumns.get(metadata);
+  if (byName === undefined) memberColumns.set(metadata, byName = new Map());
+  let found = byName.get(name);
+  if (found !== undefined) return found;
+  const places = new Map<string, number>();
+  const codeOf = Uint16Array.from(metadata.words, (word) => {
+    const members = metadataOf(word);
+    const value = Object.hasOwn(members, name) ? members[name] ?? '' : '';
+    let code = places.get(value);
+    if (code === undefined) places.set(value, code = places.size);
+    return code;
+  });
+  found = { words: [...places.keys()], codes: metadata.codes.map((code) => codeOf[code] as number) };
+  // The names come from clients.
+  if (byName.size >= memberNamesMax) byName.clear();
+  byName.set(name, found);
+  return found;
+}
+
+const memberNamesMax = 4;

@@ -1,0 +1,241 @@
+// Columns of a block: one field of some thousands of records, in the narrowest form, and what they are in memory. Forms are arrays, as in columns.ts:
+//   ['same', value]                             all are this one
+//   ['numbers', scale, base, width, packed]     (base + n) / scale, n in `width` bytes, all first bytes before all second ones
+//   ['steps', scale, base, width, packed]       the same of the differences from one to the next, made positive (0, -1, 1, -2, ...)
+//   ['doubles', packed]                         64 bits each, little-endian
+//   ['words', texts, width, packed]             different texts, and for each record which
+//   ['texts', packed lengths, packed text]      UTF-8, joined; lengths in 4 bytes
+//   ['ids', packed forms, bytes, texts]         for each record a form: empty, UUID, hex of 16 or 8 bytes, another text, the record's own id
+// `packed` is [isDeflated, bytes].
+
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+
+export type PackedColumn = readonly unknown[];
+type Packed = readonly [isDeflated: boolean, bytes: Uint8Array];
+
+/** Deflated bytes have to save an eighth, or they are not worth their reading. */
+const worthwhile = 7 / 8;
+const deflateLevel = 4;
+const scales: readonly number[] = [1, 1e3, 1e6, 1e9];
+const widthMax = 6;
+/** More different texts than this share of all are not words. */
+const wordShare = 1 / 2;
+export const blockRecordsMax = 65_535;
+
+/** Texts of one field: `words[codes[index]]`. */
+export interface Words {
+  readonly words: readonly string[];
+  readonly codes: Uint16Array;
+}
+
+const deflated = (bytes: Uint8Array): Packed => {
+  const short = bytes.length < 64 ? bytes : deflateRawSync(bytes, { level: deflateLevel });
+  return short.length < bytes.length * worthwhile ? [true, short] : [false, bytes];
+};
+
+function inflated(packed: unknown, bytesWanted?: number): Buffer {
+  const [isDeflated, bytes] = Array.isArray(packed) ? packed : [];
+  if (!(bytes instanceof Uint8Array) || typeof isDeflated !== 'boolean') throw damaged('has no bytes');
+  const whole = isDeflated ? inflateRawSync(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytesWanted !== undefined && whole.length !== bytesWanted) throw damaged(`has ${whole.length} bytes in place of ${bytesWanted}`);
+  return whole;
+}
+
+const damaged = (what: string): Error => new Error(`a block of the log is damaged: a column ${what}`);
+
+/** Little-endian, all first bytes before all second ones: what repeats stands together. */
+function planes(values: Float64Array, width: number): Uint8Array {
+  const { length } = values;
+  const bytes = new Uint8Array(length * width);
+  for (let index = 0; index < length; index += 1) {
+    let value = values[index] as number;
+    for (let plane = 0; plane < width; plane += 1) {
+      const rest = Math.floor(value / 256);
+      bytes[plane * length + index] = value - rest * 256;
+      value = rest;
+    }
+  }
+  return bytes;
+}
+
+function fromPlanes(bytes: Uint8Array, count: number, width: number): Float64Array {
+  const values = new Float64Array(count);
+  let factor = 1;
+  for (let plane = 0; plane < width; plane += 1, factor *= 256) {
+    const from = plane * count;
+    for (let index = 0; index < count; index += 1) values[index] = (values[index] as number) + (bytes[from + index] as number) * factor;
+  }
+  return values;
+}
+
+const widthOf = (maximum: number): number => {
+  let width = 1;
+  for (let limit = 256; maximum >= limit; limit *= 256) width += 1;
+  return width;
+};
+
+/** All of them are whole multiples of 1/scale, so that nothing is lost; undefined: there is no such scale. */
+function scaleOf(values: Float64Array): number | undefined {
+  return scales.find((scale) => {
+    for (let index = 0; index < values.length; index += 1) {
+      const value = values[index] as number;
+      const scaled = Math.round(value * scale);
+      if (!Number.isSafeInteger(scaled) || scaled / scale !== value || Object.is(value, -0)) return false;
+    }
+    return true;
+  });
+}
+
+export function packNumbers(values: Float64Array): PackedColumn {
+  const [first = 0] = values;
+  if (values.every((value) => Object.is(value, first))) return ['same', first];
+  const scale = scaleOf(values);
+  const plain = scale === undefined ? undefined : packIntegers('numbers', scale, values.map((value) => Math.round(value * scale)));
+  if (plain === undefined || scale === undefined) return ['doubles', deflated(new Uint8Array(values.buffer, values.byteOffset, values.byteLength).slice())];
+  const steps = packIntegers('steps', scale, stepsOf(values.map((value) => Math.round(value * scale))));
+  return steps !== undefined && sizeOf(steps) < sizeOf(plain) ? steps : plain;
+}
+
+const sizeOf = (column: PackedColumn): number => {
+  const packed = column[4];
+  return Array.isArray(packed) && packed[1] instanceof Uint8Array ? packed[1].length : Infinity;
+};
+
+function packIntegers(form: string, scale: number, values: Float64Array): PackedColumn | undefined {
+  let [base = 0] = values;
+  let maximum = base;
+  for (const value of values) {
+    if (value < base) base = value;
+    if (value > maximum) maximum = value;
+  }
+  const width = widthOf(maximum - base);
+  if (width > widthMax) return undefined;
+  return [form, scale, base, width, deflated(planes(values.map((value) => value - base), width))];
+}
+
+function stepsOf(values: Float64Array): Float64Array {
+  let before = 0;
+  return values.map((value) => {
+    const step = value - before;
+    before = value;
+    return step < 0 ? -2 * step - 1 : 2 * step;
+  });
+}
+
+export function readNumbers(column: unknown, count: number): Float64Array {
+  const [form, first, second, third, packed]: readonly unknown[] = Array.isArray(column) ? column : [];
+  if (form === 'same' && typeof first === 'number') return new Float64Array(count).fill(first);
+  if (form === 'doubles') {
+    const bytes = inflated(first, count * 8);
+    return new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  }
+  if ((form !== 'numbers' && form !== 'steps') || typeof first !== 'number' || typeof second !== 'number' || typeof third !== 'number') throw damaged('is not one of numbers');
+  const values = fromPlanes(inflated(packed, count * third), count, third);
+  let before = 0;
+  for (let index = 0; index < count; index += 1) {
+    let value = (values[index] as number) + second;
+    if (form === 'steps') before = value = before + (value % 2 === 0 ? value / 2 : -(value + 1) / 2);
+    values[index] = first === 1 ? value : value / first;
+  }
+  return values;
+}
+
+/** Different texts and which of them each is. */
+export function wordsOf(count: number, textAt: (index: number) => string): Words {
+  const places = new Map<string, number>();
+  const codes = new Uint16Array(count);
+  for (let index = 0; index < count; index += 1) {
+    const text = textAt(index);
+    let code = places.get(text);
+    if (code === undefined) places.set(text, code = places.size);
+    codes[index] = code;
+  }
+  return { words: [...places.keys()], codes };
+}
+
+export function packTexts({ words, codes }: Words): PackedColumn {
+  const [first = ''] = words;
+  if (words.length <= 1) return ['same', first];
+  if (words.length > Math.max(16, codes.length * wordShare)) return packJoined(Array.from(codes, (code) => words[code] ?? ''));
+  const width = widthOf(words.length - 1);
+  return ['words', packJoined(words), width, deflated(planes(Float64Array.from(codes), width))];
+}
+
+function packJoined(texts: readonly string[]): PackedColumn {
+  const parts = texts.map((text) => Buffer.from(text));
+  return ['texts', deflated(planes(Float64Array.from(parts, ({ length }) => length), 4)), deflated(Buffer.concat(parts))];
+}
+
+function readJoined(column: unknown): string[] {
+  const [form, lengths, text]: readonly unknown[] = Array.isArray(column) ? column : [];
+  if (form !== 'texts') throw damaged('is not one of texts');
+  const planesOfLengths = inflated(lengths);
+  const bytes = inflated(text);
+  let at = 0;
+  return Array.from(fromPlanes(planesOfLengths, planesOfLengths.length / 4, 4), (length) => bytes.toString('utf8', at, at += length));
+}
+
+export function readWords(column: unknown, count: number): Words {
+  const [form, first, width, packed]: readonly unknown[] = Array.isArray(column) ? column : [];
+  if (form === 'same' && typeof first === 'string') return { words: [first], codes: new Uint16Array(count) };
+  if (form === 'texts') {
+    const texts = readJoined(column);
+    if (texts.length !== count) throw damaged(`has ${texts.length} texts in place of ${count}`);
+    return { words: texts, codes: Uint16Array.from(texts, (_, index) => index) };
+  }
+  if (form !== 'words' || typeof width !== 'number') throw damaged('is not one of words');
+  const words = readJoined(first);
+  const codes = Uint16Array.from(fromPlanes(inflated(packed, count * width), count, width));
+  if (codes.some((code) => code >= words.length)) throw damaged('names a word that there is not');
+  return { words, codes };
+}
+
+const idForm = { empty: 0, uuid: 1, hex16: 2, hex8: 3, text: 4, own: 5 } as const;
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const hexPattern = /^(?:[0-9a-f]{16}|[0-9a-f]{32})$/;
+
+/** `own`: the ids of the records, for ids that are often the same; undefined for those themselves. */
+export function packIds(texts: readonly string[], own: readonly string[] | undefined): PackedColumn {
+  const forms = new Uint8Array(texts.length);
+  const parts: Buffer[] = [];
+  const others: string[] = [];
+  for (let index = 0; index < texts.length; index += 1) {
+    const text = texts[index] as string;
+    if (text === '') forms[index] = idForm.empty;
+    else if (own !== undefined && own[index] === text) forms[index] = idForm.own;
+    else if (uuidPattern.test(text)) {
+      forms[index] = idForm.uuid;
+      parts.push(Buffer.from(text.replaceAll('-', ''), 'hex'));
+    } else if (hexPattern.test(text)) {
+      forms[index] = text.length === 32 ? idForm.hex16 : idForm.hex8;
+      parts.push(Buffer.from(text, 'hex'));
+    } else {
+      forms[index] = idForm.text;
+      others.push(text);
+    }
+  }
+  return ['ids', deflated(forms), Buffer.concat(parts), packJoined(others)];
+}
+
+export function readIds(column: unknown, count: number, own: readonly string[] | undefined): readonly string[] {
+  const [form, packedForms, bytes, texts]: readonly unknown[] = Array.isArray(column) ? column : [];
+  if (form !== 'ids' || !(bytes instanceof Uint8Array)) throw damaged('is not one of ids');
+  const forms = inflated(packedForms, count);
+  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+  const others = readJoined(texts);
+  let at = 0;
+  let other = 0;
+  return Array.from(forms, (each, index) => {
+    switch (each) {
+      case idForm.empty: return '';
+      case idForm.own: return own?.[index] ?? '';
+      case idForm.text: return others[other++] ?? '';
+      case idForm.hex8: return hex.slice(at, at += 16);
+      case idForm.hex16: return hex.slice(at, at += 32);
+      default: {
+        const text = hex.slice(at, at += 32);
+        return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
+      }
+    }
+  });
+}

@@ -1,0 +1,205 @@
+// A block: some thousands of records by columns, in five rows that are written and removed together. The head says what is inside, so that most queries
+// pass most blocks by; the columns that figures are made of, the ids, and all other columns lie apart, so that each query reads what it needs. The fifth
+// tells whether an id may be inside.
+
+import type { LogRecord, Write } from '@gateway/plugin-sdk';
+import { Packr } from 'msgpackr';
+import { packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordsOf, type PackedColumn, type Words } from './block-columns.js';
+import { packIdFilter } from './id-filter.js';
+import { blankFields, type KeptRecord } from './log-batch.js';
+
+export const blockFormat = 1;
+
+export type Field = keyof KeptRecord;
+export type PartName = 'facts' | 'names' | 'rest';
+type NumberField = { [F in Field]: KeptRecord[F] extends number ? F : KeptRecord[F] extends boolean ? F : never }[Field];
+type IdField = 'id' | 'traceId' | 'spanId' | 'parentSpanId';
+type WordField = Exclude<Field, NumberField | IdField>;
+
+const idFields: ReadonlySet<string> = new Set<IdField>(['id', 'traceId', 'spanId', 'parentSpanId']);
+const facts: readonly Field[] = [
+  'organisationId', 'workspaceId', 'keyId', 'endpoint', 'provider', 'model', 'providerSlug', 'configId', 'promptSlug', 'isFinal', 'targetIndex', 'retries', 'status', 'cacheStatus', 'errorCode',
+  'inputTokens', 'outputTokens', 'totalTokens', 'cost', 'saved', 'isPriced', 'startedAtMs', 'tookMs', 'metadata',
+];
+const names: readonly Field[] = ['id', 'traceId', 'spanId'];
+// The blank record has each field and no other.
+export const allFields = Object.keys(blankFields) as readonly Field[];
+const partOf: ReadonlyMap<string, PartName> = new Map(allFields.map((field) => [field, facts.includes(field) ? 'facts' : names.includes(field) ? 'names' : 'rest']));
+const fieldsOf = (part: PartName): readonly Field[] => allFields.filter((field) => partOf.get(field) === part);
+
+/** Of these, which values there are is said in the head, as long as they are few. */
+const listed = ['organisationId', 'workspaceId', 'keyId', 'endpoint', 'provider', 'model', 'providerSlug', 'configId', 'promptSlug', 'cacheStatus', 'errorCode', 'status', 'isFinal'] as const satisfies readonly Field[];
+export type ListedField = (typeof listed)[number];
+const listedMax = 32;
+/** And of these the least and the most. */
+const ranged = ['startedAtMs', 'tookMs', 'cost', 'inputTokens', 'outputTokens', 'totalTokens'] as const satisfies readonly Field[];
+export type RangedField = (typeof ranged)[number];
+
+/** What is inside. */
+export interface BlockBounds {
+  /** Texts of the values; a field with too many is missing. */
+  readonly values: Readonly<Partial<Record<ListedField, readonly string[]>>>;
+  readonly ranges: Readonly<Record<RangedField, readonly [least: number, most: number]>>;
+}
+
+/** Records of one arrival: milliseconds since the epoch, and how many. */
+export type Arrival = readonly [atMs: number, count: number];
+
+export interface BlockHead extends BlockBounds {
+  readonly format: number;
+  readonly count: number;
+  /** Of all its rows but this one. */
+  readonly bytes: number;
+  /** When the first of it was written; the key says when the last was. */
+  readonly firstMs: number;
+  /** Records are in the order of their arrival. */
+  readonly arrivals: readonly Arrival[];
+}
+
+const packr = new Packr({ useRecords: false });
+const letters: Readonly<Record<PartName, string>> = { facts: 'f', names: 'n', rest: 'r' };
+/** Heads, and beside them all else: `from <= key < to`. */
+export const heads = { prefix: 'x', from: 'x', to: 'y' } as const;
+const bodyPrefix = 'y';
+
+/** `key` is that of a row: time, writer, number. */
+export const headKey = (key: string): string => `${heads.prefix}${key}`;
+export const partKey = (key: string, part: PartName): string => `${bodyPrefix}${key}${letters[part]}`;
+export const filterKey = (key: string): string => `${bodyPrefix}${key}i`;
+export const keyOfHead = (row: string): string => row.slice(heads.prefix.length);
+export const timeOfKey = (key: string): number => Number(key.slice(0, 13));
+
+export const removalOf = (key: string): readonly Write[] => [headKey(key), partKey(key, 'facts'), partKey(key, 'names'), partKey(key, 'rest'), filterKey(key)].map((each) => ({ op: 'remove', key: each }));
+
+const isNumber = (field: Field): field is NumberField => typeof blankFields[field] !== 'string';
+
+const numbersOf = (records: readonly LogRecord[], field: Field): Float64Array => Float64Array.from(records, (record) => Number(record[field]));
+const textsOf = (records: readonly LogRecord[], field: Field): string[] => records.map((record) => String(record[field]));
+
+function packField(records: readonly LogRecord[], field: Field, own: readonly string[]): PackedColumn {
+  if (isNumber(field)) return packNumbers(numbersOf(records, field));
+  if (idFields.has(field)) return packIds(textsOf(records, field), field === 'id' ? undefined : own);
+  return packTexts(wordsOf(records.length, (index) => String(records[index]?.[field])));
+}
+
+/** What the rows of a block hold. `pause` is awaited between the columns, each of which takes about a millisecond. */
+export async function packBlock(records: readonly LogRecord[], firstMs: number, arrivals: readonly Arrival[], pause: () => Promise<void>): Promise<{ readonly head: BlockHead; writes(key: string): readonly Write[] }> {
+  const own = textsOf(records, 'id');
+  const parts: { readonly name: PartName; readonly value: Uint8Array }[] = [];
+  for (const name of ['facts', 'names', 'rest'] as const) {
+    const columns: PackedColumn[] = [];
+    for (const field of fieldsOf(name)) {
+      columns.push(packField(records, field, own));
+      await pause();
+    }
+    parts.push({ name, value: packr.pack([blockFormat, records.length, fieldsOf(name), columns]) });
+  }
+  const filter = packIdFilter(new Set(records.flatMap(({ id, traceId }) => [id, traceId])));
+  await pause();
+  const head: BlockHead = { format: blockFormat, count: records.length, bytes: filter.length + parts.reduce((sum, { value }) => sum + value.length, 0), firstMs, arrivals, ...boundsOf(records) };
+  return {
+    head,
+    writes: (key) => [
+      { op: 'put', key: headKey(key), value: packr.pack(head) },
+      ...parts.map(({ name, value }): Write => ({ op: 'put', key: partKey(key, name), value })),
+      { op: 'put', key: filterKey(key), value: filter },
+    ],
+  };
+}
+
+export function boundsOf(records: readonly LogRecord[]): BlockBounds {
+  const values: Partial<Record<ListedField, readonly string[]>> = {};
+  for (const field of listed) {
+    const found = new Set<string>();
+    for (const record of records) {
+      found.add(String(record[field]));
+      if (found.size > listedMax) break;
+    }
+    if (found.size <= listedMax) values[field] = [...found];
+  }
+  const rangeOf = (field: RangedField): readonly [number, number] => {
+    let [least, most] = [Infinity, -Infinity];
+    for (const record of records) {
+      least = Math.min(least, record[field]);
+      most = Math.max(most, record[field]);
+    }
+    return [least, most];
+  };
+  return { values, ranges: { startedAtMs: rangeOf('startedAtMs'), tookMs: rangeOf('tookMs'), cost: rangeOf('cost'), inputTokens: rangeOf('inputTokens'), outputTokens: rangeOf('outputTokens'), totalTokens: rangeOf('totalTokens') } };
+}
+
+export function readHead(value: Uint8Array): BlockHead {
+  const head: Partial<BlockHead> = Object(packr.unpack(value));
+  if (head.format !== blockFormat) throw new Error(`a block of the log has format ${String(head.format)}, and ${blockFormat} is read here; update the gateway`);
+  if (typeof head.count !== 'number' || typeof head.bytes !== 'number' || typeof head.firstMs !== 'number' || head.values === undefined || head.ranges === undefined || !Array.isArray(head.arrivals)) throw new Error('a block of the log is damaged: its head lacks members');
+  return { format: head.format, count: head.count, bytes: head.bytes, firstMs: head.firstMs, values: head.values, ranges: head.ranges, arrivals: head.arrivals };
+}
+
+/** Columns of one block or row in memory, by field. */
+export type Column = Float64Array | Words | readonly string[];
+
+/** The columns of a part as they are kept, for `readField`. */
+export interface PackedPart {
+  readonly count: number;
+  readonly columns: ReadonlyMap<string, unknown>;
+}
+
+export function readPart(value: Uint8Array): PackedPart {
+  const part: unknown = packr.unpack(value);
+  const [format, count, fields, columns]: readonly unknown[] = Array.isArray(part) ? part : [];
+  if (format !== blockFormat || typeof count !== 'number' || !Array.isArray(fields) || !Array.isArray(columns)) throw new Error('a block of the log is damaged: a part is not one of columns');
+  return { count, columns: new Map(fields.map((field, index) => [String(field), columns[index]])) };
+}
+
+export const partOfField = (field: Field): PartName => partOf.get(field) ?? 'rest';
+
+/** A field that the block was written without is blank. */
+export function readField({ count, columns }: PackedPart, field: Field, own: readonly string[] | undefined): Column {
+  const column = columns.get(field);
+  if (isNumber(field)) return column === undefined ? new Float64Array(count).fill(Number(blankFields[field])) : readNumbers(column, count);
+  const blank = String(blankFields[field]);
+  if (idFields.has(field)) return column === undefined ? new Array<string>(count).fill(blank) : readIds(column, count, own);
+  return column === undefined ? { words: [blank], codes: new Uint16Array(count) } : readWords(column, count);
+}
+
+/** The same of records that are in memory already. */
+export function columnOf(records: readonly LogRecord[], field: Field): Column {
+  if (isNumber(field)) return numbersOf(records, field);
+  return idFields.has(field) ? textsOf(records, field) : wordsOf(records.length, (index) => String(records[index]?.[field]));
+}
+
+export const bytesOfColumn = (column: Column): number => (column instanceof Float64Array ? column.byteLength : 'codes' in column ? column.codes.byteLength + column.words.reduce((sum, { length }) => sum + length + 32, 0) : column.length * 64);
+
+/** Fields by name, of one block or row. */
+export class Columns {
+  constructor(readonly count: number, readonly byField: ReadonlyMap<Field, Column>) {}
+
+  numbers(field: NumberField): Float64Array {
+    const column = this.byField.get(field);
+    if (column instanceof Float64Array) return column;
+    throw new Error(`${field} was not read`);
+  }
+
+  words(field: WordField): Words {
+    const column = this.byField.get(field);
+    if (column !== undefined && 'codes' in column) return column;
+    throw new Error(`${field} was not read`);
+  }
+
+  ids(field: IdField): readonly string[] {
+    const column = this.byField.get(field);
+    if (column !== undefined && !(column instanceof Float64Array) && !('codes' in column)) return column;
+    throw new Error(`${field} was not read`);
+  }
+
+  /** All fields have to be there. */
+  record(index: number): LogRecord {
+    const record: Record<string, unknown> = { bodies: null };
+    for (const [field, column] of this.byField) {
+      if (column instanceof Float64Array) record[field] = typeof blankFields[field] === 'boolean' ? column[index] === 1 : column[index];
+      else record[field] = 'codes' in column ? column.words[column.codes[index] ?? 0] : column[index];
+    }
+    // Each field of the blank record is there, with a value of its type.
+    return record as unknown as LogRecord;
+  }
+}

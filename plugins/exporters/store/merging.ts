@@ -1,0 +1,169 @@
+// Makes blocks of the rows that the exporter writes, and of blocks that are small yet: the new block is put and what it was made of removed in one
+// write, which holds only if nobody changed that meanwhile. So a record is in one place at all times, whatever dies when.
+
+import type { Host, LogRecord, Row, Store, Write } from '@gateway/plugin-sdk';
+import { allFields, Columns, headKey, heads, keyOfHead, packBlock, partKey, readField, readHead, readPart, removalOf, timeOfKey, type Arrival, type BlockHead, type Column, type Field } from './block.js';
+import { countOfBatch, readLogBatch } from './log-batch.js';
+import { ofCallers, timeKey } from './partitions.js';
+import { nextTurn } from './segments.js';
+import { Turn } from './turn.js';
+
+/** Records of a full block, about. */
+export const blockRecords = 8192;
+/** What a block is made of takes at most so many bytes, or this share of all the room. */
+const sourceBytesMax = 4 * 1024 * 1024;
+const sourceShare = 16;
+/** Rows stay rows for so long: whoever follows what arrives finds them in their order. */
+const settledMs = 30_000;
+/** So many rows, or small blocks, become one block though it is not full. */
+const rowsMax = 64;
+const smallBlocksMax = 16;
+/** Rows looked at for one block. */
+const looksMax = 1024;
+/** Records of one block are of one such share of the age at which they go, and of one day at most. */
+const ageShare = 32;
+const dayMs = 86_400_000;
+/** Work of one run. */
+const mergesMax = 16;
+const runMsMax = 3_000;
+
+/** It is merged with what comes after it. */
+export const isSmall = ({ count, bytes }: BlockHead, bytesMax = sourceBytesMax): boolean => count < blockRecords / 2 && bytes < bytesMax / 2;
+
+/** A row, or a block with its head. */
+interface Source {
+  readonly row: Row;
+  readonly key: string;
+  readonly head: BlockHead | undefined;
+}
+
+export interface MergingLimits {
+  readonly bytesMax: number;
+  readonly ageMsMax: number;
+}
+
+export class Merging {
+  readonly #turn: Turn;
+  readonly #periodMs: number;
+  readonly #bytesMax: number;
+
+  constructor(readonly host: Host, readonly store: Store, limits: MergingLimits) {
+    this.#turn = new Turn(host, store, 'sweep-merge');
+    this.#periodMs = Math.max(1, Math.min(dayMs, Math.floor(limits.ageMsMax / ageShare)));
+    this.#bytesMax = Math.min(sourceBytesMax, Math.floor(limits.bytesMax / sourceShare));
+  }
+
+  /** A bounded part of what there is to do; true: there is more. */
+  async run(): Promise<boolean> {
+    let isMore = false;
+    await this.#turn.run(async () => {
+      const untilMs = performance.now() + runMsMax;
+      for (let merges = 0; merges < mergesMax && performance.now() < untilMs; merges += 1) {
+        isMore = await this.#step();
+        if (!isMore) return;
+      }
+    });
+    return isMore;
+  }
+
+  /** Makes one block; false: there is nothing to do. */
+  async #step(): Promise<boolean> {
+    const rows = await this.#rows();
+    const [first] = rows;
+    const period = first === undefined ? undefined : this.#periodOf(first.key);
+    const small = await this.#smallBlocks(period);
+    if (period !== undefined) {
+      const ofPeriod = rows.filter(({ key }) => this.#periodOf(key) === period);
+      const isOver = ofPeriod.length < rows.length || this.#periodOf(timeKey(this.host.now() - settledMs)) > period;
+      const { sources, isFull } = this.#fitting([...small, ...ofPeriod]);
+      if (isFull || isOver) return this.#merge(sources);
+      if (ofPeriod.length >= rowsMax) return this.#merge(ofPeriod);
+    }
+    return small.length >= smallBlocksMax && this.#merge(this.#fitting(small).sources);
+  }
+
+  readonly #periodOf = (key: string): number => Math.floor(timeOfKey(key) / this.#periodMs);
+
+  /** From the oldest on, as many as one block may take. */
+  #fitting(sources: readonly Source[]): { readonly sources: readonly Source[]; readonly isFull: boolean } {
+    let [records, bytes] = [0, 0];
+    for (let index = 0; index < sources.length; index += 1) {
+      const { row, head } = sources[index] as Source;
+      bytes += head?.bytes ?? row.value.length;
+      if (bytes > this.#bytesMax && index > 0) return { sources: sources.slice(0, index), isFull: true };
+      records += head?.count ?? countOfBatch(row.value);
+      if (records >= blockRecords) return { sources: sources.slice(0, index + 1), isFull: true };
+    }
+    return { sources, isFull: false };
+  }
+
+  /** The oldest rows that nobody follows any more. */
+  async #rows(): Promise<readonly Source[]> {
+    const rows: Source[] = [];
+    let [records, bytes] = [0, 0];
+    for await (const row of this.store.range({ from: ofCallers.from, to: timeKey(this.host.now() - settledMs), limit: looksMax })) {
+      rows.push({ row, key: row.key, head: undefined });
+      bytes += row.value.length;
+      records += countOfBatch(row.value);
+      if (records >= blockRecords || bytes > this.#bytesMax) break;
+    }
+    return rows;
+  }
+
+  /** The newest blocks, as long as they are small and of this period, or of one when there is no row; oldest first. */
+  async #smallBlocks(period: number | undefined): Promise<readonly Source[]> {
+    const found: Source[] = [];
+    let of = period;
+    for await (const row of this.store.range({ from: heads.from, to: heads.to, limit: smallBlocksMax + 1, reverse: true })) {
+      const head = readHead(row.value);
+      const key = keyOfHead(row.key);
+      of ??= this.#periodOf(key);
+      if (!isSmall(head, this.#bytesMax) || this.#periodOf(key) !== of) break;
+      found.push({ row, key, head });
+    }
+    return found.reverse();
+  }
+
+  async #merge(sources: readonly Source[]): Promise<boolean> {
+    const last = sources.at(-1);
+    if (last === undefined) return false;
+    const records: LogRecord[] = [];
+    const arrivals: Arrival[] = [];
+    for (const source of sources) {
+      const of = await this.#recordsOf(source);
+      // Removed, or merged by another, meanwhile.
+      if (of === undefined) return false;
+      for (const record of of) records.push(record);
+      arrivals.push(...source.head?.arrivals ?? [[timeOfKey(source.key), of.length] as const]);
+      await nextTurn();
+    }
+    const [first] = sources;
+    const firstMs = first?.head?.firstMs ?? timeOfKey(first?.key ?? last.key);
+    const { writes } = await packBlock(records, firstMs, arrivals, nextTurn);
+    // A block that takes the place of another with its key is the next version of that one.
+    const puts = writes(last.key).map((each): Write => (last.head !== undefined && each.key === headKey(last.key) ? { ...each, ifVersion: last.row.version } : each));
+    const isPut = new Set(puts.map(({ key }) => key));
+    const removals = sources.flatMap(({ row, key, head }) => (head === undefined ? [{ op: 'remove' as const, key }] : removalOf(key)).map((each): Write => (each.key === row.key ? { ...each, ifVersion: row.version } : each)));
+    const isWritten = await this.store.write([...removals.filter(({ key }) => !isPut.has(key)), ...puts]);
+    if (isWritten) this.host.count('blocks', 1);
+    return isWritten;
+  }
+
+  async #recordsOf({ row, key, head }: Source): Promise<readonly LogRecord[] | undefined> {
+    if (head === undefined) return readLogBatch(row.value);
+    const found = new Map<Field, Column>();
+    for (const name of ['facts', 'names', 'rest'] as const) {
+      const part = await this.store.get(partKey(key, name));
+      if (part === undefined) return undefined;
+      const read = readPart(part.value);
+      for (const field of allFields) {
+        if (!read.columns.has(field)) continue;
+        const own = found.get('id');
+        found.set(field, readField(read, field, Array.isArray(own) ? own : undefined));
+      }
+    }
+    for (const field of allFields) if (!found.has(field)) found.set(field, readField({ count: head.count, columns: new Map() }, field, undefined));
+    const columns = new Columns(head.count, found);
+    return Array.from({ length: head.count }, (_, index) => columns.record(index));
+  }
+}
