@@ -8,6 +8,8 @@ import type { ControlServices } from './control-plane/services.js';
 import { JobRunner } from './control-plane/jobs.js';
 import { resources } from './control-plane/resources/index.js';
 import { jobs } from './control-plane/resources/jobs.js';
+import { exportsFolder } from './control-plane/resources/log-exports/export-file.js';
+import { ExportRunner } from './control-plane/resources/log-exports/export-runner.js';
 import { modelsResource } from './control-plane/resources/models/resource.js';
 import { ratesResource } from './control-plane/resources/rates/resource.js';
 import { SlicedStore } from './control-plane/sliced-store.js';
@@ -34,7 +36,15 @@ export function startControlPlane(services: ThreadServices, { store, onCommit }:
   const repository = new Repository(new SlicedStore(store), onCommit);
   startJobs(services, repository);
   const applied = new AppliedSequences(memory.applied);
-  return new ControlPlane({ ...controlServices(services, repository, new Sealer(memory.masterKey), async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); }), ...(logs === undefined ? {} : { logs }) }, [...resources, modelsResource, ratesResource]);
+  const ofHandlers = { ...controlServices(services, repository, new Sealer(memory.masterKey), async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); }), ...(logs === undefined ? {} : { logs }) };
+  return new ControlPlane({ ...ofHandlers, exports: startExports(services, ofHandlers) }, [...resources, modelsResource, ratesResource]);
+}
+
+function startExports({ settings, logger, writers }: ThreadServices, { repository, logs, now }: Pick<ControlServices, 'repository' | 'logs' | 'now'>): ExportRunner {
+  const runner = new ExportRunner({ repository, logs, folder: exportsFolder(settings.dataDir), now, onFault: (id, thrown) => logger.warn('an export of logs failed, or what old ones left could not be removed', { export: id, reason: reasonOf(thrown) }) });
+  writers.push(runner);
+  runner.start();
+  return runner;
 }
 
 /** The services of handlers, on the control thread or on one that starts. */

@@ -8,6 +8,7 @@ import { parseJsonObject } from './body/parse.js';
 import { HeldBytes } from './body/held-bytes.js';
 import { field } from './body/scan.js';
 import type { ControlLink } from './control-plane/control-link.js';
+import { exportsFolder } from './control-plane/resources/log-exports/export-file.js';
 import { modelList } from './control-plane/model-list.js';
 import { rateQuestion } from './control-plane/rate-question.js';
 import { fail, reasonOf } from './errors/gateway-error.js';
@@ -30,6 +31,7 @@ import { isPluginKind, places } from './registry/ids.js';
 import { PluginReloader } from './registry/reloader.js';
 import { SecretValues } from './secrets/secret-values.js';
 import { ControlEdge } from './server/control-edge.js';
+import { ExportDownloads } from './server/export-downloads.js';
 import { SessionCookies } from './server/session-cookie.js';
 import type { ConnectionLimits } from './server/client-connections.js';
 import { connectionsFor, descriptorLimit } from './server/descriptors.js';
@@ -199,7 +201,7 @@ export class DataThread {
       responses,
     });
     const sessions = new SessionCookies({ publicUrl: settings.publicUrl, isTls: settings.tls !== undefined, find: (hash) => snapshot.view.session(hash, Date.now()) });
-    const control = new ControlEdge({ authenticator, sessions, link, onFault: (call, reason) => services.logger.error('a control call failed', { call, reason }) });
+    const control = new ControlEdge({ authenticator, sessions, link, downloads: new ExportDownloads(exportsFolder(settings.dataDir), sealer), onFault: (call, reason) => services.logger.error('a control call failed', { call, reason }) });
     const metrics = new MetricsEdge({ authenticator, scrape, onFault: (reason) => services.logger.error('the metrics could not be asked for', { reason }) });
     const descriptorsMax = descriptorLimit();
     const listener = new Listener(loadUws(settings.headerBytesMax), {

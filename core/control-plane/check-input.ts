@@ -33,7 +33,7 @@ const compiled = new WeakMap<TSchema, ValidateFunction>();
 /** Names of older clients for members of today. */
 const legacyNames: Readonly<Record<string, string>> = {
   isDefault: 'is_default', apiVersion: 'api_version', resourceName: 'resource_name', deploymentName: 'deployment_name', deploymentConfig: 'deployment_config',
-  pageSize: 'page_size', currentPage: 'current_page',
+  pageSize: 'page_size', currentPage: 'current_page', requestedData: 'requested_data',
 };
 
 /** Fills in defaults. `at`: the number of an item in a list. Throws FIELD_INVALID. */

@@ -9,6 +9,15 @@ import type { Repository } from '../storage/repository.js';
 import type { Sealer } from '../storage/sealer.js';
 import type { SpendService } from './spend-service.js';
 
+export interface LogExportRunner {
+  /** No more jobs are taken for now. */
+  readonly isFull: boolean;
+  /** Of a row that says so already. Returns at once. */
+  begin(exportId: string, runId: string): void;
+  /** Of a row that says so already. A job of another process ends by itself. */
+  cancel(exportId: string): void;
+}
+
 export interface ControlServices {
   readonly repository: Repository;
   readonly sealer: Sealer;
@@ -26,6 +35,8 @@ export interface ControlServices {
   readonly logs?: LogReader | undefined;
   /** What limits on usage have counted; absent: nothing counts. */
   readonly spend?: SpendService | undefined;
+  /** Runs the jobs that write logs into files; absent: nobody does. */
+  readonly exports?: LogExportRunner | undefined;
   /** Resolves when calls obey the commit, or soon after. Never rejects. */
   untilObeyed(sequence: number): Promise<void>;
   /** JSON of the description of the API. */

@@ -55,6 +55,7 @@ export const errorCodes = {
   FIELD_INVALID: client(400, 'invalid_request_error', '{param} {reason}'),
   WORKSPACE_MISSING: client(400, 'invalid_request_error', 'workspace_id: is required with an organisation key; give the id or slug of a workspace'),
   WORKSPACE_FOREIGN: client(403, 'permission_error', '{kind} {id} belongs to another workspace or organisation'),
+  LINK_INVALID: client(403, 'permission_error', 'this link is not valid, or not any more; ask for a new one where this one came from'),
   ACTION_FORBIDDEN: client(403, 'permission_error', 'not allowed: {reason}'),
   REFERENCE_UNKNOWN: client(404, 'not_found_error', '{param}: there is no {kind} {id}'),
   ROW_UNKNOWN: client(404, 'not_found_error', 'there is no {kind} {id}'),

@@ -14,6 +14,7 @@ import { uuid } from '../exchange/trace.js';
 import { checkPath } from '../router/match.js';
 import { isPublicControl } from '../router/routes.js';
 import type { RequestBody } from './request-body.js';
+import type { ExportDownloads } from './export-downloads.js';
 import type { SessionCookies } from './session-cookie.js';
 
 /** Of a request body. */
@@ -28,6 +29,8 @@ export interface ControlEdgeServices {
   readonly authenticator: Authenticator;
   readonly sessions: SessionCookies;
   readonly link: ControlLink;
+  /** Files that are fetched with a signed link. */
+  readonly downloads: Pick<ExportDownloads, 'serve'>;
   /** Told of what nobody expected. */
   onFault(callId: string, reason: string): void;
 }
@@ -43,6 +46,7 @@ export class ControlEdge {
   /** `address` of the client, as text. */
   serve(head: RequestHead, body: RequestBody, responder: Responder, address: string): void {
     const id = uuid();
+    if (this.services.downloads.serve(head, body, responder, id, (thrown) => this.services.onFault(id, reasonOf(thrown)))) return;
     const answer = (reply: LinkedReply): void => {
       if (!responder.isOpen || responder.isStarted) return;
       body.discard();

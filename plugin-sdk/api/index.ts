@@ -428,6 +428,46 @@ export interface paths {
     /** Delete a label */
     delete: operations["deleteLabel"];
   };
+  "/v1/logs/exports": {
+    parameters: {
+    };
+    /** List log exports */
+    get: operations["listLogExports"];
+    /** Create a log export */
+    post: operations["createLogExport"];
+  };
+  "/v1/logs/exports/field-restrictions": {
+    parameters: {
+    };
+    /** List log export field restrictions */
+    get: operations["listLogExportFieldRestrictions"];
+  };
+  "/v1/logs/exports/{exportId}": {
+    parameters: {
+    };
+    /** Get a log export */
+    get: operations["getLogExport"];
+    /** Update a log export */
+    put: operations["updateLogExport"];
+  };
+  "/v1/logs/exports/{exportId}/start": {
+    parameters: {
+    };
+    /** Start a log export */
+    post: operations["startLogExport"];
+  };
+  "/v1/logs/exports/{exportId}/cancel": {
+    parameters: {
+    };
+    /** Cancel a log export */
+    post: operations["cancelLogExport"];
+  };
+  "/v1/logs/exports/{exportId}/download": {
+    parameters: {
+    };
+    /** Get log export download */
+    get: operations["getLogExportDownload"];
+  };
   "/v1/logs": {
     parameters: {
     };
@@ -2420,6 +2460,157 @@ export interface components {
       color_code?: string;
       /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
       workspace_id?: string;
+    };
+    LogExportFilters: {
+      /**
+      * Format: date-time
+      * @description calls that began then or later
+      */
+      time_of_generation_min?: string;
+      /**
+      * Format: date-time
+      * @description calls that began then or earlier
+      */
+      time_of_generation_max?: string;
+      /** @description tokens in all, at least */
+      total_units_min?: number;
+      /** @description tokens in all, at most */
+      total_units_max?: number;
+      /** @description US cents, at least */
+      cost_min?: number;
+      /** @description US cents, at most */
+      cost_max?: number;
+      /** @description input tokens, at least */
+      prompt_token_min?: number;
+      /** @description input tokens, at most */
+      prompt_token_max?: number;
+      /** @description output tokens, at least */
+      completion_token_min?: number;
+      /** @description output tokens, at most */
+      completion_token_max?: number;
+      /** @description status codes; several separated by commas */
+      status_code?: string;
+      /** @description mean of value times weight of the feedback on the trace */
+      weighted_feedback_min?: number;
+      /** @description mean of value times weight of the feedback on the trace */
+      weighted_feedback_max?: number;
+      /** @description slugs of stored providers; several separated by commas */
+      virtual_keys?: string;
+      /** @description ids or slugs of configs; several separated by commas */
+      configs?: string;
+      /** @description ids of API keys; several separated by commas */
+      api_key_ids?: string;
+      /** @description slugs of prompts; several separated by commas */
+      prompt_slug?: string;
+      /** @description ids of traces; several separated by commas */
+      trace_id?: string;
+      /** @description ids of spans; several separated by commas */
+      span_id?: string;
+      /** @description provider and model, as openai__gpt-4o; several separated by commas */
+      ai_org_model?: string;
+      /** @description models; several separated by commas */
+      ai_model?: string;
+      /** @description providers; several separated by commas */
+      ai_org?: string;
+      /** @description id or slug of a workspace, as workspace_id */
+      workspace_slug?: string;
+      metadata?: {
+        [key: string]: string;
+      };
+      /** @description rows of the file, at most */
+      page_size?: number;
+      /** @description how many such pages are left out first, of the oldest */
+      current_page?: number;
+    };
+    LogExport: {
+      /** Format: uuid */
+      id: string;
+      /** Format: uuid */
+      organisation_id: string;
+      /** Format: uuid */
+      workspace_id: string;
+      filters: components["schemas"]["LogExportFilters"];
+      requested_data: string[];
+      /** @enum {string} */
+      status: "draft" | "in_progress" | "success" | "failed" | "stopped";
+      description: string;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      last_updated_at: string;
+      /** Format: uuid */
+      created_by: string;
+      /** @description rows written so far */
+      total_records: number;
+      bytes: number;
+      /** @description there were more than one file takes */
+      is_cut: boolean;
+      /** Format: date-time */
+      expires_at: string | null;
+      /** @description why it failed */
+      fault: string;
+      /** @constant */
+      object: "export";
+    };
+    ListLogExportsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: components["schemas"]["LogExport"][];
+    };
+    CreateLogExportBody: {
+      filters: components["schemas"]["LogExportFilters"];
+      requested_data: ("id" | "trace_id" | "created_at" | "request" | "response" | "is_success" | "ai_org" | "ai_model" | "req_units" | "res_units" | "total_units" | "request_url" | "cost" | "cost_currency" | "response_time" | "response_status_code" | "mode" | "config" | "prompt_slug" | "metadata")[];
+      description?: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    CreateLogExportReply: {
+      /** Format: uuid */
+      id: string;
+      /** @description rows that the file would have now */
+      total: number;
+      /** @constant */
+      object: "export";
+    };
+    ListLogExportFieldRestrictionsReply: {
+      /** @constant */
+      object: "export-field-restrictions";
+      deniedFields: string[];
+      denied_fields: string[];
+    };
+    UpdateLogExportBody: {
+      filters: components["schemas"]["LogExportFilters"];
+      requested_data?: ("id" | "trace_id" | "created_at" | "request" | "response" | "is_success" | "ai_org" | "ai_model" | "req_units" | "res_units" | "total_units" | "request_url" | "cost" | "cost_currency" | "response_time" | "response_status_code" | "mode" | "config" | "prompt_slug" | "metadata")[];
+      description?: string;
+      /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+      workspace_id?: string;
+    };
+    UpdateLogExportReply: {
+      /** Format: uuid */
+      id: string;
+      /** @description rows that the file would have now */
+      total: number;
+      /** @constant */
+      object: "export";
+    };
+    StartLogExportReply: {
+      message: string;
+      /** @constant */
+      object: "export";
+    };
+    CancelLogExportReply: {
+      message: string;
+      /** @constant */
+      object: "export";
+    };
+    GetLogExportDownloadReply: {
+      /**
+      * Format: uri
+      * @description of the file, as JSON Lines, without a key; good for 15 minutes
+      */
+      signed_url: string;
     };
     LogEntry: {
       id: string;
@@ -6579,6 +6770,210 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Empty"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listLogExports: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        current_page?: number;
+        page_size?: number;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListLogExportsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  createLogExport: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreateLogExportBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CreateLogExportReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listLogExportFieldRestrictions: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListLogExportFieldRestrictionsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getLogExport: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        exportId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["LogExport"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  updateLogExport: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+      };
+      path: {
+        /** @description id or slug */
+        exportId: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UpdateLogExportBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["UpdateLogExportReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  startLogExport: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+      path: {
+        /** @description id or slug */
+        exportId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["StartLogExportReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  cancelLogExport: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      header?: {
+        /** @description the `etag` of the version that is to be changed; another one is refused with 412 */
+        "if-match"?: components["parameters"]["ifMatch"];
+        /** @description the same call with the same key, within 24 hours, gets the same reply and changes nothing more */
+        "idempotency-key"?: components["parameters"]["idempotencyKey"];
+      };
+      path: {
+        /** @description id or slug */
+        exportId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["CancelLogExportReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getLogExportDownload: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id or slug */
+        exportId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetLogExportDownloadReply"];
         };
       };
       default: components["responses"]["BadRequest"];

@@ -5,6 +5,7 @@ import { bootstrap } from '../../core/auth/bootstrap.js';
 import { hashKey } from '../../core/auth/key.js';
 import type { Caller } from '../../core/control-plane/context.js';
 import { ControlPlane } from '../../core/control-plane/dispatch.js';
+import { ExportRunner } from '../../core/control-plane/resources/log-exports/export-runner.js';
 import type { SpendService } from '../../core/control-plane/spend-service.js';
 import { resources } from '../../core/control-plane/resources/index.js';
 import { describeApi } from '../../core/openapi/document.js';
@@ -39,6 +40,8 @@ export interface TestControl {
   readonly repository: Repository;
   readonly faults: unknown[];
   readonly logs: MemoryLogs;
+  readonly exports: ExportRunner | undefined;
+  readonly sealer: Sealer;
   /** Milliseconds since the Unix epoch; set it to let time pass. */
   clock: { nowMs: number };
   callerOf(key: string): Promise<Caller>;
@@ -46,7 +49,13 @@ export interface TestControl {
   call(method: string, path: string, body?: unknown, options?: { readonly as?: string; readonly ifMatch?: string; readonly idempotencyKey?: string }): Promise<TestReply>;
 }
 
-export async function startControl({ spend }: { readonly spend?: SpendService } = {}): Promise<TestControl> {
+export interface TestControlOptions {
+  /** Where exports of logs are written; without, none are run. */
+  readonly exportsFolder?: string;
+  readonly spend?: SpendService;
+}
+
+export async function startControl({ exportsFolder, spend }: TestControlOptions = {}): Promise<TestControl> {
   const repository = new Repository(await fakeHost().store('control'));
   await prepareStore(repository, tables);
   const clock = { nowMs: Date.UTC(2030, 0, 15, 12) };
@@ -58,8 +67,10 @@ export async function startControl({ spend }: { readonly spend?: SpendService } 
   await putRows(repository, workspaceMembers, memberRow(workspaceId, firstPerson, 'manager', { organisationId }));
   const faults: unknown[] = [];
   const logs = new MemoryLogs();
+  const sealer = new Sealer(Buffer.alloc(32, 7));
+  const exports = exportsFolder === undefined ? undefined : new ExportRunner({ repository, logs, folder: exportsFolder, now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) });
   const registry = new Registry({ packages: [], fromFolder: process.cwd(), hostOf: () => fakeHost() });
-  const plane = new ControlPlane({ logs, repository, spend, sealer: new Sealer(Buffer.alloc(32, 7)), registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
+  const plane = new ControlPlane({ logs, exports, repository, spend, sealer, registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
   const callerOf = async (key: string): Promise<Caller> => {
     const row = (await repository.find(apiKeys, 'hash', [hashKey(key)]))?.row;
     if (row === undefined) throw new Error('no such key');
@@ -67,7 +78,7 @@ export async function startControl({ spend }: { readonly spend?: SpendService } 
   };
   let calls = 0;
   return {
-    plane, repository, faults, logs, clock, callerOf,
+    plane, repository, faults, logs, exports, sealer, clock, callerOf,
     call: async (method, path, body, { as = firstAdminKey, ifMatch, idempotencyKey } = {}) => {
       const [route = '', query = ''] = path.split('?');
       calls += 1;

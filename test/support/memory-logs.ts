@@ -22,6 +22,9 @@ export function isWanted(record: LogRecord, filter: LogFilter): boolean {
 
 const withoutBodies = (record: LogRecord): LogRecord => ({ ...record, bodies: null });
 
+/** An export of this trace goes on until it is stopped. */
+export const heldTrace = 'held until it is stopped';
+
 export class MemoryLogs implements LogReader {
   /** In the order of their arrival. */
   readonly records: LogRecord[] = [];
@@ -42,6 +45,10 @@ export class MemoryLogs implements LogReader {
   }
 
   async *export(filter: LogFilter, signal: AbortSignal, { hasBodies = false }: { readonly hasBodies?: boolean } = {}): AsyncIterable<readonly LogRecord[]> {
+    if (filter.traceIds?.includes(heldTrace) === true) await new Promise((_, reject) => {
+      if (signal.aborted) reject(new Error('stopped'));
+      signal.addEventListener('abort', () => reject(new Error('stopped')));
+    });
     const found = this.#found(filter);
     for (let start = 0; start < found.length; start += this.pageRecords) {
       await this.beforePage();

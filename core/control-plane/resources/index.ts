@@ -14,6 +14,7 @@ import { invitesResource } from './invites/resource.js';
 import { modelConfigsResource } from './model-configs/resource.js';
 import { openapiResource } from './openapi/resource.js';
 import { labelsResource } from './labels/resource.js';
+import { logExportsResource } from './log-exports/resource.js';
 import { logsResource } from './logs/resource.js';
 import { organisationResource } from './organisation/resource.js';
 import { rateLimitsResource } from './policies/rate-limits.js';
@@ -40,6 +41,7 @@ export const resources: readonly Resource[] = [
   integrationsResource,
   invitesResource,
   labelsResource,
+  logExportsResource,
   logsResource,
   modelConfigsResource,
   openapiResource,

@@ -12,6 +12,7 @@ import { idempotency } from './idempotency.js';
 import { integrations } from './integrations.js';
 import { invites } from './invites.js';
 import { jobStates } from './job-states.js';
+import { logExports } from './log-exports.js';
 import { organisations } from './organisations.js';
 import { partialVersions, promptCollections, promptLabels, promptPartials, prompts, promptVersions } from './prompts.js';
 import { ratePolicies, usagePolicies } from './policies.js';
@@ -53,4 +54,5 @@ export const tables: readonly Table[] = [
   formerUsers,
   usagePolicies,
   ratePolicies,
+  logExports,
 ];

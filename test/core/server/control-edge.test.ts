@@ -14,7 +14,7 @@ describe('the control edge', () => {
   it('keeps room for those who have a key, however many others wait', async () => {
     const waiting: ((reply: unknown) => void)[] = [];
     const authenticator = new Authenticator({ mayBeKey: () => true, keyBeginnings: () => [], principalByKeyHash: (hash) => (hash === hashKey(key) ? principal : undefined) });
-    const edge = new ControlEdge({ authenticator, sessions: { callerOf: () => undefined } as never, link: { send: () => new Promise((resolve) => { waiting.push(resolve as never); }) } as never, onFault: () => {} });
+    const edge = new ControlEdge({ authenticator, sessions: { callerOf: () => undefined } as never, link: { send: () => new Promise((resolve) => { waiting.push(resolve as never); }) } as never, downloads: { serve: () => false }, onFault: () => {} });
     const ask = (path: string, headers: Record<string, string>): RecordingResponder => {
       const responder = new RecordingResponder();
       const head = headOf(headers);
