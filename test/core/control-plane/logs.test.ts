@@ -66,6 +66,8 @@ describe('logs that clients tell', () => {
     assert.deepEqual([record.inputTokens, record.outputTokens, record.totalTokens, record.cachedTokens, record.path], [12, 3, 15, 4, 'https://api.openai.com/v1/chat/completions']);
     assert.deepEqual([messages.endpoint, messages.model, messages.outputTokens, messages.cachedTokens, messages.status], ['messages', 'claude-3-5-haiku', 2, 5, 200]);
     assert.match(messages.traceId, /^[0-9a-f-]{36}$/);
+    // 8 tokens of input at 250 cents a million, 4 read from the cache at 125, 3 of output at 1000.
+    assert.deepEqual([record.isPriced, Number(record.cost.toFixed(9)), messages.isPriced, messages.cost], [true, Number(((8 * 250 + 4 * 125 + 3 * 1000) / 1e6).toFixed(9)), false, 0]);
     assert.equal(JSON.stringify(stage.logs.records).includes(secret), false, 'credentials are not kept');
   });
 

@@ -4,6 +4,7 @@ import { endpointNames, type EndpointName, type LogBodies, type LogRecord } from
 import { object } from '../../../storage/schema-parts.js';
 import { Type, type Static } from '../../../storage/type.js';
 import { UsageTap } from '../../../stream/usage-tap.js';
+import type { Usage } from '../../../exchange/usage.js';
 import { limitRecord } from '../../../telemetry/record-limits.js';
 import { maskedHeaders, withoutCredentials } from '../../audit-mask.js';
 
@@ -38,8 +39,15 @@ export interface CustomLogOrigin {
   readonly keyId: string;
 }
 
-/** Not priced yet. */
-export function recordOf({ request, response, metadata = {} }: Static<typeof customLogFields>, { id, traceId, spanId, nowMs, organisationId, workspaceId, keyId }: CustomLogOrigin): LogRecord {
+export interface ToldCall {
+  /** Not priced yet. */
+  readonly record: LogRecord;
+  readonly usage: Usage;
+  /** The model of the request. */
+  readonly asked: string;
+}
+
+export function toldCallOf({ request, response, metadata = {} }: Static<typeof customLogFields>, { id, traceId, spanId, nowMs, organisationId, workspaceId, keyId }: CustomLogOrigin): ToldCall {
   const [known, others] = placesOf(metadata);
   const text = response.body === null ? '' : JSON.stringify(response.body);
   const tap = new UsageTap(false);
@@ -47,17 +55,20 @@ export function recordOf({ request, response, metadata = {} }: Static<typeof cus
   const usage = tap.read();
   const tookMs = Math.round(response.response_time ?? response.responseTime ?? 0);
   const endpoint = endpointOf(request.url);
-  const asked: unknown = Object(request.body).model;
-  return limitRecord({
-    ...usage,
+  const model: unknown = Object(request.body).model;
+  const asked = typeof model === 'string' ? model : '';
+  const { inputTokens, outputTokens, totalTokens, cachedTokens, cacheWriteTokens, inputAudioTokens, inputImageTokens, reasoningTokens, outputAudioTokens, outputImageTokens, finishReason } = usage;
+  const record = limitRecord({
+    inputTokens, outputTokens, totalTokens, cachedTokens, cacheWriteTokens, inputAudioTokens, inputImageTokens, reasoningTokens, outputAudioTokens, outputImageTokens, finishReason,
     id, traceId: known.trace_id ?? traceId, spanId: known.span_id ?? spanId, parentSpanId: known.parent_span_id ?? '', spanName: known.span_name ?? '', organisationId, workspaceId, keyId,
-    endpoint, method: (request.method ?? 'POST').toUpperCase(), path: pathOf(request.url), provider: request.provider ?? '', model: usage.model === '' && typeof asked === 'string' ? asked : usage.model,
+    endpoint, method: (request.method ?? 'POST').toUpperCase(), path: pathOf(request.url), provider: request.provider ?? '', model: usage.model === '' ? asked : usage.model,
     providerSlug: '', configId: '', configVersionId: '', promptSlug: '', promptId: '', promptVersionId: '', targetPath: '', isFinal: true, targetIndex: 0, retries: 0,
     status: response.status ?? 200, ended: 'complete', errorCode: '', isStream: Object(request.body).stream === true, attempts: 1, cacheStatus: '', cost: -1, saved: 0, isPriced: false,
     requestBytes: Buffer.byteLength(request.body === null ? '' : JSON.stringify(request.body)), responseBytes: Buffer.byteLength(text), startedAtMs: nowMs - tookMs, firstByteMs: -1, tookMs, upstreamMs: -1,
     metadata: Object.keys(others).length === 0 ? '' : JSON.stringify(others), hookResults: '', decision: '', source: 'insert',
     bodies: bodiesOf(request, response),
   }, false);
+  return { record, usage, asked };
 }
 
 const placeNames = ['trace_id', 'span_id', 'span_name', 'parent_span_id'] as const;

@@ -1,6 +1,9 @@
 import type { LogRecord } from '@gateway/plugin-sdk';
 import { fail } from '../../../errors/gateway-error.js';
 import { randomHex, uuid } from '../../../exchange/trace.js';
+import { callPrice, noPrice } from '../../../limits/call-price.js';
+import { costOf } from '../../../limits/cost.js';
+import { priceTable } from '../../../limits/prices.js';
 import { choice, object, orNull } from '../../../storage/schema-parts.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
@@ -8,7 +11,8 @@ import { defineResource, operation, type Reply } from '../../define-resource.js'
 import { pageQuery } from '../../paging.js';
 import { commonFilterFields, logFilter, viewerFilterFields } from '../common/log-filter.js';
 import { logReader, logScope, logSight } from '../common/log-services.js';
-import { customLogFields, customLogsMax, recordOf } from './custom-log.js';
+import { tableNameOf } from '../model-configs/model-facts.js';
+import { customLogFields, customLogsMax, toldCallOf, type ToldCall } from './custom-log.js';
 import { KnownNames } from './log-names.js';
 import { entryView, logEntrySchema, logSchema, logView } from './log-view.js';
 
@@ -82,12 +86,22 @@ async function read(context: ControlContext, id: string): Promise<Reply> {
   return logView(record, await namesFor(context, [record]), sight);
 }
 
+/** As calls through the gateway are, by the table of prices. */
+async function priced({ services: { registry } }: ControlContext, { record, usage, asked }: ToldCall): Promise<LogRecord> {
+  if (record.provider === '') return { ...record, cost: 0 };
+  const table = await tableNameOf(registry, record.provider);
+  const prices = await priceTable();
+  const { rates } = callPrice(usage.model, asked, null, (model) => prices.find(table, model, record.startedAtMs)?.rates ?? null) ?? noPrice;
+  return { ...record, cost: costOf(rates, usage, { isBatch: usage.isBatch }), isPriced: rates !== null };
+}
+
 async function insert(context: ControlContext, given: readonly Static<typeof customLogFields>[]): Promise<Reply> {
   context.require('logs.write');
   context.isUnrecorded = true;
   const workspace = await context.workspace();
   const { organisationId, keyId } = context.caller;
-  const records = given.map((each) => recordOf(each, { id: context.newId(), traceId: uuid(), spanId: randomHex(spanIdBytes), nowMs: context.nowMs, organisationId, workspaceId: workspace.id, keyId }));
+  const records: LogRecord[] = [];
+  for (const each of given) records.push(await priced(context, toldCallOf(each, { id: context.newId(), traceId: uuid(), spanId: randomHex(spanIdBytes), nowMs: context.nowMs, organisationId, workspaceId: workspace.id, keyId })));
   await logReader(context).insert(records);
   return { status: 'success', message: records.length === 1 ? 'the log is stored' : `${records.length} logs are stored`, ids: records.map(({ id }) => id) };
 }
