@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import type { Exporter, LogRecord } from '@gateway/plugin-sdk';
 import { conformExporter, fakeHost, sampleLogRecord } from '@gateway/plugin-sdk/testing';
 import plugin from './plugin.js';
+import { StandardOutput } from './standard-output.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-jsonl-'));
 let files = 0;
 const freshPath = (): string => join(folder, `${files += 1}`, 'log.jsonl');
-const settings = (path: string, changes: object = {}): { path: string; bytesMax: number; filesMax: number } => ({ path, bytesMax: 104_857_600, filesMax: 5, ...changes });
+const settings = (path: string, changes: object = {}): { path: string; bodies: boolean; bytesMax: number; filesMax: number } => ({ path, bodies: false, bytesMax: 104_857_600, filesMax: 5, ...changes });
 const write = async (exporter: Exporter, ...ids: string[]): Promise<void> => {
   await exporter.export(ids.map((id) => sampleLogRecord({ id })), new AbortController().signal);
 };
@@ -122,5 +123,76 @@ describe('jsonl exporter', () => {
     for (const bad of [join(path, 'below'), join(path, '..')]) {
       await assert.rejects(async () => plugin.create(settings(bad), fakeHost()), /^Error: the log file .* cannot be written \(.*\); give another path$/);
     }
+  });
+});
+
+describe('jsonl exporter with bodies', () => {
+  it('writes those that were kept when it is told to', async () => {
+    const bodies = { requestHeaders: '{}', request: 'question', upstreamUrl: '', upstreamHeaders: '', upstreamRequest: '', upstreamResponse: '', responseHeaders: '', response: 'answer' };
+    for (const [isAsked, expected] of [[false, null], [true, bodies]] as const) {
+      const path = freshPath();
+      const exporter = await plugin.create(settings(path, { bodies: isAsked }), fakeHost());
+      await exporter.export([sampleLogRecord({ bodies })], new AbortController().signal);
+      await exporter.close?.();
+      assert.deepEqual(read(path)[0]?.bodies, expected);
+    }
+  });
+});
+
+describe('the standard output', () => {
+  const signal = new AbortController().signal;
+  // What waits for room keeps no process alive.
+  let awake: NodeJS.Timeout | undefined = undefined;
+  before(() => { awake = setInterval(() => undefined, 1000); });
+  after(() => clearInterval(awake));
+  const full = (): Error => Object.assign(new Error('no room'), { code: 'EAGAIN' });
+
+  it('gets every line whole, however few bytes it takes at once', async () => {
+    let text = '';
+    let turn = 0;
+    const output = new StandardOutput(async (bytes) => {
+      turn += 1;
+      if (turn % 3 === 0) throw full();
+      const some = Buffer.from(bytes.subarray(0, 7));
+      text += some.toString('latin1');
+      return some.length;
+    });
+    await output.append(['{"a":1}', '{"b":22}'], signal);
+    await output.append(['{"c":333}'], signal);
+    assert.equal(text, '{"a":1}\n{"b":22}\n{"c":333}\n');
+    await output.close();
+  });
+
+  it('is given up when nobody reads, begins no second write beside one that waits, and ends a line that was broken off', async () => {
+    let text = '';
+    let release = (): void => undefined;
+    let writes = 0;
+    const output = new StandardOutput(async (bytes) => {
+      writes += 1;
+      if (writes === 1) {
+        text += Buffer.from(bytes.subarray(0, 3)).toString();
+        return 3;
+      }
+      if (writes === 2) await new Promise<void>((resolve) => { release = resolve; });
+      if (writes === 2) throw full();
+      text += Buffer.from(bytes).toString();
+      return bytes.length;
+    });
+    const abort = new AbortController();
+    const broken = output.append(['{"a":1}'], abort.signal);
+    await new Promise((resolve) => { setImmediate(resolve); });
+    abort.abort(new Error('too slow'));
+    await assert.rejects(broken, /too slow/);
+    await assert.rejects(output.append(['{"b":2}'], signal), /nobody reads the standard output/);
+    assert.equal(writes, 2);
+    release();
+    await new Promise((resolve) => { setImmediate(resolve); });
+    await output.append(['{"c":3}'], signal);
+    assert.equal(text, '{"a\n{"c":3}\n');
+  });
+
+  it('says why it cannot be written', async () => {
+    const output = new StandardOutput(async () => { throw Object.assign(new Error('broken pipe'), { code: 'EPIPE' }); });
+    await assert.rejects(output.append(['{}'], signal), /broken pipe/);
   });
 });
