@@ -9,6 +9,7 @@ import { RecordPricer } from './limits/record-pricer.js';
 import { LogDrain } from './logs/log-drain.js';
 import { bytesWaiting, RingMemory } from './logs/ring.js';
 import { textMsMax } from './metrics-hub.js';
+import { parameterPath } from './plan/parameter-path.js';
 import type { ExporterSetting } from './settings/read.js';
 import { RevisionSignal } from './snapshot/revision-signal.js';
 import { Repository } from './storage/repository.js';
@@ -185,7 +186,13 @@ async function createExporter(services: ThreadServices, { id, params }: Exporter
   const values = { ...params };
   const fault = services.registry.checkParams(plugin, values);
   if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: `exporter ${id}: ${fault.path} ${fault.reason}` });
-  return { exporter: await plugin.create(values, services.registry.host(`exporter/${id}`)), plugin };
+  try {
+    return { exporter: await plugin.create(values, services.registry.host(`exporter/${id}`)), plugin };
+  } catch (thrown) {
+    const path = parameterPath(thrown);
+    if (path !== undefined) throw fail('SETTINGS_INVALID', { reason: `exporter ${id}: ${path} ${reasonOf(thrown)}` }, thrown);
+    throw thrown;
+  }
 }
 
 /** Without storage only what it is given is judged: why there is none is told already. */

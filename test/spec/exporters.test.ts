@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import decoders from 'otlp-decoders/build/src/generated/root.js';
 import type { LogRecord } from '@gateway/plugin-sdk';
 import { startChildGateway, temporaryFolder } from '../support/child-gateway.js';
-import { routed } from '../support/gateway.js';
+import { routed, startTestGateway } from '../support/gateway.js';
 import { sendJson, startUpstream } from '../support/upstream.js';
 
 const waitsMax = 800;
@@ -96,6 +96,19 @@ describe('exporters side by side', () => {
     for (const name of ['jsonl', 'otlp', 'prometheus']) assert.deepEqual([valueOf(text, `gateway_log_dropped_total{exporter="${name}"}`), valueOf(text, `gateway_log_exported_total{exporter="${name}"}`)], [0, calls * 2], name);
     assert.equal(valueOf(text, 'gateway_failed_targets_total{provider="openai",model="gpt-test",status="500"}'), calls);
     assert.match(gateway.stderr(), /"message":"log records dropped","exporter":"http#2"/);
+  });
+
+  it('are refused by name when their parameters make no sense, or a secret of theirs is not there', async () => {
+    for (const [params, expected] of [
+      [{ url: 'logs.example' }, /exporter http: url must be a whole URL/],
+      [{ url: 'https://logs.example', headers: { Host: 'x' } }, /exporter http: headers\.Host is written by the gateway itself/],
+      [{ url: 'https://logs.example', headers: { a: '${env:NOT_THERE}' } }, /exporter\/http.*no secret env:NOT_THERE/],
+      [{}, /exporter http: .*url/],
+    ] as const) {
+      const file = join(temporaryFolder(), 'gateway.json');
+      writeFileSync(file, JSON.stringify({ exporters: [{ id: 'http', params }] }));
+      await assert.rejects(startTestGateway({ GATEWAY_SETTINGS: file }), expected);
+    }
   });
 
   it('end in time, whatever hangs', async () => {
