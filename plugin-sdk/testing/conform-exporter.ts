@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ExporterPlugin } from '../src/kinds/exporter.js';
+import type { ProcessFigures } from '../src/kinds/figures.js';
 import type { LogRecord } from '../src/kinds/log-record.js';
 import type { Maybe } from '../src/shared.js';
 import { fakeHost, type FakeHost, type FakeHostOptions } from './fake-host.js';
@@ -23,6 +24,15 @@ export const sampleLogRecord = (changes: Partial<LogRecord> = {}): LogRecord => 
   isFinal: true, targetIndex: 0, retries: 0, cacheWriteTokens: -1, inputAudioTokens: -1, inputImageTokens: -1, outputAudioTokens: -1, outputImageTokens: -1,
   cost: 0.25, saved: 0, isPriced: true, decision: '', bodies: null, source: 'call',
   promptSlug: 'pp-main', promptId: '0190f1d2-7a4b-7c3d-8e5f-0123456789ad', promptVersionId: '0190f1d2-7a4b-7c3d-8e5f-0123456789ae',
+  ...changes,
+});
+
+/** What a process of one thread says of itself; `changes` go over it. */
+export const sampleFigures = (changes: Partial<ProcessFigures> = {}): ProcessFigures => ({
+  threads: [{ name: 'serve-0', isAnswering: true, counts: { 'refused.KEY_INVALID': 1 }, openCalls: 2, loopDelay: { p50: 1, p99: 20, max: 250 }, busyMs: 1500, heapBytes: 1000 }],
+  exporters: [{ name: 'store', waiting: 0, waitingBytes: 0, exported: 10, dropped: 0 }],
+  rings: [{ thread: 'serve-0', waitingBytes: 0, sizeBytes: 1024 }],
+  breakers: { closed: 1, open: 0, probing: 0 },
   ...changes,
 });
 
@@ -68,6 +78,21 @@ export function conformExporter(plugin: ExporterPlugin, params: object | (() => 
     it('rejects a batch whose signal is aborted already', async () => {
       const exporter = await plugin.create(nextParams(), fakeHost(options.host));
       await assert.rejects(async () => exporter.export([sampleLogRecord()], AbortSignal.abort()));
+      await exporter.close?.();
+    });
+
+    it('tells metrics before the first record, and after, when it has any', async () => {
+      const exporter = await plugin.create(nextParams(), fakeHost(options.host));
+      for (const batch of [[], [sampleLogRecord()]]) {
+        await exporter.export(batch, signal());
+        // A thread that gives no answer has no figures.
+        const silent = { name: 'serve-1', isAnswering: false, counts: {}, openCalls: 0, loopDelay: null, busyMs: 0, heapBytes: 0 };
+        const { threads } = sampleFigures();
+        const told = await exporter.scrape?.(sampleFigures({ threads: [...threads, silent] }));
+        if (told === undefined) break;
+        assert.match(told.contentType, /^[\w.+-]+\/[\w.+-]+/);
+        assert.equal(typeof told.text, 'string');
+      }
       await exporter.close?.();
     });
 

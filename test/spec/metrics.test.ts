@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -82,6 +83,21 @@ describe('the metrics', () => {
     assert.match(await rebound.until((text) => text.includes('\r\n\r\n')), /^HTTP\/1\.1 401 /, 'a page whose name leads here');
     rebound.destroy();
     assert.equal((await fetch(`${gateway.url}/metrics`, { method: 'POST' })).status, 405);
+  });
+
+  it('are open to a key that may do nothing else', async () => {
+    const made = await fetch(`${gateway.url}/v1/api-keys/organisation/service`, { method: 'POST', headers: { 'x-gateway-api-key': adminKey, 'content-type': 'application/json' }, body: JSON.stringify({ name: 'Prometheus', scopes: ['metrics.read'] }) });
+    const { key } = await made.json() as { key: string };
+    assert.equal(made.status, 200, key);
+    assert.equal(await statusOf({ authorization: `Bearer ${key}`, via: '1.1 proxy' }), 200);
+    assert.equal((await fetch(`${gateway.url}/v1/workspaces`, { headers: { authorization: `Bearer ${key}` } })).status, 403);
+  });
+
+  it('cost the threads that serve calls no library', () => {
+    // This thread is one of them. The library is loaded, as the metrics show: by the log thread.
+    const loaded = Object.keys(createRequire(import.meta.url).cache);
+    assert.ok(loaded.length > 0);
+    assert.deepEqual(loaded.filter((path) => /[\\/](?:prom-client|@opentelemetry)[\\/]/.test(path)), []);
   });
 
   it('of many clients at once are made once', async () => {

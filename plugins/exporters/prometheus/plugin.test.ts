@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Exporter, LogRecord, ProcessFigures, ThreadFigures } from '@gateway/plugin-sdk';
-import { conformExporter, fakeHost, sampleLogRecord } from '@gateway/plugin-sdk/testing';
+import { conformExporter, fakeHost, sampleFigures, sampleLogRecord } from '@gateway/plugin-sdk/testing';
 import { LabelSets } from './label-sets.js';
 import plugin from './plugin.js';
 
 const params = { modelsMax: 500 };
 const thread = (changes: Partial<ThreadFigures> = {}): ThreadFigures =>
   ({ name: 'serve-0', isAnswering: true, counts: {}, openCalls: 2, loopDelay: { p50: 1, p99: 20, max: 250 }, busyMs: 1500, heapBytes: 1000, ...changes });
-const figures = (changes: Partial<ProcessFigures> = {}): ProcessFigures => ({ threads: [thread()], exporters: [], rings: [], breakers: { closed: 3, open: 1, probing: 0 }, ...changes });
+const figures = (changes: Partial<ProcessFigures> = {}): ProcessFigures => sampleFigures({ threads: [thread()], breakers: { closed: 3, open: 1, probing: 0 }, ...changes });
 
 /** Name with labels -> value. Fails on a line that the text format does not know, a series that comes twice, and one without a type. */
 function read(text: string): Map<string, number> {
