@@ -15,6 +15,9 @@ import { fail, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
 import { KeptRoom } from './exchange/kept-bodies.js';
 import { checkExporter, type LogMemory, type LogThread } from './log-thread.js';
+import { CallPrices } from './limits/call-prices.js';
+import { Counters } from './limits/counters.js';
+import { Gate } from './limits/gate.js';
 import { notePrice } from './limits/price-note.js';
 import { RateBook } from './limits/rate-book.js';
 import { RecordWriter } from './logs/record-writer.js';
@@ -176,6 +179,8 @@ export class DataThread {
     const lost = services.faultReport('error', { message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
     const responses = new ResponseStore(await services.openStore(responseStore), settings.responsesDays * dayMs, (thrown) => lost.add(responseStore, reasonOf(thrown)));
     if (index === 0) services.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
+    const rates = new RateBook({ ask: rateQuestion(link), now: Date.now });
+    const counters = new Counters(shared.counters);
     const pipeline = new Pipeline({
       settings: { retryDelayMs: settings.retryDelayMs, requestsMax: settings.requestsMax, collectedBytesMax: settings.collectedBytesMax },
       authenticator,
@@ -197,7 +202,8 @@ export class DataThread {
       refreshed: new Refreshed(),
       builtBodies: new BuiltBodies(),
       listModels: modelList(link),
-      rates: new RateBook({ ask: rateQuestion(link), now: Date.now }),
+      rates,
+      gate: new Gate({ counters, journal: null, outputTokens: settings.limitOutputTokens, prices: new CallPrices(rates, () => snapshot.view) }),
       responses,
     });
     const sessions = new SessionCookies({ publicUrl: settings.publicUrl, isTls: settings.tls !== undefined, find: (hash) => snapshot.view.session(hash, Date.now()) });

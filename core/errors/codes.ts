@@ -70,6 +70,18 @@ export const errorCodes = {
   CONTROL_UNAVAILABLE: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'the control plane gave no answer: {reason}' },
   LOGS_UNAVAILABLE: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'the log cannot be read or written now: {reason}' },
   STORAGE_REFUSED: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'nothing was changed: the storage took no write ({reason})' },
+  // Limits
+  KEY_RATE_LIMITED: client(429, 'rate_limit_exceeded', 'the API key {name} allows {maximum} {counted} a {window}, and {left} are left; try again in {seconds} s'),
+  PROVIDER_RATE_LIMITED: client(429, 'rate_limit_exceeded', 'the stored provider {name} allows {maximum} {counted} a {window}, and {left} are left; try again in {seconds} s'),
+  INTEGRATION_RATE_LIMITED: client(429, 'rate_limit_exceeded', 'the integration {name} allows this workspace {maximum} {counted} a {window}, and {left} are left; try again in {seconds} s'),
+  WORKSPACE_RATE_LIMITED: client(429, 'rate_limit_exceeded', 'the workspace {name} allows {maximum} {counted} a {window}, and {left} are left; try again in {seconds} s'),
+  POLICY_RATE_LIMITED: client(429, 'rate_limit_exceeded', 'the policy {name} allows {maximum} {counted} a {window}, and {left} are left; try again in {seconds} s'),
+  KEY_BUDGET_USED: client(412, 'usage_limit_exceeded', 'the API key {name} may use {maximum} {counted}, and {left} are left; this call needs {needed}'),
+  PROVIDER_BUDGET_USED: client(412, 'usage_limit_exceeded', 'the stored provider {name} may use {maximum} {counted}, and {left} are left; this call needs {needed}'),
+  INTEGRATION_BUDGET_USED: client(412, 'usage_limit_exceeded', 'this workspace may use {maximum} {counted} of the integration {name}, and {left} are left; this call needs {needed}'),
+  WORKSPACE_BUDGET_USED: client(412, 'usage_limit_exceeded', 'the workspace {name} may use {maximum} {counted}, and {left} are left; this call needs {needed}'),
+  POLICY_BUDGET_USED: client(412, 'usage_limit_exceeded', 'the policy {name} allows {maximum} {counted}, and {left} are left; this call needs {needed}'),
+  LIMITS_FULL: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'there is no room to count the {level} limit {name}: more than {maximum} counters are in use; raise GATEWAY_LIMIT_COUNTERS' },
   // Config and routing
   CONFIG_NOT_JSON: client(400, 'invalid_request_error', 'x-gateway-config is not valid JSON: {reason}'),
   CONFIG_INVALID: client(400, 'invalid_request_error', '{path}: {reason}'),

@@ -12,7 +12,7 @@ import type { DecisionLog } from './decision-log.js';
 import type { HookLog } from './hook-log.js';
 import type { KeptBodies } from './kept-bodies.js';
 import type { RequestHead } from './request-head.js';
-import type { Responder } from './responder.js';
+import type { HeaderList, Responder } from './responder.js';
 import { lastIdWord, parseTraceParent, randomHex, uuid } from './trace.js';
 import type { Usage } from './usage.js';
 
@@ -44,6 +44,31 @@ export interface Running {
   close(): void;
   /** A plugin threw where nobody waits for it: in a listener of a signal. */
   onPluginThrow(thrown: unknown): void;
+}
+
+/** What a call has taken of limits, as those see it who answer it. */
+export interface Hold {
+  /** For 429. */
+  readonly retryAfterSeconds: number;
+  /** A rate limit is on the call: what a provider says of its own says nothing to the client. */
+  readonly hasRates: boolean;
+  /** A limit that holds for the call as a whole has refused it: no other target changes that. */
+  readonly isCallRefused: boolean;
+  /** Policies about models, or limits of tokens or cost, look into the body. */
+  readonly readsBody: boolean;
+  /** Told of each chunk of the answer; null: nobody has to count. */
+  readonly delivered: { push(chunk: Uint8Array, isEventStream: boolean): void } | null;
+  addHeaders(headers: HeaderList): void;
+  /** The target is left, with what its answer used; null: nothing came of it. */
+  leaveTarget(usage: Usage | null): void;
+  /** The target was passed over before anything was sent to it. */
+  skipTarget(): void;
+  /** An answer of the target that nobody gets, since it is asked again. */
+  throwAway(usage: Usage | null): void;
+  /** Resolves when the answer can be priced; null: now, or it need not be. Never rejects. */
+  loadPrice(usage: Usage | null): Promise<void> | null;
+  /** Called once, at the end, with what the answer said of itself. */
+  settle(usage: Usage | null, isCached: boolean): void;
 }
 
 export interface TargetView {
@@ -126,6 +151,8 @@ export class Exchange implements PluginExchange {
   history: readonly Json[] | null = null;
   /** Items kept here that the request only names, by their id; null when there are none. */
   references: ReadonlyMap<string, Json> | null = null;
+  /** Null: nothing limits the call. */
+  hold: Hold | null = null;
   /** Null while no hook has run. */
   hooks: HookLog | null = null;
   /** Null where nobody asks for bodies in the log, as nearly everywhere. */

@@ -6,6 +6,7 @@ import type { Exchange } from '../exchange/exchange.js';
 import type { KeptRoom } from '../exchange/kept-bodies.js';
 import type { LeftTarget } from '../exchange/left-target.js';
 import type { Usage } from '../exchange/usage.js';
+import type { Gate } from '../limits/gate.js';
 import type { RateBook } from '../limits/rate-book.js';
 import type { PlanCache } from '../plan/plan-cache.js';
 import type { StoredRows } from '../plan/plan-sources.js';
@@ -57,6 +58,8 @@ export interface PipelineServices {
   readonly listModels: (exchange: Exchange) => Promise<string | Uint8Array>;
   /** Prices of models, for calls that are priced before their record is. */
   readonly rates: RateBook;
+  /** Of limits. */
+  readonly gate: Gate;
   /** Responses kept for providers that keep none. */
   readonly responses: ResponseStore;
 }

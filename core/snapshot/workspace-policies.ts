@@ -19,6 +19,8 @@ interface Sorted {
   /** Some policy asks for the model. */
   readonly needsModel: boolean;
   readonly needsMetadata: boolean;
+  /** Or cost. */
+  readonly countsTokens: boolean;
 }
 
 export class WorkspacePolicies {
@@ -29,6 +31,12 @@ export class WorkspacePolicies {
   constructor(workspace: WorkspaceRow, stored: StoredPolicies) {
     this.#workspace = workspace;
     this.#stored = stored;
+  }
+
+  /** Of the body: its model, or how many tokens the call will use. */
+  get readsBody(): boolean {
+    const { needsModel, countsTokens } = this.sorted;
+    return needsModel || countsTokens;
   }
 
   get sorted(): Sorted {
@@ -46,6 +54,7 @@ function sort(policies: readonly StoredPolicy[]): Sorted {
     usagesOfTarget: groupOf(usages.filter(({ needsTarget }) => needsTarget)),
     needsModel: policies.some(({ needsModel }) => needsModel),
     needsMetadata: policies.some(({ needsMetadata }) => needsMetadata),
+    countsTokens: policies.some(({ type }) => type !== 'requests'),
   });
 }
 

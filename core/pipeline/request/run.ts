@@ -144,6 +144,8 @@ export class Pipeline implements CallEnd {
     if (principal.defaults !== null || principal.workspace.rules !== null) govern(exchange, principal.defaults, principal.workspace.rules);
     if ((principal.workspace.bodies !== null || head.gatewayHeaders.length > 0) && this.services.keptRoom !== null) keepBodies(exchange, principal.workspace.bodies, this.services.keptRoom);
     if (head.metadata !== undefined) void exchange.metadata;
+    const { workspace } = principal;
+    if (principal.limits !== null || workspace.limits !== null || workspace.policies !== null) exchange.hold = this.services.gate.open(exchange, principal);
     if (head.requestTimeout !== undefined && (!/^[1-9]\d{0,9}$/.test(head.requestTimeout) || Number(head.requestTimeout) > timerMsMax)) {
       throw fail('HEADER_INVALID', { name: 'x-gateway-request-timeout', reason: `must be a whole number of milliseconds from 1 to ${timerMsMax}`, param: 'x-gateway-request-timeout' });
     }
@@ -189,7 +191,7 @@ export class Pipeline implements CallEnd {
       if (!head.hasBody) {
         this.#check(exchange, plan);
         attempts.begin(null);
-      } else if (plan.needsBytes || plan.canRepeat || route.body === 'json' || (plan.sources !== null && route.body === 'multipart')) {
+      } else if (plan.needsBytes || plan.canRepeat || route.body === 'json' || (plan.sources !== null && route.body === 'multipart') || (exchange.hold !== null && exchange.hold.readsBody)) {
         exchange.clientBody.collect((bytes) => this.#onBody(exchange, attempts, bytes), (fault) => this.refuse(exchange, fault, 0));
       } else {
         attempts.begin(exchange.clientBody.stream());
@@ -370,8 +372,11 @@ export class Pipeline implements CallEnd {
     exchange.running = null;
     const usage = this.#usageOf(exchange, running);
     this.open -= 1;
-    const { hooks } = exchange;
-    if (hooks === null || hooks.pending.length === 0) this.#settle(exchange, running, usage);
+    const { hooks, hold } = exchange;
+    const pricing = hold === null ? null : hold.loadPrice(usage);
+    if (hold !== null && pricing === null) hold.settle(usage, isCached(exchange));
+    if (pricing !== null) this.#settleLater(exchange, running, usage, hooks === null ? [pricing] : [...hooks.pending, pricing]);
+    else if (hooks === null || hooks.pending.length === 0) this.#settle(exchange, running, usage);
     else this.#settleLater(exchange, running, usage, hooks.pending);
   }
 
@@ -395,7 +400,7 @@ export class Pipeline implements CallEnd {
   }
 
   #usageOf(exchange: Exchange, running: Running | null): Usage | null {
-    if (running === null || this.services.record === null) return null;
+    if (running === null || (this.services.record === null && exchange.hold === null)) return null;
     try {
       return running.usage();
     } catch (thrown) {
@@ -405,6 +410,7 @@ export class Pipeline implements CallEnd {
   }
 
   #settle(exchange: Exchange, running: Running | null, usage: Usage | null): void {
+    if (exchange.hold !== null) exchange.hold.settle(usage, isCached(exchange));
     exchange.clientBody.letGo();
     const { record } = this.services;
     if (record !== null) record(exchange, usage, null);
@@ -453,3 +459,6 @@ function filledIn(node: Plan['root'], name: string): unknown {
 
 const isEveryTargetLoose = (node: Plan['root']): boolean =>
   node.kind === 'target' ? !node.isStrict : node.children.every((child) => isEveryTargetLoose(child));
+
+/** The client got what somebody else had asked for. */
+const isCached = ({ cacheStatus }: Exchange): boolean => cacheStatus === 'HIT' || cacheStatus === 'SEMANTIC HIT' || cacheStatus === 'SHARED';

@@ -55,6 +55,7 @@ export function sendError(exchange: Exchange, error: GatewayError | ClientError,
   if (isGatewayError(error)) {
     if (error.code === 'INTERNAL') shown = fail('INTERNAL', { id: exchange.id }, error.cause);
     if (error.status === 503) headers.push('retry-after', '1');
+    else if (error.status === 429 && exchange.hold !== null) headers.push('retry-after', String(exchange.hold.retryAfterSeconds));
   }
   send(exchange, error.status, headers, withHookResults(exchange, errorBody(shown, exchange.route.dialect), jsonType));
 }

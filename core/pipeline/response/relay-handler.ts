@@ -3,10 +3,11 @@
 
 import type { Dialect } from '../../dialect/dialect.js';
 import { fail, type GatewayError } from '../../errors/gateway-error.js';
-import { UsageTap } from '../../stream/usage-tap.js';
+import type { UsageTap } from '../../stream/usage-tap.js';
 import { clientStatus } from '../hooks/before.js';
 import { beginResponse } from './client-response.js';
 import { ClientStream, endsEvent } from './client-stream.js';
+import { tapFor } from './delivery-tap.js';
 import type { ResponseHead } from './response-head.js';
 import type { StreamHandler } from './response-handler.js';
 import type { ResponseOwner } from './response-owner.js';
@@ -18,7 +19,7 @@ export class RelayHandler extends ClientStream implements StreamHandler {
   /** `isRead`: usage is told in it. `dialect`: whose streams are looked at for their end; null where there is none. */
   constructor(owner: ResponseOwner, head: ResponseHead, retryCount: number, isEventStream: boolean, isRead: boolean, readonly dialect: Dialect | null) {
     super(owner, head, retryCount, isEventStream);
-    if (isRead) this.tap = new UsageTap(isEventStream, dialect === null);
+    if (isRead) this.tap = tapFor(this.exchange, isEventStream, dialect === null);
   }
 
   begin(): boolean {

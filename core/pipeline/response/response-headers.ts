@@ -27,6 +27,8 @@ export function responseHeaders(exchange: Exchange, retryCount: number, head: Re
     headers.push('x-gateway-last-used-option-index', exchange.targetPath, 'x-gateway-provider', exchange.provider);
   }
   if (exchange.unsupported.length > 0) headers.push('x-gateway-unsupported-params', exchange.unsupported.join(','));
+  const { hold } = exchange;
+  if (hold !== null) hold.addHeaders(headers);
   let timing = serverTiming(exchange);
   if (head !== null) {
     const given = head.headers;
@@ -38,7 +40,7 @@ export function responseHeaders(exchange: Exchange, retryCount: number, head: Re
         if (name === 'server-timing') timing += `, ${given[index + 1] as string}`;
         continue;
       }
-      if (name.charCodeAt(0) === 120 /* x */ && name.startsWith('x-gateway-')) continue;
+      if (name.charCodeAt(0) === 120 /* x */ && (name.startsWith('x-gateway-') || (hold !== null && hold.hasRates && name.startsWith('x-ratelimit-')))) continue;
       if (name === 'set-cookie' && ownCookie.test(given[index + 1] as string)) continue;
       if (type !== '' && name === 'content-type') continue;
       headers.push(name, given[index + 1] as string);

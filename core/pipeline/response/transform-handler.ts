@@ -8,7 +8,6 @@ import { atOnce } from '../../errors/at-once.js';
 import { fail, type GatewayError } from '../../errors/gateway-error.js';
 import { answerDialect } from '../../exchange/endpoint.js';
 import { StageChain, type StreamCut, type StreamEnd } from '../../stream/stages.js';
-import { UsageTap } from '../../stream/usage-tap.js';
 import { includesUsage } from '../cache/cache-key.js';
 import { callOf, type PreparedRequest } from '../request/prepare.js';
 import { answerContext, keepResponse } from '../request/stored-responses.js';
@@ -16,6 +15,7 @@ import { beginResponse } from './client-response.js';
 import { ClientStream, endsEvent } from './client-stream.js';
 import { clientErrorOf } from './provider-error.js';
 import { isCutShort, withoutLastEvent } from './relay-handler.js';
+import { tapFor } from './delivery-tap.js';
 import type { ResponseContext } from './response-context.js';
 import type { StreamHandler } from './response-handler.js';
 import { StreamTail } from './stream-tail.js';
@@ -36,7 +36,7 @@ export class TransformHandler extends ClientStream implements StreamHandler {
    */
   constructor(readonly context: ResponseContext, readonly isHeld: boolean, readonly startsLate: boolean) {
     super(context.owner, context.head, context.retryCount, true);
-    this.tap = new UsageTap(true);
+    this.tap = tapFor(this.exchange, true, false);
   }
 
   /** False when a plugin could not make its part: nothing has gone to the client, which gets a plain error. */

@@ -170,6 +170,14 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
       this.#attemptsBefore = exchange.attempts;
       this.#upstreamMsBefore = exchange.upstreamMs;
     }
+    const limits = target.stored === null ? null : target.stored.limits;
+    const taking = exchange.hold === null && limits === null ? null : this.services.gate.take(exchange, limits);
+    if (taking !== null) taking.then(() => this.#resume(target, () => this.#judge(target)), (thrown: unknown) => this.#loseTarget(target, thrown)).catch((thrown: unknown) => this.onThrown(thrown));
+    else this.#judge(target);
+  }
+
+  #judge(target: TargetPlan): void {
+    const { exchange } = this;
     if (target.before === null) {
       if (exchange.hooks !== null) exchange.hooks.hasFailedBefore = false;
       this.#startTarget(target);
@@ -379,6 +387,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     if (mayRepeat && target.retry.attempts > this.#retries && target.retry.onStatusCodes.has(status)) {
       const delayMs = this.#delay(target, head.headers);
       if (delayMs >= 0) {
+        this.#throwAway();
         this.#retryAfter(delayMs);
         return true;
       }
@@ -404,6 +413,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     const mayRepeat = this.#upload === null && this.exchange.attempts < attemptsMax;
     const isRetried = error.code === 'ATTEMPT_TIMEOUT' ? target.retry.onStatusCodes.has(error.status) : error.retryable || isRetriable;
     if (mayRepeat && isRetried && target.retry.attempts > this.#retries) {
+      this.#throwAway();
       this.#retryAfter(backoffMs(this.#retries, this.services.settings.retryDelayMs, Math.random));
       return true;
     }
@@ -422,6 +432,8 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     const { exchange } = this;
     // Choosing the next one may have ended the call.
     if (this.#isOver) return;
+    const { hold } = exchange;
+    if (hold !== null) hold.leaveTarget(this.#usageOf(attempt));
     if (this.services.record !== null) {
       const { target } = attempt;
       this.#left = {
@@ -444,6 +456,12 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
       };
     }
     exchange.targetIndex += 1;
+  }
+
+  /** The answer is not told, but may have been paid for. */
+  #throwAway(): void {
+    const { hold } = this.exchange;
+    if (hold !== null && this.#attempt !== null) hold.throwAway(this.#usageOf(this.#attempt));
   }
 
   #usageOf({ handler }: Attempt): Usage | null {
@@ -508,7 +526,15 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
   /** The target refused the call before anything was sent (no such endpoint, no key): the next one may take it. */
   #skipTarget(target: TargetPlan, thrown: unknown): void {
     const error = asGatewayError(thrown);
+    const { hold } = this.exchange;
     this.#target = target;
+    if (hold !== null) {
+      hold.skipTarget();
+      if (hold.isCallRefused) {
+        this.#giveUp(error);
+        return;
+      }
+    }
     if (this.#targets !== null) {
       decide(this.exchange, target, error.status, error.code, error.message);
       this.#targets.report(error.status, error);

@@ -12,7 +12,7 @@ import { bucketOf, groupOf, measure, recordMatches } from './plain-query.js';
 import plugin from './plugin.js';
 import { traceKey } from './feedback-rows.js';
 
-const params = { bytesMax: 1_073_741_824, ageDaysMax: 30 };
+const params = { bytesMax: 1_073_741_824, ageDaysMax: 30, bodiesBytesMax: 1024 * 1024 * 1024, bodiesDaysMax: 30 };
 const scope = { organisationId: 'organisation', workspaceIds: null };
 const nowMs = Date.UTC(2030, 0, 16, 12);
 const minuteMs = 60_000;

@@ -1,0 +1,228 @@
+// Hot: runs for each call that is limited.
+// Takes the limits of a call, for each target of it, in the order key, provider, integration, workspace, policies. The first that leaves too little answers, and
+// what was taken before it is given back. Nothing here waits, but for the disk where budgets are strict.
+
+import { fail, type GatewayError } from '../errors/gateway-error.js';
+import type { ErrorCode } from '../errors/codes.js';
+import type { Exchange } from '../exchange/exchange.js';
+import { microCentsPerCent, microCentsPerDollar, policyCounterKey, slotUnknown, type LimitLevel, type LimitSpec } from '../snapshot/limit-specs.js';
+import type { PolicyGroup, RatePolicy, UsagePolicy } from '../snapshot/policy.js';
+import type { Principal } from '../snapshot/principal.js';
+import type { WorkspacePolicies } from '../snapshot/workspace-policies.js';
+import { lost, noRoom, refused, type Counters } from './counters.js';
+import { CallHold, secondsUntil, type Prices } from './hold.js';
+import type { SpendJournal } from './journal.js';
+import { lengthOf, nameOf, windowEnd } from './windows.js';
+
+/** Value keys of policies whose counters this thread remembers; all of them are forgotten when there are more. */
+const valuesMax = 100_000;
+/** A slot that was lost is looked up again; it can be lost again only to a table that is full. */
+const lookupsMax = 8;
+
+export interface GateOptions {
+  readonly counters: Counters;
+  /** Null: budgets are counted, and forgotten with the process. */
+  readonly journal: SpendJournal | null;
+  /** Tokens that a call is taken to answer with when it says nothing. */
+  readonly outputTokens: number;
+  readonly prices: Prices;
+}
+
+export class Gate {
+  readonly #options: GateOptions;
+  /** Limits by the value keys of their policy. */
+  #values = new WeakMap<RatePolicy | UsagePolicy, Map<string, LimitSpec>>();
+  #valueCount = 0;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  /** Of a call whose key, workspace or policies limit it. */
+  open(exchange: Exchange, principal: Principal): CallHold | null {
+    return isFree(exchange) ? null : this.#hold(exchange, principal);
+  }
+
+  /** Takes what a target needs; the first time also what the call as a whole does. Throws, or rejects with, what the client is told. Null: go on. */
+  take(exchange: Exchange, ofTarget: readonly LimitSpec[] | null): Promise<void> | null {
+    const held = exchange.hold;
+    if (held === null && isFree(exchange)) return null;
+    const hold = held instanceof CallHold ? held : this.#hold(exchange, null);
+    exchange.hold = hold;
+    try {
+      return this.#takeFor(hold, ofTarget);
+    } catch (thrown) {
+      if (thrown !== priceUnknown) throw thrown;
+      // Whatever the answer is, it is not asked for a second time.
+      return (this.#options.prices.load(exchange, '') ?? Promise.resolve()).then(() => {
+        hold.isPriceAsked = true;
+        return exchange.isFinished ? null : this.#takeFor(hold, ofTarget);
+      }).then(nothingMore);
+    }
+  }
+
+  #takeFor(hold: CallHold, ofTarget: readonly LimitSpec[] | null): Promise<void> | null {
+    const from = hold.taken.length;
+    const nowMs = this.#options.counters.now();
+    hold.beginTarget();
+    const { principal } = hold;
+    const isFirst = !hold.hasCall;
+    if (isFirst && principal !== null) this.#takeAll(hold, principal.limits, false, from, nowMs);
+    this.#takeAll(hold, ofTarget, true, from, nowMs);
+    if (principal !== null && principal.workspace !== null) {
+      const { limits, policies } = principal.workspace;
+      if (isFirst) this.#takeAll(hold, limits, false, from, nowMs);
+      if (policies !== null) this.#takePolicies(hold, policies, isFirst, from, nowMs);
+    }
+    hold.hasCall = true;
+    return this.#openJournal(hold, from, isFirst);
+  }
+
+  #hold(exchange: Exchange, principal: Principal | null): CallHold {
+    const { counters, journal, outputTokens, prices } = this.#options;
+    return new CallHold(exchange, principal, counters, journal, outputTokens, prices);
+  }
+
+  #openJournal(hold: CallHold, from: number, isFirst: boolean): Promise<void> | null {
+    const { journal, counters } = this.#options;
+    if (journal === null) return null;
+    const charges = hold.openCharges(from);
+    const opening = charges === null ? null : journal.open(hold.exchange.id, charges);
+    return opening === null ? null : opening.catch((thrown: unknown) => {
+      hold.undo(from, counters.now());
+      if (isFirst) hold.hasCall = false;
+      throw thrown;
+    });
+  }
+
+  #takePolicies(hold: CallHold, { sorted }: WorkspacePolicies, isFirst: boolean, from: number, nowMs: number): void {
+    if (isFirst) {
+      this.#takeGroup(hold, sorted.rates, false, from, nowMs);
+      this.#takeGroup(hold, sorted.usages, false, from, nowMs);
+    }
+    this.#takeGroup(hold, sorted.ratesOfTarget, true, from, nowMs);
+    this.#takeGroup(hold, sorted.usagesOfTarget, true, from, nowMs);
+  }
+
+  #takeGroup(hold: CallHold, group: PolicyGroup<RatePolicy> | PolicyGroup<UsagePolicy> | null, isOfTarget: boolean, from: number, nowMs: number): void {
+    if (group === null) return;
+    const policies: readonly (RatePolicy | UsagePolicy)[] = group.matching(hold.facts);
+    for (let index = 0; index < policies.length; index += 1) {
+      const policy = policies[index] as RatePolicy | UsagePolicy;
+      this.#take(hold, this.#specOf(policy, policy.valueKey(hold.facts)), isOfTarget, from, nowMs);
+    }
+  }
+
+  #specOf(policy: RatePolicy | UsagePolicy, valueKey: string): LimitSpec {
+    let specs = this.#values.get(policy);
+    const known = specs === undefined ? undefined : specs.get(valueKey);
+    if (known !== undefined) return known;
+    if (this.#valueCount >= valuesMax) {
+      this.#values = new WeakMap();
+      this.#valueCount = 0;
+      specs = undefined;
+    }
+    if (specs === undefined) this.#values.set(policy, specs = new Map());
+    const spec = specOfPolicy(policy, valueKey);
+    specs.set(valueKey, spec);
+    this.#valueCount += 1;
+    return spec;
+  }
+
+  #takeAll(hold: CallHold, specs: readonly LimitSpec[] | null, isOfTarget: boolean, from: number, nowMs: number): void {
+    if (specs === null) return;
+    for (let index = 0; index < specs.length; index += 1) this.#take(hold, specs[index] as LimitSpec, isOfTarget, from, nowMs);
+  }
+
+  #take(hold: CallHold, spec: LimitSpec, isOfTarget: boolean, from: number, nowMs: number): void {
+    const { counted } = spec;
+    let wanted = 1;
+    let needed = 1;
+    if (counted !== 'requests') {
+      const { input, output, isStated } = hold.estimate;
+      wanted = Math.max(1, counted === 'tokens' ? input + output : this.#expectedCost(hold, input, output, from, nowMs));
+      if (isStated) needed = wanted;
+      else needed = Math.max(1, counted === 'tokens' ? input : this.#expectedCost(hold, input, 0, from, nowMs));
+      // Who asks for more than there ever is has the whole window, when nobody else has had any of it.
+      if (spec.type === 'rate' && spec.maximum > 0) needed = Math.min(needed, spec.maximum);
+    }
+    const amount = this.#amount(spec, wanted, needed, nowMs);
+    if (amount >= 0) {
+      hold.add(spec, amount, isOfTarget);
+      return;
+    }
+    const { countBefore } = this.#options.counters;
+    hold.undo(from, nowMs);
+    if (!isOfTarget) hold.isCallRefused = true;
+    if (amount === noRoom) throw fail('LIMITS_FULL', { level: spec.level, name: spec.name.slice(0, namesMax), maximum: this.#options.counters.slotCount });
+    const seconds = spec.type === 'rate' ? secondsUntil(windowEnd(lengthOf[spec.unit], nowMs), nowMs) : 0;
+    hold.refuse(spec, countBefore, needed, seconds);
+    throw refusal(spec, Math.max(0, spec.maximum - countBefore), needed, seconds);
+  }
+
+  #expectedCost(hold: CallHold, input: number, output: number, from: number, nowMs: number): number {
+    const cents = this.#options.prices.expected(hold.exchange, input, output);
+    if (cents !== undefined) return Math.ceil(cents * microCentsPerCent);
+    if (hold.isPriceAsked) return 0;
+    hold.undo(from, nowMs);
+    throw priceUnknown;
+  }
+
+  /** `refused`, `noRoom`, or what was taken. */
+  #amount(spec: LimitSpec, wanted: number, needed: number, nowMs: number): number {
+    const { counters } = this.#options;
+    for (let lookup = 0; lookup < lookupsMax; lookup += 1) {
+      if (spec.slot === slotUnknown) {
+        const slot = counters.slot(spec.counter, spec.type === 'rate' ? spec.unit : 'usage');
+        if (slot === noRoom) return noRoom;
+        spec.slot = slot;
+      }
+      const amount = spec.type === 'rate'
+        ? counters.takeRate(spec.slot, lengthOf[spec.unit], wanted, needed, spec.maximum, nowMs)
+        : counters.takeUsage(spec.slot, wanted, needed, spec.maximum);
+      if (amount !== lost) return amount;
+      spec.slot = slotUnknown;
+    }
+    return refused;
+  }
+}
+
+/** Thrown inside: the rates of the model have to be asked for. */
+const priceUnknown = new Error('the price is not known yet');
+const nothingMore = (): void => {};
+
+/** Of a name in an error. */
+const namesMax = 128;
+
+/** Whoever looks at their batches and files does so for nothing. */
+function isFree({ route, head }: Exchange): boolean {
+  return head.method === 'GET' && (route.name === 'batches' || route.name === 'files');
+}
+
+function specOfPolicy(policy: RatePolicy | UsagePolicy, valueKey: string): LimitSpec {
+  const name = `${policy.name ?? policy.id} for ${valueKey}`;
+  if ('unit' in policy) {
+    return { type: 'rate', level: 'policy', name, counted: policy.type, unit: policy.unit, maximum: policy.value, slot: slotUnknown, counter: policyCounterKey(policy.id, valueKey, policy.unit) };
+  }
+  const perUnit = policy.type === 'cost' ? microCentsPerDollar : 1;
+  return {
+    type: 'usage', level: 'policy', name, counted: policy.type, maximum: Math.round(policy.creditLimit * perUnit), slot: slotUnknown, counter: policyCounterKey(policy.id, valueKey, null),
+    threshold: policy.alertThreshold === null ? -1 : Math.round(policy.alertThreshold * perUnit),
+    period: { reset: policy.periodicReset, days: policy.periodicResetDays, nextResetAtMs: policy.firstResetAtMs },
+  };
+}
+
+const rateCodes: Readonly<Record<LimitLevel, ErrorCode>> = Object.freeze({
+  key: 'KEY_RATE_LIMITED', token: 'KEY_RATE_LIMITED', provider: 'PROVIDER_RATE_LIMITED', access: 'INTEGRATION_RATE_LIMITED', workspace: 'WORKSPACE_RATE_LIMITED', policy: 'POLICY_RATE_LIMITED',
+});
+const budgetCodes: Readonly<Record<LimitLevel, ErrorCode>> = Object.freeze({
+  key: 'KEY_BUDGET_USED', token: 'KEY_BUDGET_USED', provider: 'PROVIDER_BUDGET_USED', access: 'INTEGRATION_BUDGET_USED', workspace: 'WORKSPACE_BUDGET_USED', policy: 'POLICY_BUDGET_USED',
+});
+
+function refusal(spec: LimitSpec, left: number, needed: number, seconds: number): GatewayError {
+  const name = spec.name.slice(0, namesMax);
+  if (spec.type === 'rate') return fail(rateCodes[spec.level], { name, maximum: spec.maximum, counted: spec.counted, window: nameOf[spec.unit], left, seconds });
+  const isCost = spec.counted === 'cost';
+  const shown = (amount: number): string => (isCost ? String(amount / microCentsPerDollar) : String(amount));
+  return fail(budgetCodes[spec.level], { name, maximum: shown(spec.maximum), counted: isCost ? 'US dollars' : spec.counted, left: shown(left), needed: shown(needed) });
+}

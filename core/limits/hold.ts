@@ -1,0 +1,315 @@
+// Hot: runs for each call that is limited.
+// What a call has taken of limits: reserved by estimate before it is dispatched, settled to what it used when it ends. What belongs to a target (its
+// provider, its integration, policies about either) goes with the target; the rest is taken once.
+
+import type { Json } from '@gateway/plugin-sdk';
+import { DecisionLog } from '../exchange/decision-log.js';
+import type { Exchange, Hold } from '../exchange/exchange.js';
+import type { HeaderList } from '../exchange/responder.js';
+import { noUsage, type Usage } from '../exchange/usage.js';
+import { microCentsPerCent, type Counted, type LimitSpec } from '../snapshot/limit-specs.js';
+import type { Principal } from '../snapshot/principal.js';
+import { CallFacts } from './call-facts.js';
+import type { Counters } from './counters.js';
+import { Delivered } from './delivered.js';
+import { estimate, type Estimate } from './estimate.js';
+import type { SpendCharge, SpendJournal } from './journal.js';
+import { lengthOf, windowEnd } from './windows.js';
+
+const bytesPerToken = 4;
+
+/** One limit that a call has passed. */
+export interface Taken {
+  readonly spec: LimitSpec;
+  /** Window or period. */
+  readonly tag: number;
+  readonly before: number;
+  readonly isOfTarget: boolean;
+  /** What it holds now. */
+  amount: number;
+}
+
+/** What a call has used, or one of its targets. */
+export interface Used {
+  tokens: number;
+  microCents: number;
+}
+
+/** Prices what calls use. */
+export interface Prices {
+  /** Of what an answer said of itself, in US cents; 0 where the model has no price. The exchange has the provider that answered. */
+  cost(exchange: Exchange, usage: Usage): CallCost;
+  /** Before there is an answer: undefined when the rates of its model have to be asked for. */
+  expected(exchange: Exchange, inputTokens: number, outputTokens: number): number | undefined;
+  /** Of the call, or of an answer to it; never rejects. Null: they are here, or there are none to be had. */
+  load(exchange: Exchange, model: string): Promise<void> | null;
+}
+
+export interface CallCost {
+  readonly cents: number;
+  readonly isPriced: boolean;
+}
+
+interface Charge extends SpendCharge {
+  reserved: number;
+  used: number;
+}
+
+export class CallHold implements Hold {
+  /** In the order in which they were taken. */
+  readonly taken: Taken[] = [];
+  /** A limit that holds for the call as a whole has refused it: no other target changes that. */
+  isCallRefused = false;
+  /** The control thread has been asked for the rates of the call's model. */
+  isPriceAsked = false;
+  /** What holds for the call as a whole has been taken. */
+  hasCall = false;
+  /** Of the last refusal by a rate; 0: there was none. */
+  retryAfterSeconds = 0;
+  #facts: CallFacts | null = null;
+  #estimate: Estimate | null = null;
+  /** Of the answer that is on its way; null where neither tokens nor cost are limited. */
+  delivered: Delivered | null = null;
+  /** A limit of cost is on the call: its answer is priced here. */
+  hasCost = false;
+  /** Of targets that were left, and of answers of the present one that were thrown away. */
+  readonly #left: Used = { tokens: 0, microCents: 0 };
+  readonly #thrown: Used = { tokens: 0, microCents: 0 };
+  /** One for each usage counter and period of the call, whatever target it was taken for. */
+  #charges: Charge[] | null = null;
+  /** The limit that refused the present target; null: none did. */
+  #refusal: { readonly spec: LimitSpec; readonly before: number } | null = null;
+  #isSettled = false;
+  /** For the log: limits before and after. */
+  #decided: Json[] | null = null;
+
+  constructor(readonly exchange: Exchange, readonly principal: Principal | null, readonly counters: Counters, readonly journal: SpendJournal | null, readonly outputTokens: number, readonly prices: Prices) {}
+
+  get facts(): CallFacts {
+    return this.#facts ??= new CallFacts(this.exchange);
+  }
+
+  get estimate(): Estimate {
+    return this.#estimate ??= estimate(this.exchange, this.outputTokens);
+  }
+
+  /** A target has its turn: whatever refused the one before it says nothing of this one. */
+  beginTarget(): void {
+    this.#refusal = null;
+  }
+
+  add(spec: LimitSpec, amount: number, isOfTarget: boolean): void {
+    const { tag, countBefore } = this.counters;
+    this.taken.push({ spec, tag, before: countBefore, isOfTarget, amount });
+    if (spec.counted !== 'requests') this.delivered ??= new Delivered();
+    if (spec.counted === 'cost') this.hasCost = true;
+  }
+
+  /** What the journal is told before the call goes out; null: no budget is on it. */
+  openCharges(from: number): readonly SpendCharge[] | null {
+    let charges: Charge[] | null = null;
+    for (let index = from; index < this.taken.length; index += 1) {
+      const { spec, tag, amount } = this.taken[index] as Taken;
+      if (spec.type !== 'usage') continue;
+      (charges ??= []).push({ counter: spec.counter, counted: spec.counted, period: tag, reserved: amount, used: 0 });
+      this.#chargeOf(spec, tag).reserved += amount;
+    }
+    return charges;
+  }
+
+  /** Takes back all from `from` on, the last first: the call is not dispatched by it. */
+  undo(from: number, nowMs: number): void {
+    while (this.taken.length > from) this.#change(this.taken.pop() as Taken, 0, nowMs);
+  }
+
+  // ---- on the way of the call ----
+
+  /** The target is left, with what its answer used; null: nothing came of it. */
+  leaveTarget(usage: Usage | null): void {
+    this.throwAway(usage);
+    const { tokens, microCents } = this.#thrown;
+    this.#endTarget(tokens, microCents, false);
+    this.#left.tokens += tokens;
+    this.#left.microCents += microCents;
+    this.#thrown.tokens = this.#thrown.microCents = 0;
+    if (this.delivered !== null) this.delivered = new Delivered();
+  }
+
+  /** The target was passed over before anything was sent to it. */
+  skipTarget(): void {
+    this.#endTarget(0, 0, true);
+  }
+
+  /** An answer of the target that nobody gets, since it is asked again. */
+  throwAway(usage: Usage | null): void {
+    if (usage === null || this.delivered === null) return;
+    this.#thrown.tokens += tokensOf(usage);
+    this.#thrown.microCents += this.#costOf(usage);
+  }
+
+  /** The call has ended. */
+  settle(usage: Usage | null, isCached: boolean): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    let isEstimated = false;
+    if (this.delivered !== null && !isCached) isEstimated = this.#addAnswer(usage);
+    const nowMs = this.counters.now();
+    const { tokens, microCents } = this.#thrown;
+    for (let index = 0; index < this.taken.length; index += 1) {
+      const taken = this.taken[index] as Taken;
+      const { counted } = taken.spec;
+      const own = counted === 'requests' ? taken.amount : counted === 'tokens' ? tokens : microCents;
+      const ofLeft = taken.isOfTarget || counted === 'requests' ? 0 : counted === 'tokens' ? this.#left.tokens : this.#left.microCents;
+      this.#settleTaken(taken, own + ofLeft, nowMs);
+    }
+    if (this.#charges !== null && this.journal !== null) this.journal.settle(this.exchange.id, this.#charges, isEstimated);
+    this.taken.length = 0;
+    if (this.#decided !== null) (this.exchange.decisions ??= new DecisionLog()).add({ about: 'limit', limits: this.#decided });
+  }
+
+  /** True: nobody told. */
+  #addAnswer(usage: Usage | null): boolean {
+    const { exchange } = this;
+    const isTold = usage !== null && (usage.totalTokens >= 0 || usage.inputTokens >= 0 || usage.outputTokens >= 0);
+    const { ending, responder } = exchange;
+    // Where nothing was sent, or the provider refused it, nothing is paid for but what it says itself.
+    const isFailed = exchange.attempts === 0 || (ending !== 'client' && exchange.status >= 400);
+    if (isFailed || (isTold && ending === 'complete')) {
+      if (isTold) this.#addFinal(usage);
+      return false;
+    }
+    const guess = this.estimate;
+    const inputTokens = isTold && usage.inputTokens >= 0 ? usage.inputTokens : guess.input;
+    const tokens = this.delivered === null ? 0 : this.delivered.tokens;
+    const delivered = guess.output === 0 ? 0 : tokens === 0 ? Math.ceil(responder.bytesSent / bytesPerToken) : tokens;
+    const outputTokens = Math.max(isTold ? usage.outputTokens : 0, delivered);
+    this.#addFinal({ ...(usage ?? noUsage), inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
+    return true;
+  }
+
+  /** The record of the call says the same cost as its budgets. */
+  #addFinal(usage: Usage): void {
+    this.#thrown.tokens += tokensOf(usage);
+    if (!this.hasCost) return;
+    const { cents, isPriced } = this.prices.cost(this.exchange, usage);
+    this.#thrown.microCents += Math.round(cents * microCentsPerCent);
+    this.exchange.cost = cents;
+    this.exchange.isPriced = isPriced;
+  }
+
+  #costOf(usage: Usage): number {
+    if (!this.hasCost) return 0;
+    return Math.round(this.prices.cost(this.exchange, usage).cents * microCentsPerCent);
+  }
+
+  /** Resolves when the answer can be priced; null: now, or it need not be. */
+  loadPrice(usage: Usage | null): Promise<void> | null {
+    return this.hasCost && usage !== null && !this.#isSettled ? this.prices.load(this.exchange, usage.model) : null;
+  }
+
+  #endTarget(tokens: number, microCents: number, isUnsent: boolean): void {
+    const nowMs = this.counters.now();
+    let kept = 0;
+    for (let index = 0; index < this.taken.length; index += 1) {
+      const taken = this.taken[index] as Taken;
+      if (!taken.isOfTarget) {
+        this.taken[kept] = taken;
+        kept += 1;
+        continue;
+      }
+      const { counted } = taken.spec;
+      if (counted === 'requests') this.#settleTaken(taken, isUnsent ? 0 : taken.amount, nowMs);
+      else this.#settleTaken(taken, counted === 'tokens' ? tokens : microCents, nowMs);
+    }
+    this.taken.length = kept;
+  }
+
+  /** `used` in place of what was reserved. */
+  #settleTaken(taken: Taken, used: number, nowMs: number): void {
+    if (taken.spec.type === 'usage') this.#chargeOf(taken.spec, taken.tag).used += used;
+    this.#change(taken, used, nowMs);
+    const { counter, maximum } = taken.spec;
+    (this.#decided ??= []).push([counter, taken.before, taken.before + used, maximum === Infinity ? null : maximum]);
+  }
+
+  /** A limit that let the call, or one of its targets, not through. */
+  refuse(spec: LimitSpec, before: number, needed: number, retryAfterSeconds: number): void {
+    const { counter, maximum } = spec;
+    this.#refusal = spec.type === 'rate' ? { spec, before } : null;
+    this.retryAfterSeconds = retryAfterSeconds;
+    (this.exchange.decisions ??= new DecisionLog()).add({ about: 'limit', refusedBy: counter, before, needed, maximum });
+  }
+
+  #change(taken: Taken, amount: number, nowMs: number): void {
+    const { spec, tag } = taken;
+    const change = amount - taken.amount;
+    taken.amount = amount;
+    if (change === 0) return;
+    if (spec.type === 'rate') this.counters.settleRate(spec.slot, lengthOf[spec.unit], tag, change, nowMs);
+    else this.counters.settleUsage(spec.slot, tag, change);
+  }
+
+  #chargeOf(spec: LimitSpec, period: number): Charge {
+    const charges = this.#charges ??= [];
+    for (const charge of charges) if (charge.counter === spec.counter && charge.period === period) return charge;
+    const charge: Charge = { counter: spec.counter, counted: spec.counted, period, reserved: 0, used: 0 };
+    charges.push(charge);
+    return charge;
+  }
+
+  // ---- what is told ----
+
+  get readsBody(): boolean {
+    if (this.principal === null) return false;
+    const { limits, workspace } = this.principal;
+    if (limits !== null && limits.some(readsBody)) return true;
+    if (workspace === null) return false;
+    return (workspace.limits !== null && workspace.limits.some(readsBody)) || (workspace.policies !== null && workspace.policies.readsBody);
+  }
+
+  get hasRates(): boolean {
+    if (this.#refusal !== null) return true;
+    for (const { spec } of this.taken) if (spec.type === 'rate') return true;
+    return false;
+  }
+
+  /** Of the rate limits with the least left, or of the one that refused. */
+  addHeaders(headers: HeaderList): void {
+    const nowMs = this.counters.now();
+    this.#addHeader(headers, 'requests', nowMs);
+    this.#addHeader(headers, 'tokens', nowMs);
+  }
+
+  #addHeader(headers: HeaderList, counted: 'requests' | 'tokens', nowMs: number): void {
+    let tightest: LimitSpec | null = null;
+    let left = Infinity;
+    if (this.#refusal !== null && this.#refusal.spec.counted === counted) {
+      tightest = this.#refusal.spec;
+      left = tightest.maximum - this.#refusal.before;
+    } else {
+      for (let index = 0; index < this.taken.length; index += 1) {
+        const { spec, before, amount } = this.taken[index] as Taken;
+        if (spec.type !== 'rate' || spec.counted !== counted || spec.maximum - before - amount >= left) continue;
+        tightest = spec;
+        left = spec.maximum - before - amount;
+      }
+    }
+    if (tightest === null || tightest.type !== 'rate') return;
+    const { limit, remaining, reset } = names[counted];
+    headers.push(limit, String(tightest.maximum), remaining, String(Math.max(0, left)), reset, String(secondsUntil(windowEnd(lengthOf[tightest.unit], nowMs), nowMs)));
+  }
+}
+
+function tokensOf({ totalTokens, inputTokens, outputTokens }: Usage): number {
+  return totalTokens >= 0 ? totalTokens : Math.max(0, inputTokens) + Math.max(0, outputTokens);
+}
+
+const names: Readonly<Record<Exclude<Counted, 'cost'>, { readonly limit: string; readonly remaining: string; readonly reset: string }>> = Object.freeze({
+  requests: Object.freeze({ limit: 'x-ratelimit-limit-requests', remaining: 'x-ratelimit-remaining-requests', reset: 'x-ratelimit-reset-requests' }),
+  tokens: Object.freeze({ limit: 'x-ratelimit-limit-tokens', remaining: 'x-ratelimit-remaining-tokens', reset: 'x-ratelimit-reset-tokens' }),
+});
+
+/** At least one. */
+export const secondsUntil = (endsAtMs: number, nowMs: number): number => Math.max(1, Math.ceil((endsAtMs - nowMs) / 1000));
+
+const readsBody = ({ counted }: LimitSpec): boolean => counted !== 'requests';
