@@ -25,7 +25,7 @@ import { loadUws } from './server/uws.js';
 import { checkMasterKey, loadMasterKey } from './settings/master-key.js';
 import { noResources, type Settings } from './settings/read.js';
 import type { SettingKey } from './settings/schema.js';
-import { Presence } from './storage/presence.js';
+import { newProcessName, Presence } from './storage/presence.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal } from './snapshot/snapshot.js';
 import { Repository } from './storage/repository.js';
@@ -65,9 +65,10 @@ export async function startGateway(settings: Settings, options: StartOptions = {
   loadUws(settings.headerBytesMax);
   prepareDataDir(settings.dataDir);
   let untold: unknown = undefined;
-  const presence = Presence.enter(settings.dataDir, 'gateway', (thrown) => { untold = thrown; });
+  const name = newProcessName();
+  const presence = Presence.enter(settings.dataDir, 'gateway', (thrown) => { untold = thrown; }, name);
   try {
-    const running = await startIn(settings, options, presence);
+    const running = await startIn(settings, options, presence, name);
     if (untold !== undefined) process.emitWarning(`commands that need the data directory for themselves do not see this gateway: ${reasonOf(untold)}`);
     return running;
   } catch (thrown) {
@@ -76,7 +77,7 @@ export async function startGateway(settings: Settings, options: StartOptions = {
   }
 }
 
-async function startIn(settings: Settings, { hasLogThread = true, hasControlThread = true, logs }: StartOptions, presence: Presence | null): Promise<RunningGateway> {
+async function startIn(settings: Settings, { hasLogThread = true, hasControlThread = true, logs }: StartOptions, presence: Presence | null, name: string): Promise<RunningGateway> {
   const uws = loadUws(settings.headerBytesMax);
   const masterKey = shareBytes(loadMasterKey(settings));
   const port = await reservePort(uws, settings.host, settings.port);
@@ -93,7 +94,7 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
     breakers,
     revision: RevisionSignal.allocate(),
   };
-  const shared: SharedMemory = { masterKey, breakers, revision: log.revision, applied: AppliedSequences.allocate(settings.threads), heldBodies: HeldBytes.allocate(), counters: Counters.allocate(settings.limitCounters), log };
+  const shared: SharedMemory = { masterKey, breakers, revision: log.revision, applied: AppliedSequences.allocate(settings.threads), heldBodies: HeldBytes.allocate(), counters: Counters.allocate(settings.limitCounters), process: name, log };
   let logWorker: LogWorker | null = null;
   const stopLog = async (deadlineMs: number, isHasty: boolean, writersEnded: Promise<unknown>): Promise<void> => logWorker?.stop(deadlineMs, isHasty, writersEnded);
   const startLog = async (services: ThreadServices): Promise<LogThread | null> => {
@@ -105,16 +106,16 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
   };
   let controlLink: PortLink | null = null;
   const workers: DataWorker[] = [];
-  const controlWorker = new ControlWorker({ settings: plainSettings, memory: { masterKey, revision: shared.revision, applied: shared.applied, counters: shared.counters } }, settings.threads, ([first, ...others]) => {
+  const controlWorker = new ControlWorker({ settings: plainSettings, memory: { masterKey, revision: shared.revision, applied: shared.applied, counters: shared.counters, process: name } }, settings.threads, ([first, ...others]) => {
     if (first !== undefined) controlLink?.attach(first);
     for (const worker of workers) {
       const port = others[worker.index - 1];
       if (port !== undefined) worker.attachControl(port);
     }
   });
-  const linkControl = (services: ThreadServices, repository: Repository): ControlLink => {
+  const linkControl = async (services: ThreadServices, repository: Repository): Promise<ControlLink> => {
     const [first] = controlWorker.ports;
-    if (first === undefined || !services.isStorageShared || (!hasControlThread && settings.threads === 1)) return new LocalLink(startControlPlane(services, repository, shared, logs));
+    if (first === undefined || !services.isStorageShared || (!hasControlThread && settings.threads === 1)) return new LocalLink(await startControlPlane(services, repository, shared, logs));
     controlWorker.start(services);
     return controlLink = new PortLink(first);
   };

@@ -62,7 +62,7 @@ const leave = (): void => {
 try {
   const storage = await services.openStorage();
   const signal = new RevisionSignal(data.memory.revision);
-  const plane = startControlPlane(services, new Repository(await storage.open(controlStore), () => signal.bump()), data.memory);
+  const plane = await startControlPlane(services, new Repository(await storage.open(controlStore), () => signal.bump()), data.memory);
   process.on('uncaughtException', (thrown) => {
     if (isLeaving) return;
     tell({ kind: 'died', reason: reasonOf(thrown) });

@@ -16,6 +16,7 @@ import { SlicedStore } from './control-plane/sliced-store.js';
 import { reasonOf } from './errors/gateway-error.js';
 import { logReaderOf } from './log-reader.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
+import { keepSpending, type SpendKeeping } from './spend.js';
 import { Repository } from './storage/repository.js';
 import { Sealer } from './storage/sealer.js';
 import { PoolCheck } from './workers/check-runner.js';
@@ -29,15 +30,18 @@ const jobsEveryMs = 60_000;
 const obeyedMsMax = 250;
 
 /** Memory shared with the threads that serve calls. */
-export type ControlMemory = Pick<SharedMemory, 'masterKey' | 'revision' | 'applied' | 'counters'>;
+export type ControlMemory = Pick<SharedMemory, 'masterKey' | 'revision' | 'applied' | 'counters' | 'process'>;
 
 /** `logs`: for tests, in place of what the exporters keep. */
-export function startControlPlane(services: ThreadServices, { store, onCommit }: Repository, memory: ControlMemory, logs?: LogReader): ControlPlane {
+export async function startControlPlane(services: ThreadServices, { store, onCommit }: Repository, memory: ControlMemory, logs?: LogReader): Promise<ControlPlane> {
   const repository = new Repository(new SlicedStore(store), onCommit);
   startJobs(services, repository);
   const applied = new AppliedSequences(memory.applied);
-  const ofHandlers = { ...controlServices(services, repository, new Sealer(memory.masterKey), async (sequence) => { await applied.waitUntilApplied(sequence, obeyedMsMax); }), ...(logs === undefined ? {} : { logs }) };
-  return new ControlPlane({ ...ofHandlers, exports: startExports(services, ofHandlers) }, [...resources, modelsResource, ratesResource]);
+  let spending: SpendKeeping | undefined = undefined;
+  const untilObeyed = async (sequence: number): Promise<void> => { await Promise.all([applied.waitUntilApplied(sequence, obeyedMsMax), spending?.untilObeyed()]); };
+  const ofHandlers = { ...controlServices(services, repository, new Sealer(memory.masterKey), untilObeyed), ...(logs === undefined ? {} : { logs }) };
+  spending = await keepSpending(services, repository, memory, ofHandlers.logs);
+  return new ControlPlane({ ...ofHandlers, spend: spending.service, exports: startExports(services, ofHandlers) }, [...resources, modelsResource, ratesResource]);
 }
 
 function startExports({ settings, logger, writers }: ThreadServices, { repository, logs, now }: Pick<ControlServices, 'repository' | 'logs' | 'now'>): ExportRunner {

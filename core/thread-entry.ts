@@ -43,7 +43,7 @@ const link = new PortLink(data.control);
 const scrapes = new Questions<Scraped>();
 const scrape = (): Promise<Scraped> => scrapes.ask((number) => port.postMessage({ kind: 'scrape', number } satisfies ThreadMessage), scrapeMsMax, lateScrape);
 try {
-  const thread = await DataThread.start(data.settings, data.shared, data.port, data.index, { startLog: async () => null, linkControl: () => link, scrape });
+  const thread = await DataThread.start(data.settings, data.shared, data.port, data.index, { startLog: async () => null, linkControl: async () => link, scrape });
   // Not left to end the thread: with its app open that aborts the process before anybody has said why. The main thread ends all.
   const onFault = (thrown: unknown): void => {
     port.postMessage({ kind: 'died', fault: thrown instanceof Error ? thrown : new Error(reasonOf(thrown)) } satisfies ThreadMessage);

@@ -3,6 +3,7 @@
 
 import type { Storage, Store } from '@gateway/plugin-sdk';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
+import type { MemoryJournal } from './limits/memory-journal.js';
 import { PluginHosts } from './registry/host.js';
 import { PackageVersions } from './registry/package-versions.js';
 import { Registry } from './registry/registry.js';
@@ -41,6 +42,8 @@ export class ThreadServices {
   storage: Storage | undefined = undefined;
   /** What writes rows by itself, until the services close. */
   readonly writers: { stop(): Promise<void> }[] = [];
+  /** What calls spend, where the storage is the memory of this thread. */
+  fedSpending: MemoryJournal | null = null;
   /** Threads may open the same storage. */
   isStorageShared = true;
 

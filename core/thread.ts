@@ -20,6 +20,7 @@ import { Counters } from './limits/counters.js';
 import { Gate } from './limits/gate.js';
 import { notePrice } from './limits/price-note.js';
 import { RateBook } from './limits/rate-book.js';
+import type { SpendWriter } from './limits/journal.js';
 import { RecordWriter } from './logs/record-writer.js';
 import { RingMemory } from './logs/ring.js';
 import { BuiltBodies } from './pipeline/cache/built-bodies.js';
@@ -51,6 +52,7 @@ import { Repository } from './storage/repository.js';
 import { requireWhole } from './storage/restore.js';
 import { Sealer } from './storage/sealer.js';
 import { tables } from './storage/tables/index.js';
+import { recoverSpending, spendJournal } from './spend.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal, Snapshot } from './snapshot/snapshot.js';
 import type { View } from './snapshot/view.js';
@@ -72,6 +74,8 @@ export interface SharedMemory {
   readonly heldBodies: SharedArrayBuffer;
   /** Of limits. */
   readonly counters: SharedArrayBuffer;
+  /** The name of this start of the process in the data directory. */
+  readonly process: string;
 }
 
 const dayMs = 86_400_000;
@@ -79,7 +83,7 @@ const dayMs = 86_400_000;
 export interface ThreadStart {
   /** Returns the log when it runs on this thread. */
   startLog(services: ThreadServices): Promise<LogThread | null>;
-  linkControl(services: ThreadServices, repository: Repository): ControlLink;
+  linkControl(services: ThreadServices, repository: Repository): Promise<ControlLink>;
   /** The metrics of the process. Never rejects. */
   scrape(): Promise<Scraped>;
   /** Applies the setting `resources` to the storage, before anything reads it. */
@@ -119,6 +123,8 @@ export class DataThread {
     readonly control: ControlLink,
     /** What the thread says of itself. */
     readonly figures: FigureTaker,
+    /** What calls under a budget spend. */
+    readonly journal: SpendWriter,
     listener: Listener,
     /** No rows are looked at any more, and nobody waits for this thread to see them. */
     readonly leaveRows: () => void,
@@ -170,7 +176,10 @@ export class DataThread {
     });
     onRows = () => plans.dropOtherGuardrails();
     const log = await startLog(services);
-    const link = linkControl(services, repository);
+    // Before the keeper of the control plane, which goes on from there.
+    if (index === 0) await recoverSpending(services, repository, shared);
+    const journal = spendJournal(services, shared, index);
+    const link = await linkControl(services, repository);
     const unrecorded = services.faultReport('warn', { message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });
     const dropped = services.faultReport('warn', { message: 'log records dropped', metric: 'log.recordsDropped', subject: 'at' });
     const bodiesDropped = services.faultReport('warn', { message: 'bodies of calls were not kept', metric: 'log.bodiesDropped', subject: 'at' });
@@ -246,7 +255,7 @@ export class DataThread {
     services.hosts.hostOf('gateway').every(lookEveryMs, () => idle.look());
     await listener.listen(settings.host, port);
     if (index === 0) reportFaults(services).catch((thrown: unknown) => services.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));
-    return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, link, new FigureTaker(`serve-${index}`, services.metrics, () => pipeline.open), listener, () => {
+    return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, link, new FigureTaker(`serve-${index}`, services.metrics, () => pipeline.open), journal, listener, () => {
       unwatch();
       secrets.close();
       applied.leave(index);
@@ -313,6 +322,7 @@ export class DataThread {
     this.control.close();
     await this.#untilSettled(byMs - performance.now());
     this.pipeline.settleAll();
+    this.journal.close();
     this.writer?.close();
     await this.log?.stop(0, this.#isHasty);
     this.plans.clear();

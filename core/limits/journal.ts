@@ -23,6 +23,13 @@ export interface SpendCharge {
   readonly used: number;
 }
 
+/** Where calls under a budget are written down. */
+export interface SpendWriter {
+  open(callId: string, charges: readonly SpendCharge[]): Promise<void> | null;
+  settle(callId: string, charges: readonly SpendCharge[], isEstimated: boolean): void;
+  close(): void;
+}
+
 export interface JournalOptions {
   /** Made when it is missing. */
   readonly folder: string;
@@ -58,7 +65,7 @@ interface Waiter {
   readonly reject: (thrown: unknown) => void;
 }
 
-export class SpendJournal {
+export class SpendJournal implements SpendWriter {
   readonly #options: JournalOptions;
   readonly #now: () => number;
   readonly #fileBytesMax: number;

@@ -15,8 +15,6 @@ export const lookEveryMs = 200;
 const sweepEveryMs = 60_000;
 /** Of a file, at once; a frame is never longer. */
 const readBytesMax = 20 * 1024 * 1024;
-/** Entries that are in no file and wait for the next round. */
-const fedMax = 200_000;
 /** Entries of one batch of the store. */
 const entriesMax = 2_000;
 /** Rows of calls: as old, and as many blocks of them. */
@@ -39,8 +37,10 @@ export interface UsageCounters {
 export interface KeeperServices {
   readonly ledger: Ledger;
   readonly counters: UsageCounters;
-  /** Of the journals; null: nothing is in files, and `feed` tells what there is. */
+  /** Of the journals; null: nothing is in files. */
   readonly folder: string | null;
+  /** Entries that are in no file, since the last time. */
+  takeFed?(): readonly JournalEntry[];
   /** The name of this start of the process. */
   readonly process: string;
   isAlive(process: string): boolean;
@@ -48,7 +48,7 @@ export interface KeeperServices {
   /** Rows that changed since the last time, `<table>/<id>`; null: any may have. */
   changedRows(): Promise<ReadonlySet<string> | null>;
   /** What the log says that a call used of a counter; undefined: it says nothing. */
-  recorded?(callId: string): Promise<((charge: LedgerCharge) => number | undefined) | undefined>;
+  recorded?(call: OpenCall): Promise<((charge: LedgerCharge) => number | undefined) | undefined>;
   alert(alert: Alert): Promise<void>;
   now(): number;
   onFault(what: string, thrown: unknown): void;
@@ -88,7 +88,8 @@ export class Keeper {
   readonly #known = new Map<string, Known>();
   /** Counters by the row that says of their limit. */
   readonly #byRow = new Map<string, Set<string>>();
-  #fed: JournalEntry[] = [];
+  /** In no file, and not put in yet. */
+  #fed: readonly JournalEntry[] = [];
   #round: Promise<void> | null = null;
   #next: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined = undefined;
@@ -146,12 +147,6 @@ export class Keeper {
       return this.#round;
     });
     return this.#next;
-  }
-
-  /** Entries that are in no file. */
-  feed(entry: JournalEntry): void {
-    if (this.#fed.length < fedMax) this.#fed.push(entry);
-    else this.#services.onFault('entries in memory', new Error('too many wait; one is lost'));
   }
 
   /** The end of the process in good order: no thread writes any more. Calls that nobody settled are settled as those of the dead are. */
@@ -251,15 +246,10 @@ export class Keeper {
   }
 
   async #putInAll(): Promise<void> {
-    const fed = this.#fed;
-    if (fed.length > 0) {
+    if (this.#fed.length === 0) this.#fed = this.#services.takeFed?.() ?? [];
+    if (this.#fed.length > 0) {
+      await this.#put(this.#services.process, null, this.#fed);
       this.#fed = [];
-      try {
-        await this.#put(this.#services.process, null, fed);
-      } catch (thrown) {
-        this.#fed = fed.concat(this.#fed);
-        throw thrown;
-      }
     }
     if (this.#services.folder === null) return;
     const files = this.#files();
@@ -375,7 +365,7 @@ export class Keeper {
       if (isDead) left.push(call);
     }
     for (const call of left) {
-      const known = await this.#services.recorded?.(call.id).catch(() => undefined);
+      const known = await this.#services.recorded?.(call).catch(() => undefined);
       const settled = await ledger.settleLeft(call, known ?? null);
       if (settled === undefined) continue;
       for (const { key, period, amount } of settled) {

@@ -117,6 +117,9 @@ export interface Settings {
   readonly logStoreDays: number;
   readonly limitCounters: number;
   readonly limitOutputTokens: number;
+  /** A call under a budget goes out when its reservation is on the disk. */
+  readonly isBudgetStrict: boolean;
+  readonly alertWebhookUrl: string | undefined;
 }
 
 /** Id of the exporter that GATEWAY_LOG_STORE_* are about. */
@@ -251,6 +254,8 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, reso
     logStoreDays: given.log_store_days,
     limitCounters: given.limit_counters,
     limitOutputTokens: given.limit_output_tokens,
+    isBudgetStrict: given.budget_durability === 'strict',
+    alertWebhookUrl: given.alert_webhook_url,
   });
 }
 

@@ -181,6 +181,14 @@ export const settingProperties = {
   log_store_days: count(30, 36_500, 'Days a log record is kept.'),
   limit_counters: count(262_144, 1_048_576, 'Most counters of rate limits and budgets at a time, each in 32 bytes of memory; a power of two, else the next one. A limit that finds no room for its counter refuses its calls.'),
   limit_output_tokens: count(1_024, 10_000_000, 'Tokens that a call which says no max_tokens is expected to answer with, until it has: so many are reserved of limits by tokens or cost, or what these leave.'),
+  budget_durability: {
+    type: 'string', default: 'relaxed', enum: ['relaxed', 'strict'],
+    description: 'When a call under a budget goes out: `relaxed` at once, its reservation is written at the end of the turn and a kill of the process loses the very last ones; `strict` when its reservation is on the disk, and without that it is refused with 503.',
+  },
+  alert_webhook_url: {
+    type: 'string', pattern: '^https?://[^\\s/?#@]+(?:[/?][^\\s#]*)?$', expected: 'an http:// or https:// URL', defaultText: 'none', secret: true,
+    description: 'Where it is posted that a usage limit has reached its alert threshold, or is used up (see [Budgets](#budgets)); through the address rules that hold for upstreams.',
+  },
 } as const satisfies Readonly<Record<string, SettingSchema>>;
 
 export type SettingKey = keyof typeof settingProperties;
@@ -267,4 +275,6 @@ export interface CheckedSettings {
   log_store_days: number;
   limit_counters: number;
   limit_output_tokens: number;
+  budget_durability: 'relaxed' | 'strict';
+  alert_webhook_url?: string;
 }

@@ -22,9 +22,9 @@ export class Presence {
   }
 
   /** Throws SETTINGS_INVALID when somebody is there who cannot work beside this one. `onUntold`: there is no room for the file; nobody learns of this one. */
-  static enter(dataDir: string, occupant: Occupant, onUntold: (thrown: unknown) => void): Presence | null {
+  static enter(dataDir: string, occupant: Occupant, onUntold: (thrown: unknown) => void, name = newProcessName()): Presence | null {
     const folder = join(dataDir, folderName);
-    const own = `${occupant}.${process.pid}.${startOf(process.pid)}.${machine()}.${randomBytes(4).toString('hex')}`;
+    const own = `${occupant}.${name}`;
     let presence: Presence | null = null;
     try {
       makeFolder(folder);
@@ -59,6 +59,12 @@ export class Presence {
     }
   }
 }
+
+/** What a process calls itself in a data directory; no other one does, nor this one at another start. */
+export const newProcessName = (): string => `${process.pid}.${startOf(process.pid)}.${machine()}.${randomBytes(4).toString('hex')}`;
+
+/** Whether the gateway that calls itself so still runs. */
+export const isGatewayAlive = (dataDir: string, name: string): boolean => isAlive(`gateway.${name}`, join(dataDir, folderName, `gateway.${name}`));
 
 /** The directory around it is there. */
 function makeFolder(folder: string): void {

@@ -79,7 +79,7 @@ describe('the control thread', () => {
       if (port !== undefined) link?.attach(port);
       again();
     };
-    const worker = new ControlWorker({ settings, memory: { masterKey: new Uint8Array(32), revision: RevisionSignal.allocate(), applied: AppliedSequences.allocate(1), counters: Counters.allocate() } }, 1, attach);
+    const worker = new ControlWorker({ settings, memory: { masterKey: new Uint8Array(32), revision: RevisionSignal.allocate(), applied: AppliedSequences.allocate(1), counters: Counters.allocate(), process: 'test' } }, 1, attach);
     const [port] = worker.ports;
     assert.ok(port);
     const metrics = new Metrics();

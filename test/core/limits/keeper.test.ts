@@ -78,7 +78,7 @@ describe('the keeper of the ledger', () => {
     journal.open('known', [charge(kit, a, 30)]);
     journal.open('unknown', [charge(kit, a, 5)]);
     await turn();
-    const keeper = kit.keeper('new', { recorded: async (id) => (id === 'known' ? () => 12 : undefined) });
+    const keeper = kit.keeper('new', { recorded: async ({ id }) => (id === 'known' ? () => 12 : undefined) });
     await keeper.recover();
     assert.equal(kit.counters.usage(a)?.count, 35);
     await keeper.look();
