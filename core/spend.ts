@@ -1,6 +1,6 @@
 // Budgets of the process, put together: the journal of each serving thread, and the ledger that the control thread keeps.
 
-import type { LogReader } from '@gateway/plugin-sdk';
+import type { LogReader, LogRecord } from '@gateway/plugin-sdk';
 import { join } from 'node:path';
 import { SpendAlerts } from './control-plane/spend-alerts.js';
 import type { SpendService } from './control-plane/spend-service.js';
@@ -13,9 +13,13 @@ import { Ledger, type LedgerCharge, type OpenCall } from './limits/ledger.js';
 import { limitOwner } from './limits/limit-owners.js';
 import { MemoryJournal } from './limits/memory-journal.js';
 import { periodAt } from './limits/periods.js';
+import { verifyLedger, type LedgerVerdict } from './limits/verify-ledger.js';
+import { makeLogReader } from './log-reader.js';
 import { isGatewayAlive } from './storage/presence.js';
-import type { Repository } from './storage/repository.js';
-import type { ThreadServices } from './thread-services.js';
+import type { Settings } from './settings/read.js';
+import { Repository } from './storage/repository.js';
+import { organisations } from './storage/tables/organisations.js';
+import { controlStore, ThreadServices } from './thread-services.js';
 import { fetchBytes } from './upstream/fetch-bytes.js';
 
 /** Name of the store of the ledger. */
@@ -140,4 +144,28 @@ async function recordedOf(call: OpenCall, repository: Repository, logs: LogReade
     if (counted === 'tokens') return record.totalTokens >= 0 ? record.totalTokens : undefined;
     return record.cost >= 0 ? Math.round(record.cost * microCentsPerCent) : undefined;
   };
+}
+
+/** For `gateway ledger verify`; a gateway may be running on the same data. */
+export async function verifySpending(settings: Settings): Promise<LedgerVerdict> {
+  const services = new ThreadServices(settings);
+  try {
+    const storage = await services.openStorage();
+    const repository = new Repository(await storage.open(controlStore));
+    const ledger = new Ledger(await storage.open(spendStore), { now: Date.now, startOf: () => 0 });
+    const logs = settings.exporters.length === 0 ? undefined : await makeLogReader(services);
+    try {
+      return await verifyLedger(ledger, { now: Date.now, records: logs === undefined ? undefined : (fromMs, toMs) => recordsOf(repository, logs, fromMs, toMs) });
+    } finally {
+      await logs?.close?.();
+    }
+  } finally {
+    await services.close();
+  }
+}
+
+async function* recordsOf(repository: Repository, logs: LogReader, fromMs: number, toMs: number): AsyncGenerator<LogRecord> {
+  for await (const { row } of repository.all(organisations)) {
+    for await (const page of logs.export({ scope: { organisationId: row.id, workspaceIds: null }, fromMs, toMs }, new AbortController().signal)) yield* page;
+  }
 }

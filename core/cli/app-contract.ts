@@ -1,6 +1,7 @@
 // What the command line needs from the rest of the gateway. app.ts implements it; it is loaded only by the commands that run it, so that
 // help and version answer at once, and it is replaced by fakes in tests.
 
+import type { LedgerVerdict } from '../limits/verify-ledger.js';
 import type { Catalogue } from '../registry/catalogue.js';
 import type { Settings } from '../settings/read.js';
 import type { AuditVerdict } from '../storage/verify-audit.js';
@@ -26,6 +27,8 @@ export interface GatewayApp {
   rekeyGateway(settings: Settings, options: RekeyOptions): Promise<RekeyReport>;
   /** Whether the audit log of the data directory is as it was written. */
   verifyAuditLog(settings: Settings): Promise<AuditVerdict>;
+  /** Whether ledger, log and counters of the data directory agree about what was spent. */
+  verifySpending(settings: Settings): Promise<LedgerVerdict>;
   /** Everything installed. `cwd` is where packages are looked for. */
   listPlugins(settings: Settings, cwd: string): Promise<Catalogue>;
 }

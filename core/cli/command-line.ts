@@ -9,6 +9,7 @@ import type { Surroundings } from './app-contract.js';
 import { apply, exportAll } from './apply.js';
 import { backup } from './backup.js';
 import { audit } from './audit.js';
+import { ledger } from './ledger.js';
 import { check } from './check.js';
 import type { Command, CommandWords } from './command.js';
 import { commandHelp, help } from './help.js';
@@ -21,6 +22,7 @@ import { start } from './start.js';
 const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['start', { describe: 'start the gateway', takesSettings: true, run: start }],
   ['check', { describe: 'check everything that stops a start, and every plugin', takesSettings: true, run: check }],
+  ['ledger', { describe: 'verify that ledger, log and counters agree about what was spent', takesSettings: true, argument: '<verify>', flags: { '--json': 'what was found, as JSON' }, run: ledger }],
   ['audit', { describe: 'verify that the audit log is as it was written', takesSettings: true, argument: '<verify>', flags: { '--json': 'what was found, as JSON' }, run: audit }],
   ['plugins', {
     describe: 'list every plugin that is installed, or show one with its parameters', takesSettings: true, argument: '[kind or id]',

@@ -5,8 +5,8 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync, unlinkSync } fro
 import { join } from 'node:path';
 import { journalPlaceOf, type JournalPlace } from './journal-layout.js';
 import { JournalReader, type JournalEntry } from './journal-reader.js';
-import { PositionMoved, toldExhausted, toldThreshold, type Counter, type Ledger, type LedgerCharge, type OpenCall } from './ledger.js';
-import { partsOf, rowOf, type LimitOwner } from './limit-owners.js';
+import { PositionMoved, toldExhausted, toldThreshold, type Counter, type CounterDifference, type Ledger, type LedgerCharge, type OpenCall } from './ledger.js';
+import { rowOf, type LimitOwner } from './limit-owners.js';
 import { periodAt } from './periods.js';
 
 /** How often journals are looked at. */
@@ -17,6 +17,8 @@ const sweepEveryMs = 60_000;
 const readBytesMax = 20 * 1024 * 1024;
 /** Entries of one batch of the store. */
 const entriesMax = 2_000;
+/** Counters that are held against the ledger in one go. */
+const comparedMax = 20_000;
 /** Rows of calls: as old, and as many blocks of them. */
 const ledgerDays = 40;
 const blocksMax = 200_000;
@@ -96,6 +98,8 @@ export class Keeper {
   #isStopped = false;
   #isLoaded = false;
   #sweptAtMs = -Infinity;
+  /** Counters that held something else than the ledger, when they were last compared. */
+  #differing: ReadonlyMap<string, CounterDifference> = new Map();
   /** When the first of the known periods is over. */
   #dueAtMs = Infinity;
 
@@ -157,6 +161,7 @@ export class Keeper {
     try {
       await this.look();
       await this.#settleLeft((process) => process === this.#services.process);
+      if (this.#differing.size > 0) await this.#services.ledger.tellCounters(this.#services.process, this.#services.now(), []);
     } finally {
       this.#closeFiles();
     }
@@ -179,6 +184,7 @@ export class Keeper {
     if (this.#services.now() - this.#sweptAtMs < sweepEveryMs) return;
     this.#sweptAtMs = this.#services.now();
     await this.#settleLeft((process) => process !== this.#services.process && !this.#services.isAlive(process));
+    await this.#compareCounters();
     await this.#services.ledger.prune(this.#services.now() - ledgerDays * dayMs, blocksMax, prunedAtOnce);
   }
 
@@ -376,6 +382,32 @@ export class Keeper {
     }
   }
 
+  /** Whether counters in memory hold what the ledger says, as far as nothing moves; what differs twice in a row is put down for `gateway ledger verify`. */
+  async #compareCounters(): Promise<void> {
+    const { ledger, counters, process, now } = this.#services;
+    // What another process spends is in the ledger, and not in this memory.
+    if (this.#services.folder !== null && this.#files().some((file) => file.process !== process)) return;
+    const keys = [...this.#known.keys()].slice(0, comparedMax);
+    const before = keys.map((key) => counters.usage(key));
+    await this.#putInAll();
+    const reserved = new Map<string, number>();
+    for await (const { charges } of ledger.openCalls(null)) for (const { key, period, amount } of charges) reserved.set(`${period}/${key}`, (reserved.get(`${period}/${key}`) ?? 0) + amount);
+    const found = new Map<string, CounterDifference>();
+    for (const [index, key] of keys.entries()) {
+      const counter = this.#known.get(key)?.counter;
+      const [earlier, held] = [before[index], counters.usage(key)];
+      if (counter === undefined || held === undefined || held.count !== earlier?.count || held.period !== earlier.period || held.period !== (counter.period & periodMask)) continue;
+      const expected = (await ledger.sum(key, counter.period)).amount + (reserved.get(`${counter.period}/${key}`) ?? 0);
+      if (expected !== held.count && counters.usage(key)?.count === held.count) found.set(key, { counter: key, period: counter.period, expected, held: held.count });
+    }
+    const lasting = [...found.values()].filter(({ counter, expected, held }) => {
+      const last = this.#differing.get(counter);
+      return last !== undefined && last.held - last.expected === held - expected;
+    });
+    if (lasting.length > 0 || this.#differing.size > 0) await ledger.tellCounters(process, now(), lasting);
+    this.#differing = found;
+  }
+
   #forget(name: string): void {
     const open = this.#open.get(name);
     if (open !== undefined) closeSync(open.file);
@@ -384,12 +416,6 @@ export class Keeper {
 
   #closeFiles(): void {
     for (const name of [...this.#open.keys()]) this.#forget(name);
-  }
-
-  /** Counters of the ledger whose names begin so, with what follows. */
-  async *named(prefix: string): AsyncGenerator<{ readonly key: string; readonly rest: string }> {
-    await this.look();
-    for await (const { key } of this.#services.ledger.counters(prefix)) yield { key, rest: partsOf(key).rest };
   }
 
   /** Of a counter: when its period began and ends; undefined: nothing has been counted yet, or it has no end. */

@@ -6,6 +6,7 @@
 //   open/<process>/<call>           { atMs, charges }: reserved and not settled yet
 //   ledger/<time>/<random>          { counters, calls }: what each call has settled; the oldest are removed
 //   position/<journal>              { bytes }: how far the file has been put in
+//   check/<process>                 { atMs, differences }: counters of a process that lately held something else than the ledger says
 
 import type { Row, Store, Write } from '@gateway/plugin-sdk';
 import { randomBytes } from 'node:crypto';
@@ -41,6 +42,19 @@ export interface Sum {
   /** Of amount and calls: what the rows told that were removed. */
   readonly prunedAmount: number;
   readonly prunedCalls: number;
+}
+
+export interface NamedSum extends Sum {
+  readonly key: string;
+  readonly period: number;
+}
+
+export interface CounterDifference {
+  readonly counter: string;
+  readonly period: number;
+  /** Settled and reserved. */
+  readonly expected: number;
+  readonly held: number;
 }
 
 /** A call as it was settled. */
@@ -156,7 +170,7 @@ export class Ledger {
     return row === undefined ? noSum : packr.unpack(row.value) as Sum;
   }
 
-  async *sums(): AsyncGenerator<Sum & { readonly key: string; readonly period: number }> {
+  async *sums(): AsyncGenerator<NamedSum> {
     for await (const { key, value } of this.#below('sum')) {
       const slash = key.lastIndexOf('/');
       yield { key: key.slice('sum/'.length, slash), period: Number(key.slice(slash + 1)), ...(packr.unpack(value) as Sum) };
@@ -215,6 +229,17 @@ export class Ledger {
       if (await this.store.write(batch.writes())) pruned += calls.length;
     }
     return pruned;
+  }
+
+  /** What a process found when it last compared its counters. Its own is removed at its end. */
+  async tellCounters(process: string, atMs: number, differences: readonly CounterDifference[]): Promise<void> {
+    await this.store.write([differences.length === 0 ? { op: 'remove', key: checkKey(process) } : { op: 'put', key: checkKey(process), value: packr.pack({ atMs, differences }) }]);
+  }
+
+  async counterDifferences(): Promise<readonly CounterDifference[]> {
+    const found: CounterDifference[] = [];
+    for await (const { value } of this.#below('check')) found.push(...(packr.unpack(value) as { readonly differences: readonly CounterDifference[] }).differences);
+    return found;
   }
 
   #below(name: string): AsyncIterable<Row> {
@@ -411,4 +436,5 @@ const counterKey = (key: string): string => `counter/${key}`;
 const sumKey = (key: string, period: number): string => `sum/${key}/${String(period).padStart(10, '0')}`;
 const openKey = (process: string, id: string): string => `open/${process}/${id}`;
 const positionKey = (name: string): string => `position/${name}`;
+const checkKey = (process: string): string => `check/${process}`;
 const blockKey = (nowMs: number): string => `ledger/${String(nowMs).padStart(15, '0')}/${randomBytes(8).toString('hex')}`;

@@ -51,6 +51,7 @@ class Recorded implements Surroundings {
     },
     checkGateway: async () => [{ subject: 'storage' }],
     verifyAuditLog: async () => ({ entries: 0, hash: '', fault: undefined }),
+    verifySpending: async () => ({ calls: 0, estimated: 0, open: 0, sums: 0, compared: 0, notInLog: 0, differences: [], more: 0 }),
     listPlugins: async () => ({ packages: [], plugins: [] }),
     backupGateway: async () => ({ rows: 3, auditEntries: 2, withoutSecrets: [], auditFault: undefined }),
     restoreGateway: async () => ({ rows: 3, auditEntries: 2, withoutSecrets: [], auditFault: undefined }),
