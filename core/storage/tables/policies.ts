@@ -50,6 +50,8 @@ export const usagePolicies = defineTable({
   indexes: {
     workspace: { of: (row) => placeOf(row) },
     active: { of: (row) => (row.status === 'active' ? placeOf(row) : null) },
+    /** Of those with a name; others may have the same. */
+    name: { of: (row) => (row.status === 'active' && row.name !== null ? [...placeOf(row), row.name] : null) },
     organisation: { of: (row) => [row.organisationId] },
   },
 });
@@ -69,6 +71,8 @@ export const ratePolicies = defineTable({
   indexes: {
     workspace: { of: (row) => placeOf(row) },
     active: { of: (row) => (row.status === 'active' ? placeOf(row) : null) },
+    /** Of those with a name; others may have the same. */
+    name: { of: (row) => (row.status === 'active' && row.name !== null ? [...placeOf(row), row.name] : null) },
     organisation: { of: (row) => [row.organisationId] },
   },
 });

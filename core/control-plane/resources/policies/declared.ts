@@ -9,7 +9,6 @@ import { Type, type TSchema } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { declareResource, type Declared, type DeclaredPlace } from '../../define-declared.js';
 import { timeOrNull } from '../../envelope.js';
-import { policiesMax } from './policy-access.js';
 import { rateLimitsResource } from './rate-limits.js';
 import { usageLimitsResource } from './usage-limits.js';
 
@@ -21,10 +20,13 @@ const entryOf = (body: TSchema | null | undefined): TSchema => object({ ...Objec
 
 /** The active one. Throws FIELD_INVALID when two have the name. */
 const finderOf = <R extends PolicyRow>(table: Table<R>) => async ({ context, workspace }: DeclaredPlace, name: string): Promise<Stored<R> | undefined> => {
-  const parts = [context.caller.organisationId, workspace?.id ?? ''];
-  const [first, second] = (await context.repository.list(table, { index: 'active', parts, limit: 2 * policiesMax })).filter(({ row }) => nameOf(row) === name);
+  const { organisationId } = context.caller;
+  const [first, second] = await context.repository.list(table, { index: 'name', parts: [organisationId, workspace?.id ?? '', name], limit: 2 });
   if (second !== undefined) throw fail('FIELD_INVALID', { param: 'name', reason: 'is the name of more than one policy here; give the others other names first' });
-  return first;
+  if (first !== undefined) return first;
+  const unnamed = await context.byId(table, name);
+  const isHere = unnamed !== undefined && nameOf(unnamed.row) === name && unnamed.row.status === 'active' && unnamed.row.organisationId === organisationId && unnamed.row.workspaceId === (workspace?.id ?? null);
+  return isHere ? unnamed : undefined;
 };
 
 const activeOf = <R extends PolicyRow>(table: Table<R>) => async function* active({ repository, caller }: ControlContext): AsyncGenerator<Stored<R>> {
