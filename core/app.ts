@@ -184,6 +184,7 @@ function shareBytes(bytes: Uint8Array): Uint8Array {
 
 export { backupGateway, rekeyGateway, restoreGateway } from './maintenance.js';
 export { verifySpending } from './spend.js';
+export { repriceHistory, showModel, unpricedModels } from './pricing.js';
 
 /** Everything that `start` would find wrong, and every plugin loaded; for `gateway check`. */
 export async function checkGateway(settings: Settings, faulty: ReadonlySet<SettingKey> = new Set()): Promise<readonly { readonly subject: string; readonly fault?: string }[]> {

@@ -3,18 +3,14 @@
 
 import type { Exporter, ExporterPlugin, ProcessFigures, ThreadFigures } from '@gateway/plugin-sdk';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
-import { tableNameOf } from './control-plane/resources/model-configs/model-facts.js';
-import { priceTable } from './limits/prices.js';
-import { RecordPricer } from './limits/record-pricer.js';
-import { LogDrain } from './logs/log-drain.js';
+import { LogDrain, type DrainPricer } from './logs/log-drain.js';
 import { bytesWaiting, RingMemory } from './logs/ring.js';
 import { textMsMax } from './metrics-hub.js';
 import { parameterPath } from './plan/parameter-path.js';
+import { recordPricerOf } from './pricing.js';
 import type { ExporterSetting } from './settings/read.js';
 import { RevisionSignal } from './snapshot/revision-signal.js';
 import { Repository } from './storage/repository.js';
-import { integrations } from './storage/tables/integrations.js';
-import { providers } from './storage/tables/providers.js';
 import { FigureTaker, type Scraped } from './telemetry/figures.js';
 import { LogQueue } from './telemetry/queue.js';
 import { controlStore, type ThreadServices } from './thread-services.js';
@@ -78,7 +74,7 @@ export class LogThread {
       queues,
       unread: services.faultReport('error', { message: 'log records could not be read', metric: 'log.recordsDropped', subject: 'where' }),
       onLook: () => tellHeld(memory, queues),
-      pricer: await recordPricer(services, memory),
+      pricer: await pricerFor(services, memory),
     });
     drain.start();
     return new LogThread(services, memory, made.map(({ exporter }) => exporter), queues, drain, rings, isAlone ? new FigureTaker('log', metrics) : null);
@@ -141,22 +137,10 @@ export class LogThread {
 }
 
 /** Null: without storage nobody knows what integrations say of prices. */
-async function recordPricer(services: ThreadServices, memory: LogMemory): Promise<RecordPricer | null> {
+async function pricerFor(services: ThreadServices, { revision }: LogMemory): Promise<DrainPricer | null> {
   if (services.storage === undefined) return null;
-  const repository = new Repository(await services.storage.open(controlStore));
-  const signal = new RevisionSignal(memory.revision);
-  const faults = services.faultReport('warn', { message: 'calls could not be priced', metric: 'log.recordsUnpriced', subject: 'at' });
-  return new RecordPricer({
-    loadTable: priceTable,
-    tableName: (provider) => tableNameOf(services.registry, provider),
-    integration: async (workspaceId, slug) => {
-      const provider = await repository.find(providers, 'slug', [workspaceId, slug]);
-      return (provider === undefined ? undefined : await repository.get(integrations, provider.row.integrationId))?.row ?? null;
-    },
-    revision: () => signal.current(),
-    onFault: (thrown) => faults.add('the log thread', reasonOf(thrown)),
-    now: Date.now,
-  });
+  const signal = new RevisionSignal(revision);
+  return recordPricerOf(services, new Repository(await services.storage.open(controlStore)), () => signal.current());
 }
 
 function tellHeld({ held }: LogMemory, queues: readonly LogQueue[]): void {

@@ -3,6 +3,8 @@
 
 import type { LedgerVerdict } from '../limits/verify-ledger.js';
 import type { Catalogue } from '../registry/catalogue.js';
+import type { Rates } from '../limits/prices.js';
+import type { RepriceReport } from '../limits/repricing.js';
 import type { Settings } from '../settings/read.js';
 import type { AuditVerdict } from '../storage/verify-audit.js';
 import type { SettingKey } from '../settings/schema.js';
@@ -29,8 +31,53 @@ export interface GatewayApp {
   verifyAuditLog(settings: Settings): Promise<AuditVerdict>;
   /** Whether ledger, log and counters of the data directory agree about what was spent. */
   verifySpending(settings: Settings): Promise<LedgerVerdict>;
+  /** What the table of prices has for a model; undefined: nothing. */
+  showModel(settings: Settings, question: PriceQuestion): Promise<ShownModel | undefined>;
+  /** Models of the last days whose calls used tokens that nobody had a price for. */
+  unpricedModels(settings: Settings, days: number): Promise<readonly UnpricedModel[]>;
+  /** Prices records again, and says what that changes. */
+  repriceHistory(settings: Settings, question: RepriceQuestion): Promise<RepriceReport>;
   /** Everything installed. `cwd` is where packages are looked for. */
   listPlugins(settings: Settings, cwd: string): Promise<Catalogue>;
+}
+
+export interface PriceQuestion {
+  /** Id of the plugin. */
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** Prices in US cents for one. */
+export interface ShownModel extends Rates {
+  /** In the table. */
+  readonly id: string;
+  readonly name: string;
+  readonly contextLength: number | null;
+  readonly isDeprecated: boolean;
+  /** The prices depend on the time of day; these are those of now. */
+  readonly isTimely: boolean;
+}
+
+export interface UnpricedModel {
+  readonly organisationId: string;
+  readonly provider: string;
+  readonly model: string;
+  /** Records without a price, of all of them. */
+  readonly unpriced: number;
+  readonly count: number;
+  readonly totalTokens: number;
+  readonly lastSeenMs: number;
+}
+
+export interface RepriceQuestion {
+  /** Milliseconds since the Unix epoch, inclusive. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Id or slug; undefined: all. */
+  readonly workspace: string | undefined;
+  readonly isWriting: boolean;
+  /** Told what changes, before anything is written. */
+  readonly onFound: (report: RepriceReport) => void;
 }
 
 /** The counts of what a backup holds. */

@@ -14,7 +14,9 @@ import { check } from './check.js';
 import type { Command, CommandWords } from './command.js';
 import { commandHelp, help } from './help.js';
 import { plugins } from './plugins.js';
+import { prices } from './prices.js';
 import { rekey } from './rekey.js';
+import { reprice } from './reprice.js';
 import { resourceCommands, runResource } from './resources.js';
 import { restore } from './restore.js';
 import { start } from './start.js';
@@ -24,6 +26,15 @@ const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['check', { describe: 'check everything that stops a start, and every plugin', takesSettings: true, run: check }],
   ['ledger', { describe: 'verify that ledger, log and counters agree about what was spent', takesSettings: true, argument: '<verify>', flags: { '--json': 'what was found, as JSON' }, run: ledger }],
   ['audit', { describe: 'verify that the audit log is as it was written', takesSettings: true, argument: '<verify>', flags: { '--json': 'what was found, as JSON' }, run: audit }],
+  ['prices', {
+    describe: 'list models whose calls have no price, or show the prices of a model', takesSettings: true, argument: '[provider/model]',
+    flags: { '--json': 'what was found, as JSON' }, options: { '--days <count>': 'how far to look back for calls; else 7' }, run: prices,
+  }],
+  ['reprice', {
+    describe: 'price the calls of a time again, and show what that changes', takesSettings: true,
+    flags: { '--write': 'change the records; else nothing is written', '--dry-run': 'write nothing, which is also what happens without --write', '--json': 'what was found, as JSON' },
+    options: { '--from <time>': 'the first, such as 2026-11-01 or 2026-11-01T12:00:00Z (UTC)', '--to <time>': 'the end, which is left out; else now', '--workspace <id or slug>': 'of one workspace' }, run: reprice,
+  }],
   ['plugins', {
     describe: 'list every plugin that is installed, or show one with its parameters', takesSettings: true, argument: '[kind or id]',
     flags: { '--json': 'everything there is to say, as JSON' }, run: plugins,
