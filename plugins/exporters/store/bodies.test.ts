@@ -4,6 +4,7 @@ import type { LogBodies, LogRecord } from '@gateway/plugin-sdk';
 import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
 import { randomBytes } from 'node:crypto';
 import { BodyRows } from './bodies.js';
+import plugin from './plugin.js';
 
 const dayMs = 86_400_000;
 const signal = new AbortController().signal;
@@ -50,5 +51,27 @@ describe('bodies in the store', () => {
     assert.notEqual(await rows.read(record('39', { startedAtMs: 1_700_000_000_039 })), null);
     await rows.write([record('huge', { bodies: noise(3_000_000) })], signal);
     assert.equal(await rows.read(record('huge')), null);
+  });
+
+  it('come with the records that are read one by one, and with exports that ask for them', async () => {
+    const host = fakeHost({ nowMs: 1_700_000_000_000 });
+    const params = { bytesMax: 1e9, ageDaysMax: 30, bodiesBytesMax: 1e9, bodiesDaysMax: 7 };
+    const exporter = await plugin.create(params, host);
+    await exporter.export([record('one'), sampleLogRecord({ id: 'bare' })], signal);
+    await exporter.close?.();
+    const reader = await plugin.reader?.(params, host);
+    assert.ok(reader);
+    await reader.insert([record('inserted', { source: 'insert' })]);
+    const scope = { organisationId: 'organisation', workspaceIds: null };
+    assert.deepEqual((await reader.read(scope, 'one')).map((found) => found.bodies), [bodies]);
+    assert.deepEqual((await reader.read(scope, 'bare')).map((found) => found.bodies), [null]);
+    assert.deepEqual((await reader.read(scope, 'inserted')).map((found) => found.bodies), [bodies]);
+    assert.ok((await reader.page({ scope }, { limit: 10 })).records.every((found) => found.bodies === null));
+    for (const hasBodies of [true, false]) {
+      const found: LogRecord[] = [];
+      for await (const page of reader.export({ scope }, signal, { hasBodies })) found.push(...page);
+      assert.deepEqual(found.map(({ id, bodies: kept }) => [id, kept !== null]).sort(), [['bare', false], ['inserted', hasBodies], ['one', hasBodies]]);
+    }
+    await reader.close?.();
   });
 });
