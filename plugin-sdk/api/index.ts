@@ -222,6 +222,138 @@ export interface paths {
     /** Call the provider's own API */
     delete: operations["proxyDelete"];
   };
+  "/v1/analytics/graphs/requests": {
+    parameters: {
+    };
+    /** List analytics requests */
+    get: operations["listAnalyticsRequests"];
+  };
+  "/v1/analytics/graphs/cost": {
+    parameters: {
+    };
+    /** Get analytics cost */
+    get: operations["getAnalyticsCost"];
+  };
+  "/v1/analytics/graphs/latency": {
+    parameters: {
+    };
+    /** Get analytics latency */
+    get: operations["getAnalyticsLatency"];
+  };
+  "/v1/analytics/graphs/tokens": {
+    parameters: {
+    };
+    /** List analytics tokens */
+    get: operations["listAnalyticsTokens"];
+  };
+  "/v1/analytics/graphs/users": {
+    parameters: {
+    };
+    /** List analytics users */
+    get: operations["listAnalyticsUsers"];
+  };
+  "/v1/analytics/graphs/users/requests": {
+    parameters: {
+    };
+    /** List analytics users requests */
+    get: operations["listAnalyticsUsersRequests"];
+  };
+  "/v1/analytics/graphs/errors": {
+    parameters: {
+    };
+    /** List analytics errors */
+    get: operations["listAnalyticsErrors"];
+  };
+  "/v1/analytics/graphs/errors/rate": {
+    parameters: {
+    };
+    /** Get analytics errors rate */
+    get: operations["getAnalyticsErrorsRate"];
+  };
+  "/v1/analytics/graphs/errors/stacks": {
+    parameters: {
+    };
+    /** List analytics errors stacks */
+    get: operations["listAnalyticsErrorsStacks"];
+  };
+  "/v1/analytics/graphs/errors/status-codes": {
+    parameters: {
+    };
+    /** List analytics errors status codes */
+    get: operations["listAnalyticsErrorsStatusCodes"];
+  };
+  "/v1/analytics/graphs/requests/rescued": {
+    parameters: {
+    };
+    /** Get analytics requests rescued */
+    get: operations["getAnalyticsRequestsRescued"];
+  };
+  "/v1/analytics/graphs/cache/hit-rate": {
+    parameters: {
+    };
+    /** Get analytics cache hit rate */
+    get: operations["getAnalyticsCacheHitRate"];
+  };
+  "/v1/analytics/graphs/cache/latency": {
+    parameters: {
+    };
+    /** Get analytics cache latency */
+    get: operations["getAnalyticsCacheLatency"];
+  };
+  "/v1/analytics/graphs/feedbacks": {
+    parameters: {
+    };
+    /** List analytics feedbacks */
+    get: operations["listAnalyticsFeedbacks"];
+  };
+  "/v1/analytics/graphs/feedbacks/scores": {
+    parameters: {
+    };
+    /** List analytics feedbacks scores */
+    get: operations["listAnalyticsFeedbacksScores"];
+  };
+  "/v1/analytics/graphs/feedbacks/weighted": {
+    parameters: {
+    };
+    /** Get analytics feedbacks weighted */
+    get: operations["getAnalyticsFeedbacksWeighted"];
+  };
+  "/v1/analytics/graphs/feedbacks/ai-models": {
+    parameters: {
+    };
+    /** List analytics feedbacks ai models */
+    get: operations["listAnalyticsFeedbacksAiModels"];
+  };
+  "/v1/analytics/summary/cache": {
+    parameters: {
+    };
+    /** Get analytics summary cache */
+    get: operations["getAnalyticsSummaryCache"];
+  };
+  "/v1/analytics/groups/users": {
+    parameters: {
+    };
+    /** List analytics group users */
+    get: operations["listAnalyticsGroupUsers"];
+  };
+  "/v1/analytics/groups/ai-models": {
+    parameters: {
+    };
+    /** List analytics group ai models */
+    get: operations["listAnalyticsGroupAiModels"];
+  };
+  "/v1/analytics/groups/metadata/{metadataKey}": {
+    parameters: {
+    };
+    /** Get analytics group metadata */
+    get: operations["getAnalyticsGroupMetadata"];
+  };
+  "/v1/analytics/groups/{groupBy}": {
+    parameters: {
+    };
+    /** Get analytics group by */
+    get: operations["getAnalyticsGroupBy"];
+  };
   "/v1/api-keys/{type}/{sub-type}": {
     parameters: {
     };
@@ -1224,6 +1356,329 @@ export interface components {
       /** @constant */
       success: true;
       data: Record<string, unknown>;
+    };
+    ListAnalyticsRequestsReply: {
+      summary: {
+        total: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        total: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    GetAnalyticsCostReply: {
+      summary: {
+        total: number;
+        avg: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        total: number;
+        avg: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    GetAnalyticsLatencyReply: {
+      summary: {
+        avg: number;
+        p50: number;
+        p90: number;
+        p99: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        avg: number;
+        p50: number;
+        p90: number;
+        p99: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    ListAnalyticsTokensReply: {
+      summary: {
+        total: number;
+        avg: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        total: number;
+        avg: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    ListAnalyticsUsersReply: {
+      summary: {
+        total: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        total: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    ListAnalyticsUsersRequestsReply: {
+      summary: {
+        total: number;
+        unique: number;
+        avg: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        avg: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    ListAnalyticsErrorsReply: {
+      summary: {
+        total: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        total: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    GetAnalyticsErrorsRateReply: {
+      summary: {
+        rate: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        rate: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    ListAnalyticsErrorsStacksReply: {
+      summary: {
+        total: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        stats: {
+          response_status_code: number;
+          count: number;
+        }[];
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    ListAnalyticsErrorsStatusCodesReply: {
+      summary: {
+        total_errors: number;
+        unique_error_codes: number;
+      };
+      data_points: {
+        status_code: number;
+        count: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    GetAnalyticsRequestsRescuedReply: {
+      summary: {
+        retry: number;
+        fallback: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        retry: {
+          retry_success_count: number;
+          count: number;
+        }[];
+        fallback: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    GetAnalyticsCacheHitRateReply: {
+      summary: {
+        total: number;
+        rate: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        simple_hits: number;
+        semantic_hits: number;
+        rate: number;
+        cumulative_simple_cache_savings: number;
+        cumulative_semantic_cache_savings: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    GetAnalyticsCacheLatencyReply: {
+      summary: {
+        avg: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        avg: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    ListAnalyticsFeedbacksReply: {
+      summary: {
+        total: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        total: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    ListAnalyticsFeedbacksScoresReply: {
+      summary: {
+        total: number;
+      };
+      data_points: {
+        score: number;
+        total: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    GetAnalyticsFeedbacksWeightedReply: {
+      summary: {
+        avg: number;
+      };
+      data_points: {
+        /** Format: date-time */
+        timestamp: string;
+        avg: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    ListAnalyticsFeedbacksAiModelsReply: {
+      summary: Record<string, unknown>;
+      data_points: {
+        /** @description empty: of traces without a record */
+        ai_model: string;
+        total: number;
+        avg_weighted_feedback: number;
+      }[];
+      /** @constant */
+      object: "analytics-graph";
+    };
+    GetAnalyticsSummaryCacheReply: {
+      summary: {
+        hits: number;
+        avg_latency: number;
+        total_requests: number;
+        cache_speedup: number;
+      };
+      /** @constant */
+      object: "analytics-summary";
+    };
+    ListAnalyticsGroupUsersReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: {
+        user: string;
+        requests: string;
+        cost: string;
+        /** @constant */
+        object: "analytics-group";
+      }[];
+    };
+    ListAnalyticsGroupAiModelsReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: {
+        ai_model: string;
+        requests: string;
+        /** @constant */
+        object: "analytics-group";
+      }[];
+    };
+    GetAnalyticsGroupMetadataReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: {
+        metadata_value: string;
+        requests: number;
+        cost: number;
+        avg_tokens: number;
+        avg_weighted_feedback: number;
+        requests_with_feedback: number;
+        /** Format: date-time */
+        last_seen: string;
+        /** @constant */
+        object: "analytics-group";
+      }[];
+    };
+    GetAnalyticsGroupByReply: {
+      /** @constant */
+      object: "list";
+      /** @description of all pages */
+      total: number;
+      data: {
+        /** @description empty: of calls without one */
+        ai_service?: string;
+        /** @description empty: of calls without one */
+        model?: string;
+        status_code?: number;
+        /** @description empty: of calls without one */
+        api_key?: string;
+        /** @description empty: of calls without one */
+        config?: string;
+        /** @description empty: of calls without one */
+        workspace?: string;
+        /** @description empty: of calls without one */
+        provider?: string;
+        /** @description empty: of calls without one */
+        prompt?: string;
+        /** @description empty: of calls without one */
+        workspaces?: string;
+        requests: number;
+        cost?: number;
+        total_tokens?: number;
+        avg_tokens?: number;
+        avg_input_tokens?: number;
+        avg_output_tokens?: number;
+        avg_latency?: number;
+        p95_latency?: number;
+        p99_latency?: number;
+        success_rate?: number;
+        error_count?: number;
+        cache_hit_rate?: number;
+        /** Format: date-time */
+        last_seen?: string;
+        /** Format: date-time */
+        first_seen?: string;
+        /** @constant */
+        object: "analytics-group";
+      }[];
     };
     KeyRateLimit: {
       /** @enum {string} */
@@ -5453,6 +5908,1501 @@ export interface operations {
     };
     responses: {
       default: components["responses"]["ChatRefusal"];
+    };
+  };
+  listAnalyticsRequests: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAnalyticsRequestsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getAnalyticsCost: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetAnalyticsCostReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getAnalyticsLatency: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetAnalyticsLatencyReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listAnalyticsTokens: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAnalyticsTokensReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listAnalyticsUsers: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAnalyticsUsersReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listAnalyticsUsersRequests: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAnalyticsUsersRequestsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listAnalyticsErrors: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAnalyticsErrorsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getAnalyticsErrorsRate: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetAnalyticsErrorsRateReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listAnalyticsErrorsStacks: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAnalyticsErrorsStacksReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listAnalyticsErrorsStatusCodes: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAnalyticsErrorsStatusCodesReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getAnalyticsRequestsRescued: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetAnalyticsRequestsRescuedReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getAnalyticsCacheHitRate: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetAnalyticsCacheHitRateReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getAnalyticsCacheLatency: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetAnalyticsCacheLatencyReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listAnalyticsFeedbacks: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAnalyticsFeedbacksReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listAnalyticsFeedbacksScores: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAnalyticsFeedbacksScoresReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getAnalyticsFeedbacksWeighted: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetAnalyticsFeedbacksWeightedReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listAnalyticsFeedbacksAiModels: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAnalyticsFeedbacksAiModelsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getAnalyticsSummaryCache: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetAnalyticsSummaryCacheReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listAnalyticsGroupUsers: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+        current_page?: number;
+        page_size?: number;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAnalyticsGroupUsersReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  listAnalyticsGroupAiModels: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+        current_page?: number;
+        page_size?: number;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["ListAnalyticsGroupAiModelsReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getAnalyticsGroupMetadata: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+        current_page?: number;
+        page_size?: number;
+      };
+      path: {
+        /** @description id or slug */
+        metadataKey: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetAnalyticsGroupMetadataReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getAnalyticsGroupBy: {
+    parameters: {
+      query: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+        /** @description calls that began then or later */
+        time_of_generation_min: string;
+        /** @description calls that began then or earlier */
+        time_of_generation_max: string;
+        /** @description tokens in all, at least */
+        total_units_min?: number;
+        /** @description tokens in all, at most */
+        total_units_max?: number;
+        /** @description US cents, at least */
+        cost_min?: number;
+        /** @description US cents, at most */
+        cost_max?: number;
+        /** @description input tokens, at least */
+        prompt_token_min?: number;
+        /** @description input tokens, at most */
+        prompt_token_max?: number;
+        /** @description output tokens, at least */
+        completion_token_min?: number;
+        /** @description output tokens, at most */
+        completion_token_max?: number;
+        /** @description status codes; several separated by commas */
+        status_code?: string;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_min?: number;
+        /** @description mean of value times weight of the feedback on the trace */
+        weighted_feedback_max?: number;
+        /** @description slugs of stored providers; several separated by commas */
+        virtual_keys?: string;
+        /** @description ids or slugs of configs; several separated by commas */
+        configs?: string;
+        /** @description ids of API keys; several separated by commas */
+        api_key_ids?: string;
+        /** @description slugs of prompts; several separated by commas */
+        prompt_slug?: string;
+        /** @description ids of traces; several separated by commas */
+        trace_id?: string;
+        /** @description ids of spans; several separated by commas */
+        span_id?: string;
+        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        ai_org_model?: string;
+        /** @description models; several separated by commas */
+        ai_model?: string;
+        /** @description providers; several separated by commas */
+        ai_org?: string;
+        /** @description id or slug of a workspace, as workspace_id */
+        workspace_slug?: string;
+        /** @description JSON object: members that must be there, with these values */
+        metadata?: string;
+        current_page?: number;
+        page_size?: number;
+        /** @description figures beside the number of requests, separated by commas: cost, total_tokens, avg_tokens, avg_input_tokens, avg_output_tokens, avg_latency, p95_latency, p99_latency, success_rate, error_count, cache_hit_rate, last_seen, first_seen */
+        columns?: string;
+        /** @description `requests`, or one of the columns */
+        order_by?: string;
+        order?: "asc" | "desc";
+      };
+      path: {
+        /** @description id or slug */
+        groupBy: "ai_service" | "model" | "status_code" | "api_key" | "config" | "workspace" | "provider" | "prompt" | "workspaces";
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["GetAnalyticsGroupByReply"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
     };
   };
   createApiKey: {

@@ -1,5 +1,6 @@
 // A control plane in this process, without a server: rows in memory, a clock that stands still, calls as the serving threads hand them over.
 
+import type { LogReader } from '@gateway/plugin-sdk';
 import { fakeHost } from '@gateway/plugin-sdk/testing';
 import { bootstrap } from '../../core/auth/bootstrap.js';
 import { hashKey } from '../../core/auth/key.js';
@@ -53,9 +54,11 @@ export interface TestControlOptions {
   /** Where exports of logs are written; without, none are run. */
   readonly exportsFolder?: string;
   readonly spend?: SpendService;
+  /** In place of the records in memory. */
+  readonly logReader?: LogReader;
 }
 
-export async function startControl({ exportsFolder, spend }: TestControlOptions = {}): Promise<TestControl> {
+export async function startControl({ exportsFolder, spend, logReader }: TestControlOptions = {}): Promise<TestControl> {
   const repository = new Repository(await fakeHost().store('control'));
   await prepareStore(repository, tables);
   const clock = { nowMs: Date.UTC(2030, 0, 15, 12) };
@@ -70,7 +73,7 @@ export async function startControl({ exportsFolder, spend }: TestControlOptions 
   const sealer = new Sealer(Buffer.alloc(32, 7));
   const exports = exportsFolder === undefined ? undefined : new ExportRunner({ repository, logs, folder: exportsFolder, now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) });
   const registry = new Registry({ packages: [], fromFolder: process.cwd(), hostOf: () => fakeHost() });
-  const plane = new ControlPlane({ logs, exports, repository, spend, sealer, registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
+  const plane = new ControlPlane({ logs: logReader ?? logs, exports, repository, spend, sealer, registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
   const callerOf = async (key: string): Promise<Caller> => {
     const row = (await repository.find(apiKeys, 'hash', [hashKey(key)]))?.row;
     if (row === undefined) throw new Error('no such key');

@@ -1,6 +1,7 @@
 // Records of calls in memory, for tests of what reads them: straightforward, and as the contract of LogReader says.
 
-import type { Bounds, Feedback, LogFilter, LogReader, LogRecord, LogScope } from '@gateway/plugin-sdk';
+import type { Bounds, Feedback, LogAggregateQuery, LogFilter, LogMeasure, LogReader, LogRecord, LogScope } from '@gateway/plugin-sdk';
+import { bucketOf, groupOf, measure } from '../../plugins/exporters/store/plain-query.js';
 
 const inBounds = (value: number, bounds: Bounds | undefined): boolean => bounds === undefined || ((bounds.min === undefined || value >= bounds.min) && (bounds.max === undefined || value <= bounds.max));
 const isOneOf = <T>(value: T, wanted: readonly T[] | undefined): boolean => wanted === undefined || wanted.includes(value);
@@ -69,8 +70,27 @@ export class MemoryLogs implements LogReader {
     return { records, after: String(at), hasMore: at < this.records.length };
   }
 
-  aggregate(): ReturnType<LogReader['aggregate']> {
-    throw new Error('this reader aggregates nothing');
+  /** Record by record. */
+  aggregate({ filter, bucket, groupBy, measures, of = 'records' }: LogAggregateQuery): ReturnType<LogReader['aggregate']> {
+    const cells = new Map<string, { readonly bucketMs: number; readonly group: string; readonly records: LogRecord[]; readonly items: Feedback[] }>();
+    const cell = (bucketMs: number, group: string): { readonly records: LogRecord[]; readonly items: Feedback[] } => {
+      const key = `${bucketMs}/${group}`;
+      const found = cells.get(key) ?? { bucketMs, group, records: [], items: [] };
+      cells.set(key, found);
+      return found;
+    };
+    const feedbackOf = ({ traceId, workspaceId }: Pick<LogRecord, 'traceId' | 'workspaceId'>): readonly Feedback[] => this.feedback.filter((item) => item.traceId === traceId && item.workspaceId === workspaceId);
+    if (of === 'records') for (const record of this.#found(filter)) cell(bucketOf(record.startedAtMs, bucket), groupOf(record, groupBy)).records.push(record);
+    else {
+      const { fromMs = 0, toMs = Infinity, ...ofRecords } = filter;
+      for (const item of this.feedback) {
+        if (!inScope(item, filter.scope) || item.createdAtMs < fromMs || item.createdAtMs > toMs) continue;
+        const record = this.#found(ofRecords).findLast(({ traceId, workspaceId }) => traceId === item.traceId && workspaceId === item.workspaceId);
+        cell(bucketOf(item.createdAtMs, bucket), groupBy === 'feedbackValue' ? String(item.value) : record === undefined ? '' : groupOf(record, groupBy)).items.push(item);
+      }
+    }
+    const ofItems = (name: LogMeasure, items: readonly Feedback[]): number => (name === 'count' ? items.length : name === 'weightedFeedbackSum' ? items.reduce((sum, { value, weight }) => sum + value * weight, 0) : 0);
+    return { rows: [...cells.values()].map(({ bucketMs, group, records, items }) => ({ bucketMs, group, values: measures.map((name) => (of === 'records' ? measure(name, records, feedbackOf) : ofItems(name, items))) })).sort((left, right) => left.bucketMs - right.bucketMs) };
   }
 
   insert(records: readonly LogRecord[]): void {

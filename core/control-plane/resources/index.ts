@@ -1,6 +1,7 @@
 // Every resource of the control plane.
 
 import type { Resource } from '../define-resource.js';
+import { analyticsResource } from './analytics/resource.js';
 import { apiKeysResource } from './api-keys/resource.js';
 import { auditLogsResource } from './audit-logs/resource.js';
 import { collectionsResource } from './collections/resource.js';
@@ -31,6 +32,7 @@ import { workspaceMembersResource } from './workspace-members/resource.js';
 import { workspacesResource } from './workspaces/resource.js';
 
 export const resources: readonly Resource[] = [
+  analyticsResource,
   apiKeysResource,
   auditLogsResource,
   collectionsResource,
