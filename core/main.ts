@@ -24,18 +24,21 @@ const end = (thrown: unknown): void => {
 process.on('uncaughtException', end);
 process.on('unhandledRejection', (thrown) => { if (!tellLostPromise(thrown)) end(thrown); });
 
+let isHeard = true;
 const code = await runCommandLine(process.argv.slice(2), {
   environment: process.env,
   cwd: process.cwd(),
   version: gatewayVersion,
   out: (text) => { process.stdout.write(`${text}\n`); },
   error: (text) => { process.stderr.write(`${text}\n`); },
+  isHeard: () => isHeard,
   loadApp: () => import('./app.js'),
   onSignal: (listener) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => listener(signal));
     // Many a process manager sends it to have settings read again, and a terminal when it closes. Nobody reads what is printed then.
     process.on('SIGHUP', () => { process.stderr.write('gateway: SIGHUP is ignored; settings are read at the start, plugins given by path when their files change\n'); });
-    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+    process.stdout.on('error', () => { isHeard = false; });
+    process.stderr.on('error', () => undefined);
   },
   exit: endProcess,
   endWithin,

@@ -116,6 +116,8 @@ export interface Surroundings {
   readonly version: string;
   out(text: string): void;
   error(text: string): void;
+  /** False: nobody takes what is printed any more. Known once `onSignal` was called. */
+  isHeard?(): boolean;
   loadApp(): Promise<GatewayApp>;
   /** Calls `listener` at each SIGTERM or SIGINT, from now until the process ends. */
   onSignal(listener: (signal: 'SIGTERM' | 'SIGINT') => void): void;

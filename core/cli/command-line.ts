@@ -13,6 +13,7 @@ import { ledger } from './ledger.js';
 import { check } from './check.js';
 import type { Command, CommandWords } from './command.js';
 import { commandHelp, help } from './help.js';
+import { logs, logsFlags, logsOptions } from './logs.js';
 import { plugins } from './plugins.js';
 import { prices } from './prices.js';
 import { rekey } from './rekey.js';
@@ -64,6 +65,7 @@ const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     describe: 'write what a running gateway stores as a file for apply, without secrets', takesSettings: false, flags: { '--json': 'the reply as it is' },
     options: { '--workspace <id or slug>': 'of one workspace' }, run: exportAll,
   }],
+  ['logs', { describe: 'list the log of a running gateway, or print its calls as they arrive', takesSettings: false, flags: logsFlags, options: logsOptions, run: logs }],
   ...Object.entries(resourceCommands).map(([name, { describe }]): [string, Command] => [name, {
     describe, takesSettings: false, argument: '<list|get|create|update|rotate|remove> [id] [options]', takesAnyWords: true, run: (around, { words }) => runResource(name, words, around),
   }]),
