@@ -255,7 +255,7 @@ export class DataThread {
     services.hosts.hostOf('gateway').every(lookEveryMs, () => idle.look());
     await listener.listen(settings.host, port);
     if (index === 0) reportFaults(services).catch((thrown: unknown) => services.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));
-    return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, link, new FigureTaker(`serve-${index}`, services.metrics, () => pipeline.open), journal, listener, () => {
+    return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, link, new FigureTaker(`serve-${index}`, services.metrics, () => pipeline.open, () => breakers.broken()), journal, listener, () => {
       unwatch();
       secrets.close();
       applied.leave(index);

@@ -226,7 +226,7 @@ class Compiler {
       fieldEdits,
       fills,
       dropPaths,
-      breakerSlot: breaker === null ? -1 : services.breakers.slot(`${context.workspaceId} ${context.digest} ${path}`),
+      breakerSlot: breaker === null ? -1 : services.breakers.slot(`${context.workspaceId} ${context.digest} ${path}`, provider.id),
       breaker,
       isStrict: inherited.strict_reference_compliance ?? true,
       unsupportedParams: inherited.unsupported_params ?? null,

@@ -2,7 +2,7 @@
 
 import { monitorEventLoopDelay, performance, type IntervalHistogram } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
-import type { LoopDelay, ThreadFigures } from '@gateway/plugin-sdk';
+import type { BrokenTargetFigures, LoopDelay, ThreadFigures } from '@gateway/plugin-sdk';
 import type { Metrics } from './metrics.js';
 
 /** Each look at the loop wakes the thread. */
@@ -20,12 +20,12 @@ export class FigureTaker {
   #delay: IntervalHistogram | null = null;
 
   /** `openCalls` null: the thread serves none. */
-  constructor(readonly name: string, readonly metrics: Pick<Metrics, 'snapshot'>, readonly openCalls: (() => number) | null = null) {}
+  constructor(readonly name: string, readonly metrics: Pick<Metrics, 'snapshot'>, readonly openCalls: (() => number) | null = null, readonly broken: () => readonly BrokenTargetFigures[] = () => []) {}
 
   take(): ThreadFigures {
     return {
       name: this.name, isAnswering: true, counts: this.metrics.snapshot(), openCalls: this.openCalls === null ? -1 : this.openCalls(),
-      loopDelay: this.#takeDelay(), busyMs: performance.eventLoopUtilization().active, heapBytes: getHeapStatistics().used_heap_size,
+      loopDelay: this.#takeDelay(), busyMs: performance.eventLoopUtilization().active, heapBytes: getHeapStatistics().used_heap_size, broken: this.broken(),
     };
   }
 
@@ -50,4 +50,4 @@ export class FigureTaker {
 }
 
 /** Of a thread that gave no answer. */
-export const noFigures = (name: string): ThreadFigures => ({ name, isAnswering: false, counts: {}, openCalls: 0, loopDelay: null, busyMs: 0, heapBytes: 0 });
+export const noFigures = (name: string): ThreadFigures => ({ name, isAnswering: false, counts: {}, openCalls: 0, loopDelay: null, busyMs: 0, heapBytes: 0, broken: [] });

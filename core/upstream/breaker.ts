@@ -37,17 +37,29 @@ const aheadMsMax = 60_000;
 /** `used` is written no more often, since a write takes the cache line from the other threads. */
 const touchEveryMs = 1000;
 
+/** Told for the metrics. */
+const brokenMax = 1_000;
+
 const closed = 0;
 const open = 1;
 const probing = 2;
 
 const [low, high] = endianness() === 'LE' ? [0, 1] : [1, 0];
 
+export interface BrokenTarget {
+  /** The same in every thread. */
+  readonly slot: number;
+  readonly provider: string;
+  readonly state: 'open' | 'probing';
+}
+
 export class Breakers {
   readonly #long: BigInt64Array;
   readonly #short: Int32Array;
   readonly #slotCount: number;
   readonly #indexBits: number;
+  /** Slot -> provider, of what this thread has looked up: for the metrics. */
+  readonly #providers = new Map<number, string>();
 
   constructor(buffer: SharedArrayBuffer, readonly now: () => number = Date.now) {
     this.#long = new BigInt64Array(buffer);
@@ -62,8 +74,15 @@ export class Breakers {
     return new SharedArrayBuffer(slotCount * slotBytes);
   }
 
-  /** The slot of `key`, equal in every thread. At compile time only. When the places of a key are all taken, the one longest unused is. */
-  slot(key: string): number {
+  /** The slot of `key`, equal in every thread. At compile time only. When the places of a key are all taken, the one longest unused is. `provider`: for the metrics. */
+  slot(key: string, provider = ''): number {
+    const slot = this.#find(key);
+    // No more than there are slots; those of former generations make place for others.
+    if (slot >= 0 && provider !== '' && (this.#providers.size < this.#slotCount || this.#providers.has(slot))) this.#providers.set(slot, provider);
+    return slot;
+  }
+
+  #find(key: string): number {
     const digest = createHash('sha256').update(key).digest();
     const hash = (digest.readBigUInt64LE(0) & hashMask) | 1n;
     const start = digest.readUInt32LE(8);
@@ -113,6 +132,23 @@ export class Breakers {
       counts[phase === closed ? 'closed' : phase === open ? 'open' : 'probing'] += 1;
     }
     return counts;
+  }
+
+  /** Those that are not closed, of what this thread has looked up. Looks at each of these, so not for calls. */
+  broken(): BrokenTarget[] {
+    const found: BrokenTarget[] = [];
+    for (const [slot, provider] of this.#providers) {
+      const index = slot & (this.#slotCount - 1);
+      const generation = slot >>> this.#indexBits;
+      if (this.#ownerGeneration(index) !== generation) {
+        this.#providers.delete(slot);
+        continue;
+      }
+      const head = Atomics.load(this.#short, stateWord(index) + high);
+      const phase = headGeneration(head) === generation ? phaseOf(head) : closed;
+      if (phase !== closed && found.length < brokenMax) found.push({ slot, provider, state: phase === open ? 'open' : 'probing' });
+    }
+    return found;
   }
 
   /** May the target be left out? A pure read, for choosing among targets: tryPass decides. */

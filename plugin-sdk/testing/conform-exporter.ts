@@ -29,7 +29,7 @@ export const sampleLogRecord = (changes: Partial<LogRecord> = {}): LogRecord => 
 
 /** What a process of one thread says of itself; `changes` go over it. */
 export const sampleFigures = (changes: Partial<ProcessFigures> = {}): ProcessFigures => ({
-  threads: [{ name: 'serve-0', isAnswering: true, counts: { 'refused.KEY_INVALID': 1 }, openCalls: 2, loopDelay: { p50: 1, p99: 20, max: 250 }, busyMs: 1500, heapBytes: 1000 }],
+  threads: [{ name: 'serve-0', isAnswering: true, counts: { 'refused.KEY_INVALID': 1 }, openCalls: 2, loopDelay: { p50: 1, p99: 20, max: 250 }, busyMs: 1500, heapBytes: 1000, broken: [] }],
   exporters: [{ name: 'store', waiting: 0, waitingBytes: 0, exported: 10, dropped: 0 }],
   rings: [{ thread: 'serve-0', waitingBytes: 0, sizeBytes: 1024 }],
   breakers: { closed: 1, open: 0, probing: 0 },
@@ -86,7 +86,7 @@ export function conformExporter(plugin: ExporterPlugin, params: object | (() => 
       for (const batch of [[], [sampleLogRecord()]]) {
         await exporter.export(batch, signal());
         // A thread that gives no answer has no figures.
-        const silent = { name: 'serve-1', isAnswering: false, counts: {}, openCalls: 0, loopDelay: null, busyMs: 0, heapBytes: 0 };
+        const silent = { name: 'serve-1', isAnswering: false, counts: {}, openCalls: 0, loopDelay: null, busyMs: 0, heapBytes: 0, broken: [] };
         const { threads } = sampleFigures();
         const told = await exporter.scrape?.(sampleFigures({ threads: [...threads, silent] }));
         if (told === undefined) break;

@@ -20,6 +20,14 @@ export interface ThreadFigures {
   /** Milliseconds in which the event loop did not wait, since the thread began. */
   readonly busyMs: number;
   readonly heapBytes: number;
+  /** Circuit breakers that are not closed, of the targets that the thread has seen; other threads may tell of the same slot. */
+  readonly broken: readonly BrokenTargetFigures[];
+}
+
+export interface BrokenTargetFigures {
+  readonly slot: number;
+  readonly provider: string;
+  readonly state: 'open' | 'probing';
 }
 
 /** Milliseconds. */

@@ -7,7 +7,8 @@ import plugin from './plugin.js';
 
 const params = { modelsMax: 500 };
 const thread = (changes: Partial<ThreadFigures> = {}): ThreadFigures =>
-  ({ name: 'serve-0', isAnswering: true, counts: {}, openCalls: 2, loopDelay: { p50: 1, p99: 20, max: 250 }, busyMs: 1500, heapBytes: 1000, ...changes });
+  ({ name: 'serve-0', isAnswering: true, counts: {}, openCalls: 2, loopDelay: { p50: 1, p99: 20, max: 250 }, busyMs: 1500, heapBytes: 1000, broken: [], ...changes });
+const broken = (slot: number, provider: string, state: 'open' | 'probing' = 'open'): ThreadFigures['broken'][number] => ({ slot, provider, state });
 const figures = (changes: Partial<ProcessFigures> = {}): ProcessFigures => sampleFigures({ threads: [thread()], breakers: { closed: 3, open: 1, probing: 0 }, ...changes });
 
 /** Name with labels -> value. Fails on a line that the text format does not know, a series that comes twice, and one without a type. */
@@ -94,7 +95,7 @@ describe('prometheus exporter', () => {
     const exporter = await plugin.create(params, fakeHost());
     const counts = { 'refused.RATE_LIMITED': 4, 'log.recordsDropped': 2, 'cache.simple.failed': 1 };
     const told = figures({
-      threads: [thread({ counts }), thread({ name: 'serve-1', counts: { 'refused.RATE_LIMITED': 3 }, loopDelay: null }), thread({ name: 'log', openCalls: -1 })],
+      threads: [thread({ counts, broken: [broken(1, 'groq'), broken(3, 'openai')] }), thread({ name: 'serve-1', counts: { 'refused.RATE_LIMITED': 3 }, loopDelay: null }), thread({ name: 'log', openCalls: -1, broken: [broken(1, 'groq'), broken(2, 'groq'), broken(7, 'openai', 'probing')] })],
       exporters: [{ name: 'store', waiting: 7, waitingBytes: 900, exported: 100, dropped: 5 }], rings: [{ thread: 'serve-0', waitingBytes: 64, sizeBytes: 1024 }],
     });
     const values = await scrape(exporter, told);
@@ -102,7 +103,8 @@ describe('prometheus exporter', () => {
       'gateway_refusals_total{code="RATE_LIMITED"}': 7, 'gateway_events_total{event="cache.simple.failed"}': 1, 'gateway_log_ring_dropped_total{thread="serve-0"}': 2,
       'gateway_log_dropped_total{exporter="store"}': 5, 'gateway_log_exported_total{exporter="store"}': 100, 'gateway_log_queue_records{exporter="store"}': 7, 'gateway_log_queue_bytes{exporter="store"}': 900,
       'gateway_log_ring_bytes{thread="serve-0"}': 64, 'gateway_open_calls{thread="serve-1"}': 2, 'gateway_event_loop_delay_seconds{thread="serve-0",quantile="1"}': 0.25,
-      'gateway_event_loop_busy_seconds_total{thread="log"}': 1.5, 'gateway_breakers{state="open"}': 1, 'gateway_thread_up{thread="serve-1"}': 1,
+      'gateway_event_loop_busy_seconds_total{thread="log"}': 1.5, 'gateway_breakers{state="open"}': 1, 'gateway_broken_targets{provider="groq",state="open"}': 2,
+      'gateway_broken_targets{provider="openai",state="open"}': 1, 'gateway_broken_targets{provider="openai",state="probing"}': 1, 'gateway_thread_up{thread="serve-1"}': 1,
     };
     for (const [series, value] of Object.entries(expected)) assert.equal(values.get(series), value, series);
     assert.ok(!values.has('gateway_open_calls{thread="log"}') && !values.has('gateway_event_loop_delay_seconds{thread="serve-1",quantile="1"}'));
@@ -111,7 +113,7 @@ describe('prometheus exporter', () => {
   it('lets no counter fall because a thread gave no answer', async () => {
     const exporter = await plugin.create(params, fakeHost());
     await scrape(exporter, figures({ threads: [thread({ counts: { 'refused.X': 4 } }), thread({ name: 'serve-1', counts: { 'refused.X': 3, 'log.recordsDropped': 9 } })] }));
-    const silent = { name: 'serve-1', isAnswering: false, counts: {}, openCalls: 0, loopDelay: null, busyMs: 0, heapBytes: 0 };
+    const silent = { name: 'serve-1', isAnswering: false, counts: {}, openCalls: 0, loopDelay: null, busyMs: 0, heapBytes: 0, broken: [] };
     const values = await scrape(exporter, figures({ threads: [thread({ counts: { 'refused.X': 5 } }), silent] }));
     assert.equal(values.get('gateway_refusals_total{code="X"}'), 8);
     assert.equal(values.get('gateway_log_ring_dropped_total{thread="serve-1"}'), 9);

@@ -40,6 +40,9 @@ export class ProcessText {
     }
     const breakers = gauge('gateway_breakers', 'Circuit breakers that are in use, by state.', ['state']);
     for (const [state, count] of Object.entries(figures.breakers)) breakers.set({ state }, count);
+    const broken = gauge('gateway_broken_targets', 'Targets whose circuit breaker is open or being probed, by provider.', ['provider', 'state']);
+    const told = new Map(figures.threads.flatMap((thread) => thread.broken.map((each) => [each.slot, each] as const)));
+    for (const { provider, state } of told.values()) broken.inc({ provider, state });
     gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', []).set(process.memoryUsage.rss());
     const { user, system } = process.cpuUsage();
     counter('process_cpu_seconds_total', 'Total user and system CPU time spent in seconds.', []).inc((user + system) / microsecondsOfSecond);

@@ -84,7 +84,26 @@ if (!isMainThread) {
     return results;
   };
 
-  test('are counted by phase', () => {
+  test('say which targets of which providers are not closed, of those that a thread has looked up', () => {
+  const { clock, breakers } = setUp();
+  const policy = policyOf(2);
+  const [first, second] = [breakers.slot('one', 'groq'), breakers.slot('two', 'openai')];
+  breakers.slot('three');
+  assert.deepEqual(breakers.broken(), []);
+  failTimes(breakers, first, policy, 2);
+  assert.deepEqual(breakers.broken(), [{ slot: first, provider: 'groq', state: 'open' }]);
+  clock.nowMs += 30_001;
+  assert.ok(breakers.tryPass(first, policy));
+  failTimes(breakers, second, policy, 2);
+  assert.deepEqual(breakers.broken(), [{ slot: first, provider: 'groq', state: 'probing' }, { slot: second, provider: 'openai', state: 'open' }]);
+  breakers.record(first, policy, 200);
+  assert.deepEqual(breakers.broken().map(({ provider }) => provider), ['openai']);
+  // Other keys take the place of all that were there.
+  for (let key = 0; key < 2000; key += 1) breakers.slot(`other ${key}`);
+  assert.deepEqual(breakers.broken(), []);
+});
+
+test('are counted by phase', () => {
     const { clock, breakers, slot } = setUp();
     const policy = policyOf(2);
     breakers.slot('another');
