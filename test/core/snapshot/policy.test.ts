@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { isValueKey, PolicyGroup, RatePolicy, UsagePolicy, type PolicyFacts } from '../../../core/snapshot/policy.js';
 import { ratePolicyRow, usagePolicyRow } from '../../support/rows.js';
 import type { UsagePolicyRow } from '../../../core/storage/tables/policies.js';
@@ -95,7 +96,20 @@ describe('policy', () => {
   });
 });
 
+const texts = fc.constantFrom('', 'a', 'b', 'c');
+const anyFacts = fc.record({ keyId: texts, configId: texts, configSlug: texts, model: texts, provider: texts, providerSlug: texts, said: fc.dictionary(fc.constantFrom('x', 'y'), texts, { noNullPrototype: true }) }).map(facts);
+const values = fc.oneof(fc.constantFrom('a', 'b', 'c', '*'), fc.uniqueArray(fc.constantFrom('a', 'b', 'c', '@a/b', '@b/*'), { minLength: 1, maxLength: 3 }));
+const anyCondition = fc.record({ key: fc.constantFrom('api_key', 'config', 'model', 'provider', 'virtual_key', 'metadata.x', 'metadata.y'), value: values, excludes: values }, { requiredKeys: ['key', 'value'], noNullPrototype: true });
+
 describe('a group of policies', () => {
+  it('finds what asking each of them finds', () => {
+    fc.assert(fc.property(fc.array(fc.array(anyCondition, { maxLength: 3 }), { maxLength: 6 }), anyFacts, (all, call) => {
+      const policies = all.map((conditions, index) => new UsagePolicy(usagePolicyRow(`p${index}`, { conditions })));
+      const idsOf = (found: readonly UsagePolicy[]): readonly string[] => found.map(({ id }) => id).sort();
+      assert.deepEqual(idsOf(new PolicyGroup(policies).matching(call)), idsOf(policies.filter((each) => each.matches(call))));
+    }), { seed: 20_261_122, numRuns: 1_000 });
+  });
+
   it('finds each that binds, once, and looks at no others', () => {
     const named = Array.from({ length: 1000 }, (_, index) => new UsagePolicy(usagePolicyRow(`p${index}`, { conditions: [{ key: 'metadata.team', value: [`team ${index}`, `team ${index + 1}`] }, { key: 'model', value: '*' }] })));
     const all = usagePolicyRow('all', { conditions: [] });
