@@ -191,7 +191,7 @@ export class DataThread {
     const rates = new RateBook({ ask: rateQuestion(link), now: Date.now });
     const counters = new Counters(shared.counters);
     const pipeline = new Pipeline({
-      settings: { retryDelayMs: settings.retryDelayMs, requestsMax: settings.requestsMax, collectedBytesMax: settings.collectedBytesMax },
+      settings: { retryDelayMs: settings.retryDelayMs, requestsMax: settings.requestsMax, collectedBytesMax: settings.collectedBytesMax, showsCost: settings.costHeader },
       authenticator,
       plans,
       rows: snapshot,

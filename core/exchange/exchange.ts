@@ -173,6 +173,8 @@ export class Exchange implements PluginExchange {
   saved = 0;
   /** The cost goes by a price of the model. */
   isPriced = false;
+  /** As the client reads it in a header of its answer; empty: not at all. */
+  shownCost = '';
   /** On the monotonic clock; 0 until the answer begins. */
   firstByteAt = 0;
 

@@ -26,6 +26,8 @@ export interface PipelineSettings {
   readonly requestsMax: number;
   /** Bytes of an answer that a transform has to hold whole. */
   readonly collectedBytesMax: number;
+  /** The cost of a call stands in a header of its answer, which is collected for that. */
+  readonly showsCost: boolean;
 }
 
 export interface PipelineServices {

@@ -89,6 +89,7 @@ export interface Settings {
   readonly plugins: readonly string[];
   /** Those given by path follow their files. */
   readonly pluginsReload: boolean;
+  readonly costHeader: boolean;
   readonly storage: string;
   readonly exporters: readonly ExporterSetting[];
   readonly headerBytesMax: number;
@@ -227,6 +228,7 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, reso
     tls: checkTls(given.tls_key_file, given.tls_cert_file, cwd, note),
     plugins: Object.freeze(given.plugins.map((named) => (/^\.{1,2}(?:[/\\]|$)/.test(named) ? resolve(pluginsFolder, named) : named))),
     pluginsReload: given.plugins_reload === 'on',
+    costHeader: given.cost_header === 'on',
     storage: given.storage,
     exporters: Object.freeze(given.exporters.map((entry) => exporterOf(typeof entry === 'string' ? { id: entry } : entry, given))),
     headerBytesMax: given.header_bytes_max,

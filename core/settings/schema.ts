@@ -145,6 +145,10 @@ export const settingProperties = {
     type: 'string', default: 'on', enum: ['on', 'off'],
     description: 'Whether plugins that are given by path are taken over anew when their files change: `on` watches their folders, `off` reads them once. Packages given by name are never reloaded.',
   },
+  cost_header: {
+    type: 'string', default: 'off', enum: ['on', 'off'],
+    description: 'Whether plain answers have their cost in US cents in the header `x-gateway-cost`. `on` holds JSON answers whole before they go, up to `collected_bytes_max`. Without it where the price is not known yet; streams have none.',
+  },
   storage: { type: 'string', default: 'lmdb', pattern: '^[A-Za-z0-9][A-Za-z0-9.-]*$', expected: 'the id of a storage plugin', description: 'Storage plugin that holds keys, configs and logs.' },
   exporters: {
     type: 'array', default: ['store'], expected: 'a list of exporter ids; in the file also {id, params} objects', description: 'Exporters that finished calls are written to.',
@@ -248,6 +252,7 @@ export interface CheckedSettings {
   tls_cert_file?: string;
   plugins: string[];
   plugins_reload: 'on' | 'off';
+  cost_header: 'on' | 'off';
   storage: string;
   exporters: (string | { id: string; params?: Record<string, unknown> })[];
   header_bytes_max: number;

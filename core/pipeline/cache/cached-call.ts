@@ -12,6 +12,7 @@ import { buildBody, type PreparedRequest } from '../request/prepare.js';
 import { unsupportedMode } from '../request/provider-call.js';
 import type { PipelineServices } from '../services.js';
 import { cacheKeyOf, sharingKey, type CacheKey } from './cache-key.js';
+import { noCost } from '../response/shown-cost.js';
 import { answerFromCache, changeCache, dropHit, lookUp, missStatus } from './cached-answer.js';
 import { CoalescedResponse } from './coalesced-response.js';
 
@@ -90,8 +91,10 @@ export class CachedCall {
   #sendHit(plan: CachePlan, key: CacheKey, hit: CacheHit): boolean {
     const { exchange, services } = this.owner;
     try {
+      if (services.settings.showsCost) exchange.shownCost = noCost;
       answerFromCache(exchange, hit);
     } catch (thrown) {
+      exchange.shownCost = '';
       if (exchange.responder.isStarted) throw thrown;
       dropHit(plan, key, reasonOf(thrown), services);
       return false;

@@ -19,6 +19,7 @@ import { answerContext, keepResponse } from '../request/stored-responses.js';
 import { clientErrorOf, providerError } from './provider-error.js';
 import type { ResponseContext } from './response-context.js';
 import type { ResponseHandler } from './response-handler.js';
+import { showCost } from './shown-cost.js';
 import { asUpstreamInvalid } from './upstream-fault.js';
 
 /** `made`: the provider's functions or a translation make the body. `whole`: it stays as it is. `error`: it is an error of the provider. */
@@ -154,14 +155,17 @@ export class CollectHandler implements ResponseHandler {
   }
 
   #send(body: string | Uint8Array, type: string): void {
-    this.#read(body);
+    const tap = this.#read(body);
+    const { exchange, services } = this.context;
+    if (services.settings.showsCost) showCost(exchange, tap.read(), services.rates, services.rows.view);
     this.context.send(body, type);
   }
 
-  #read(body: string | Uint8Array): void {
+  #read(body: string | Uint8Array): UsageTap {
     const tap = new UsageTap(false);
     tap.push(typeof body === 'string' ? Buffer.from(body) : body);
     this.#tap = tap;
+    return tap;
   }
 
   #translated(translation: Translation, made: Json, prepared: PreparedRequest): JsonObject {

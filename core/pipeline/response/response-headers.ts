@@ -29,6 +29,7 @@ export function responseHeaders(exchange: Exchange, retryCount: number, head: Re
   if (exchange.unsupported.length > 0) headers.push('x-gateway-unsupported-params', exchange.unsupported.join(','));
   const { hold } = exchange;
   if (hold !== null) hold.addHeaders(headers);
+  if (exchange.shownCost !== '') headers.push('x-gateway-cost', exchange.shownCost);
   let timing = serverTiming(exchange);
   if (head !== null) {
     const given = head.headers;

@@ -33,6 +33,7 @@ export function selectHandler(owner: ResponseOwner, target: TargetPlan, prepared
   if (hooks !== null && !isHeld && owner.triesAgainFor(clientStatus(exchange, head.status), false)) return null;
   const isWatched = hooks !== null || owner.cacheKey !== null || (exchange.hooks !== null && !exchange.hooks.isEmpty);
   let kind: HandlerKind = spec === null ? 'relay' : kindOf(head, isStream, answerDialect(exchange.route) !== null, isWatched, hooks !== null, prepared, target);
+  if (kind === 'relay' && owner.services.settings.showsCost && spec !== null && !isStream && head.status < 300 && jsonType.test(head.contentType)) kind = 'whole';
   if (head.isEncoded) {
     if (kind === 'made' || kind === 'transform' || hooks !== null) {
       owner.stop();

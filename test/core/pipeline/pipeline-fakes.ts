@@ -16,7 +16,7 @@ export const collectedBytesMax = 1_000;
 
 export function pipelineServices(): PipelineServices {
   const services: Pick<PipelineServices, 'settings' | 'breakers' | 'timers'> & Record<'plans' | 'metrics' | 'logger' | 'responses', object> = {
-    settings: { retryDelayMs: 0, requestsMax: 10, collectedBytesMax },
+    settings: { retryDelayMs: 0, requestsMax: 10, collectedBytesMax, showsCost: false },
     breakers: new Breakers(Breakers.allocate(16)),
     timers: new TimerWheel(),
     plans: { acquire() {}, release() {} },

@@ -38,7 +38,7 @@ describe('defaults', () => {
       ownerEmail: undefined, publicUrl: undefined, oidc: undefined,
       tokens: null, secretSources: [], resources: { documents: [], files: [], isPruning: false }, trustedHosts: [], corsOrigins: [], headersToMetadata: [], logLevel: 'info', tls: undefined, plugins: [], pluginsReload: true, storage: 'lmdb', exporters: [{ id: 'store', params: { bytesMax: 1_073_741_824, ageDaysMax: 30 } }],
       headerBytesMax: 65_536, bodyBytesMax: 104_857_600, heldBodyBytesMax: 1_073_741_824, collectedBytesMax: 67_108_864, connectTimeoutMs: 10_000, firstByteTimeoutMs: 300_000,
-      idleTimeoutMs: 300_000, bodyTimeoutMs: 8_000, bodyDeadlineMs: 60_000, bodyRateMin: 4_096, shutdownDeadlineMs: 30_000, retryDelayMs: 500, connectionsMax: 10_000, requestsMax: 20_000, clientConnectionsMax: 20_000, clientConnectionsPerAddressMax: 5_000, trustedProxies: [], spinUs: 200, responsesDays: 30, cacheMemoryBytes: 67_108_864, cacheDiskBytes: 1_073_741_824,
+      idleTimeoutMs: 300_000, bodyTimeoutMs: 8_000, bodyDeadlineMs: 60_000, bodyRateMin: 4_096, shutdownDeadlineMs: 30_000, retryDelayMs: 500, costHeader: false, connectionsMax: 10_000, requestsMax: 20_000, clientConnectionsMax: 20_000, clientConnectionsPerAddressMax: 5_000, trustedProxies: [], spinUs: 200, responsesDays: 30, cacheMemoryBytes: 67_108_864, cacheDiskBytes: 1_073_741_824,
       logStoreBytesMax: 1_073_741_824, logStoreDays: 30, limitCounters: 262_144, limitOutputTokens: 1_024, isBudgetStrict: false, alertWebhookUrl: undefined,
     });
   });
