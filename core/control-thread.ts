@@ -14,6 +14,8 @@ import { modelsResource } from './control-plane/resources/models/resource.js';
 import { ratesResource } from './control-plane/resources/rates/resource.js';
 import { SlicedStore } from './control-plane/sliced-store.js';
 import { reasonOf } from './errors/gateway-error.js';
+import { Counters } from './limits/counters.js';
+import { RateKeeper, rateStore } from './limits/rate-keeper.js';
 import { logReaderOf } from './log-reader.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { keepSpending, type SpendKeeping } from './spend.js';
@@ -36,6 +38,7 @@ export type ControlMemory = Pick<SharedMemory, 'masterKey' | 'revision' | 'appli
 export async function startControlPlane(services: ThreadServices, { store, onCommit }: Repository, memory: ControlMemory, logs?: LogReader): Promise<ControlPlane> {
   const repository = new Repository(new SlicedStore(store), onCommit);
   startJobs(services, repository);
+  keepRates(services, new Counters(memory.counters));
   const applied = new AppliedSequences(memory.applied);
   let spending: SpendKeeping | undefined = undefined;
   const untilObeyed = async (sequence: number): Promise<void> => { await Promise.all([applied.waitUntilApplied(sequence, obeyedMsMax), spending?.untilObeyed()]); };
@@ -86,4 +89,12 @@ function startJobs({ logger, writers }: ThreadServices, repository: Repository):
   }, jobs);
   writers.push(runner);
   runner.start(jobsEveryMs);
+}
+
+/** Counters of rate limits outlive the process. */
+function keepRates(services: ThreadServices, counters: Counters): void {
+  const faults = services.faultReport('warn', { message: 'counters of rate limits could not be written; a restart would begin with older ones', metric: 'limits.unwritten', subject: 'store' });
+  const keeper = new RateKeeper({ counters, openStore: () => services.openStore(rateStore), onFault: (thrown) => faults.add(rateStore, reasonOf(thrown)) });
+  services.writers.push(keeper);
+  keeper.start();
 }

@@ -21,6 +21,7 @@ import { Gate } from './limits/gate.js';
 import { notePrice } from './limits/price-note.js';
 import { RateBook } from './limits/rate-book.js';
 import type { SpendWriter } from './limits/journal.js';
+import { rateStore, restoreRates } from './limits/rate-keeper.js';
 import { RecordWriter } from './logs/record-writer.js';
 import { RingMemory } from './logs/ring.js';
 import { BuiltBodies } from './pipeline/cache/built-bodies.js';
@@ -190,6 +191,10 @@ export class DataThread {
     if (index === 0) services.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
     const rates = new RateBook({ ask: rateQuestion(link), now: Date.now });
     const counters = new Counters(shared.counters);
+    if (index === 0) {
+      const lost = await restoreRates(counters, await services.openStore(rateStore));
+      if (lost > 0) services.logger.warn('there is no room for all counters of rate limits that were kept; raise GATEWAY_LIMIT_COUNTERS', { lost });
+    }
     const pipeline = new Pipeline({
       settings: { retryDelayMs: settings.retryDelayMs, requestsMax: settings.requestsMax, collectedBytesMax: settings.collectedBytesMax, showsCost: settings.costHeader },
       authenticator,
@@ -212,7 +217,7 @@ export class DataThread {
       builtBodies: new BuiltBodies(),
       listModels: modelList(link),
       rates,
-      gate: new Gate({ counters, journal: null, outputTokens: settings.limitOutputTokens, prices: new CallPrices(rates, () => snapshot.view) }),
+      gate: new Gate({ counters, journal: null, outputTokens: settings.limitOutputTokens, prices: new CallPrices(rates, () => snapshot.view), isRecorded: writer !== null }),
       responses,
     });
     const sessions = new SessionCookies({ publicUrl: settings.publicUrl, isTls: settings.tls !== undefined, find: (hash) => snapshot.view.session(hash, Date.now()) });

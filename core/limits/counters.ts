@@ -280,8 +280,9 @@ export class Counters {
     if (slot === noRoom) return false;
     const word = valueWord(slot & this.#indexMask) >> 1;
     const before = Atomics.load(this.#long, word);
-    const hasCounted = (before & (kind === 'usage' ? countMaskOfUsage : countMaskOfRate)) !== 0n;
-    if (!hasCounted) Atomics.compareExchange(this.#long, word, before, kind === 'usage' ? packUsage(tag, count) : packRate(tag, count));
+    // Of two that were kept the larger one counts.
+    const counted = Number(before & (kind === 'usage' ? countMaskOfUsage : countMaskOfRate));
+    if (count > counted) Atomics.compareExchange(this.#long, word, before, kind === 'usage' ? packUsage(tag, count) : packRate(tag, count));
     return true;
   }
 

@@ -9,9 +9,8 @@ import { microCentsPerCent, microCentsPerDollar, policyCounterKey, slotUnknown, 
 import type { PolicyGroup, RatePolicy, UsagePolicy } from '../snapshot/policy.js';
 import type { Principal } from '../snapshot/principal.js';
 import type { WorkspacePolicies } from '../snapshot/workspace-policies.js';
-import { lost, noRoom, refused, type Counters } from './counters.js';
-import { CallHold, secondsUntil, type Prices } from './hold.js';
-import type { SpendJournal } from './journal.js';
+import { lost, noRoom, refused } from './counters.js';
+import { CallHold, secondsUntil, type HoldOptions } from './hold.js';
 import { lengthOf, nameOf, windowEnd } from './windows.js';
 
 /** Value keys of policies whose counters this thread remembers; all of them are forgotten when there are more. */
@@ -19,22 +18,13 @@ const valuesMax = 100_000;
 /** A slot that was lost is looked up again; it can be lost again only to a table that is full. */
 const lookupsMax = 8;
 
-export interface GateOptions {
-  readonly counters: Counters;
-  /** Null: budgets are counted, and forgotten with the process. */
-  readonly journal: SpendJournal | null;
-  /** Tokens that a call is taken to answer with when it says nothing. */
-  readonly outputTokens: number;
-  readonly prices: Prices;
-}
-
 export class Gate {
-  readonly #options: GateOptions;
+  readonly #options: HoldOptions;
   /** Limits by the value keys of their policy. */
   #values = new WeakMap<RatePolicy | UsagePolicy, Map<string, LimitSpec>>();
   #valueCount = 0;
 
-  constructor(options: GateOptions) {
+  constructor(options: HoldOptions) {
     this.#options = options;
   }
 
@@ -79,8 +69,7 @@ export class Gate {
   }
 
   #hold(exchange: Exchange, principal: Principal | null): CallHold {
-    const { counters, journal, outputTokens, prices } = this.#options;
-    return new CallHold(exchange, principal, counters, journal, outputTokens, prices);
+    return new CallHold(exchange, principal, this.#options);
   }
 
   #openJournal(hold: CallHold, from: number, isFirst: boolean): Promise<void> | null {

@@ -55,6 +55,17 @@ interface Charge extends SpendCharge {
   used: number;
 }
 
+export interface HoldOptions {
+  readonly counters: Counters;
+  /** Null: budgets are counted, and forgotten with the process. */
+  readonly journal: Pick<SpendJournal, 'open' | 'settle'> | null;
+  /** Tokens that a call is taken to answer with when it says nothing. */
+  readonly outputTokens: number;
+  readonly prices: Prices;
+  /** False: nobody reads what limits said of a call. */
+  readonly isRecorded: boolean;
+}
+
 export class CallHold implements Hold {
   /** In the order in which they were taken. */
   readonly taken: Taken[] = [];
@@ -83,14 +94,14 @@ export class CallHold implements Hold {
   /** For the log: limits before and after. */
   #decided: Json[] | null = null;
 
-  constructor(readonly exchange: Exchange, readonly principal: Principal | null, readonly counters: Counters, readonly journal: SpendJournal | null, readonly outputTokens: number, readonly prices: Prices) {}
+  constructor(readonly exchange: Exchange, readonly principal: Principal | null, readonly options: HoldOptions) {}
 
   get facts(): CallFacts {
     return this.#facts ??= new CallFacts(this.exchange);
   }
 
   get estimate(): Estimate {
-    return this.#estimate ??= estimate(this.exchange, this.outputTokens);
+    return this.#estimate ??= estimate(this.exchange, this.options.outputTokens);
   }
 
   /** A target has its turn: whatever refused the one before it says nothing of this one. */
@@ -99,7 +110,7 @@ export class CallHold implements Hold {
   }
 
   add(spec: LimitSpec, amount: number, isOfTarget: boolean): void {
-    const { tag, countBefore } = this.counters;
+    const { tag, countBefore } = this.options.counters;
     this.taken.push({ spec, tag, before: countBefore, isOfTarget, amount });
     if (spec.counted !== 'requests') this.delivered ??= new Delivered();
     if (spec.counted === 'cost') this.hasCost = true;
@@ -153,7 +164,7 @@ export class CallHold implements Hold {
     this.#isSettled = true;
     let isEstimated = false;
     if (this.delivered !== null && !isCached) isEstimated = this.#addAnswer(usage);
-    const nowMs = this.counters.now();
+    const nowMs = this.options.counters.now();
     const { tokens, microCents } = this.#thrown;
     for (let index = 0; index < this.taken.length; index += 1) {
       const taken = this.taken[index] as Taken;
@@ -162,7 +173,7 @@ export class CallHold implements Hold {
       const ofLeft = taken.isOfTarget || counted === 'requests' ? 0 : counted === 'tokens' ? this.#left.tokens : this.#left.microCents;
       this.#settleTaken(taken, own + ofLeft, nowMs);
     }
-    if (this.#charges !== null && this.journal !== null) this.journal.settle(this.exchange.id, this.#charges, isEstimated);
+    if (this.#charges !== null && this.options.journal !== null) this.options.journal.settle(this.exchange.id, this.#charges, isEstimated);
     this.taken.length = 0;
     if (this.#decided !== null) (this.exchange.decisions ??= new DecisionLog()).add({ about: 'limit', limits: this.#decided });
   }
@@ -191,7 +202,7 @@ export class CallHold implements Hold {
   #addFinal(usage: Usage): void {
     this.#thrown.tokens += tokensOf(usage);
     if (!this.hasCost) return;
-    const { cents, isPriced } = this.prices.cost(this.exchange, usage);
+    const { cents, isPriced } = this.options.prices.cost(this.exchange, usage);
     this.#thrown.microCents += Math.round(cents * microCentsPerCent);
     this.exchange.cost = cents;
     this.exchange.isPriced = isPriced;
@@ -199,16 +210,16 @@ export class CallHold implements Hold {
 
   #costOf(usage: Usage): number {
     if (!this.hasCost) return 0;
-    return Math.round(this.prices.cost(this.exchange, usage).cents * microCentsPerCent);
+    return Math.round(this.options.prices.cost(this.exchange, usage).cents * microCentsPerCent);
   }
 
   /** Resolves when the answer can be priced; null: now, or it need not be. */
   loadPrice(usage: Usage | null): Promise<void> | null {
-    return this.hasCost && usage !== null && !this.#isSettled ? this.prices.load(this.exchange, usage.model) : null;
+    return this.hasCost && usage !== null && !this.#isSettled ? this.options.prices.load(this.exchange, usage.model) : null;
   }
 
   #endTarget(tokens: number, microCents: number, isUnsent: boolean): void {
-    const nowMs = this.counters.now();
+    const nowMs = this.options.counters.now();
     let kept = 0;
     for (let index = 0; index < this.taken.length; index += 1) {
       const taken = this.taken[index] as Taken;
@@ -228,6 +239,7 @@ export class CallHold implements Hold {
   #settleTaken(taken: Taken, used: number, nowMs: number): void {
     if (taken.spec.type === 'usage') this.#chargeOf(taken.spec, taken.tag).used += used;
     this.#change(taken, used, nowMs);
+    if (!this.options.isRecorded) return;
     const { counter, maximum } = taken.spec;
     (this.#decided ??= []).push([counter, taken.before, taken.before + used, maximum === Infinity ? null : maximum]);
   }
@@ -237,7 +249,7 @@ export class CallHold implements Hold {
     const { counter, maximum } = spec;
     this.#refusal = spec.type === 'rate' ? { spec, before } : null;
     this.retryAfterSeconds = retryAfterSeconds;
-    (this.exchange.decisions ??= new DecisionLog()).add({ about: 'limit', refusedBy: counter, before, needed, maximum });
+    if (this.options.isRecorded) (this.exchange.decisions ??= new DecisionLog()).add({ about: 'limit', refusedBy: counter, before, needed, maximum });
   }
 
   #change(taken: Taken, amount: number, nowMs: number): void {
@@ -245,8 +257,8 @@ export class CallHold implements Hold {
     const change = amount - taken.amount;
     taken.amount = amount;
     if (change === 0) return;
-    if (spec.type === 'rate') this.counters.settleRate(spec.slot, lengthOf[spec.unit], tag, change, nowMs);
-    else this.counters.settleUsage(spec.slot, tag, change);
+    if (spec.type === 'rate') this.options.counters.settleRate(spec.slot, lengthOf[spec.unit], tag, change, nowMs);
+    else this.options.counters.settleUsage(spec.slot, tag, change);
   }
 
   #chargeOf(spec: LimitSpec, period: number): Charge {
@@ -275,7 +287,7 @@ export class CallHold implements Hold {
 
   /** Of the rate limits with the least left, or of the one that refused. */
   addHeaders(headers: HeaderList): void {
-    const nowMs = this.counters.now();
+    const nowMs = this.options.counters.now();
     this.#addHeader(headers, 'requests', nowMs);
     this.#addHeader(headers, 'tokens', nowMs);
   }
