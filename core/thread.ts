@@ -217,7 +217,7 @@ export class DataThread {
       builtBodies: new BuiltBodies(),
       listModels: modelList(link),
       rates,
-      gate: new Gate({ counters, journal: null, outputTokens: settings.limitOutputTokens, prices: new CallPrices(rates, () => snapshot.view), isRecorded: writer !== null }),
+      gate: new Gate({ counters, journal, outputTokens: settings.limitOutputTokens, prices: new CallPrices(rates, () => snapshot.view), isRecorded: writer !== null }),
       responses,
     });
     const sessions = new SessionCookies({ publicUrl: settings.publicUrl, isTls: settings.tls !== undefined, find: (hash) => snapshot.view.session(hash, Date.now()) });

@@ -13,7 +13,7 @@ import { CallFacts } from './call-facts.js';
 import type { Counters } from './counters.js';
 import { Delivered } from './delivered.js';
 import { estimate, type Estimate } from './estimate.js';
-import type { SpendCharge, SpendJournal } from './journal.js';
+import type { SpendCharge, SpendWriter } from './journal.js';
 import { lengthOf, windowEnd } from './windows.js';
 
 const bytesPerToken = 4;
@@ -58,7 +58,7 @@ interface Charge extends SpendCharge {
 export interface HoldOptions {
   readonly counters: Counters;
   /** Null: budgets are counted, and forgotten with the process. */
-  readonly journal: Pick<SpendJournal, 'open' | 'settle'> | null;
+  readonly journal: SpendWriter | null;
   /** Tokens that a call is taken to answer with when it says nothing. */
   readonly outputTokens: number;
   readonly prices: Prices;
