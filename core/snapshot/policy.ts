@@ -2,6 +2,7 @@
 // A stored policy as calls ask it: whether it binds them, and which of its counters they count in. What a call is asked for it says when asked, so
 // nothing is read of it that no policy is about.
 
+import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { RatePolicyRow, UsagePolicyRow } from '../storage/tables/policies.js';
 
@@ -32,9 +33,10 @@ type Read = (facts: PolicyFacts) => string;
 export const metadataPrefix = 'metadata.';
 /** Stands for every value. */
 export const anyValue = '*';
-/** Characters of a value in a value key; a longer one is told by its hash. */
-const valueCharsMax = 100;
+/** Of each key and value in a value key; a longer one is told by its hash. The name of a counter, with up to five of both, is not cut by the ledger then. */
+const partBytesMax = 70;
 const hashChars = 40;
+export const groupKeysMax = 5;
 
 const readers: Readonly<Record<string, Read | undefined>> = {
   api_key: (facts) => facts.keyId,
@@ -182,8 +184,9 @@ const oddAll = /[:%\p{Cc}\p{Surrogate}]/gu;
 
 /** Without a colon, so that a value cannot look like the next key; `%` begins what stands for something else. */
 function escaped(value: string): string {
-  if (value.length > valueCharsMax) return `%~${createHash('sha256').update(value, 'utf16le').digest('hex').slice(0, hashChars)}`;
-  return odd.test(value) ? value.replace(oddAll, (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`) : value;
+  const text = odd.test(value) ? value.replace(oddAll, (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`) : value;
+  if (text.length * 3 <= partBytesMax || Buffer.byteLength(text) <= partBytesMax) return text;
+  return `%~${createHash('sha256').update(value, 'utf16le').digest('hex').slice(0, hashChars)}`;
 }
 
 /** `@slug/model` and `@slug/*`. */

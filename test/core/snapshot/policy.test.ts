@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isValueKey, PolicyGroup, RatePolicy, UsagePolicy, type PolicyFacts } from '../../../core/snapshot/policy.js';
+import { boundedKey } from '../../../core/limits/journal-layout.js';
+import { policyCounterKey } from '../../../core/snapshot/limit-specs.js';
+import { groupKeysMax, isValueKey, PolicyGroup, RatePolicy, UsagePolicy, type PolicyFacts } from '../../../core/snapshot/policy.js';
 import { ratePolicyRow, usagePolicyRow } from '../../support/rows.js';
 import type { UsagePolicyRow } from '../../../core/storage/tables/policies.js';
 
@@ -68,12 +70,18 @@ describe('policy', () => {
     assert.equal(grouped('metadata._user').valueKey(facts({ said: { _user: 'bob' } })), 'metadata._user:bob');
     assert.equal(grouped('metadata._user', 'api_key').valueKey(facts({ keyId: '1-2' })), 'metadata._user:-api_key:1-2');
     const two = grouped('metadata.a', 'metadata.b');
-    const values = ['', 'x', 'x-metadata.b:', 'x-metadata.b:y', 'y', 'y-metadata.b:y', ':', '%3a', '%', 'x'.repeat(100), 'x'.repeat(101), 'x'.repeat(102), '%~', '\ud800', '\ud801', '\n', '%0a'];
+    const values = ['', 'x', 'x-metadata.b:', 'x-metadata.b:y', 'y', 'y-metadata.b:y', ':', '%3a', '%', 'x'.repeat(70), 'x'.repeat(71), 'x'.repeat(72), 'é'.repeat(35), 'é'.repeat(36), ':'.repeat(23), ':'.repeat(24), '%~', '\ud800', '\ud801', '\n', '%0a'];
     const keys = new Set(values.flatMap((a) => values.map((b) => two.valueKey(facts({ said: { a, b } })))));
     assert.equal(keys.size, values.length ** 2);
     for (const key of keys) assert.ok(key.length < 600 && !/[\p{Cc}\p{Surrogate}]/u.test(key), key);
     assert.ok([...keys].every((key) => isValueKey([{ key: 'metadata.a' }, { key: 'metadata.b' }], key)));
     for (const key of ['', 'metadata.a:', 'metadata.b:-metadata.a:', 'metadata.a:x-metadata.b', 'metadata.a:x-metadata.b:y:z', 'metadata.a:metadata.b:', 'xmetadata.a:-metadata.b:']) assert.equal(isValueKey([{ key: 'metadata.a' }, { key: 'metadata.b' }], key), false, key);
+    // The ledger cuts longer names, and then would not know the counter again.
+    for (const [name, value] of [['x'.repeat(60), 'x'.repeat(70)], ['é'.repeat(30), 'é'.repeat(35)], ['é'.repeat(90), '\u{1f642}'.repeat(50)]] as const) {
+      const valueKey = grouped(...Array.from({ length: groupKeysMax }, (_, index) => `metadata.${index}${name}`)).valueKey(facts({ said: Object.fromEntries(Array.from({ length: groupKeysMax }, (_, index) => [`${index}${name}`, value])) }));
+      const counter = policyCounterKey('01b92571-ea00-7022-8d89-599aefe41490', valueKey, null);
+      assert.equal(boundedKey(counter), counter);
+    }
     assert.notEqual(grouped('metadata.a:b').valueKey(facts({ said: { 'a:b': 'c' } })), grouped('metadata.a').valueKey(facts({ said: { a: 'b:c' } })));
   });
 

@@ -3,7 +3,7 @@
 import { requestTypes } from '@gateway/plugin-sdk';
 import { fail } from '../../../errors/gateway-error.js';
 import { didYouMean } from '../../../settings/nearest-name.js';
-import { anyValue, metadataPrefix } from '../../../snapshot/policy.js';
+import { anyValue, groupKeysMax, metadataPrefix } from '../../../snapshot/policy.js';
 import { choice, object, orNull } from '../../../storage/schema-parts.js';
 import type { RatePolicyRow, UsagePolicyRow } from '../../../storage/tables/policies.js';
 import { Type, type Static } from '../../../storage/type.js';
@@ -15,8 +15,6 @@ import { providerId } from '../integrations/credentials.js';
 const conditionsMax = 20;
 const valuesMax = 100;
 const valueCharsMax = 255;
-/** A value key has a part for each. */
-const groupKeysMax = 5;
 const keyCharsMax = 140;
 
 const valueText = () => Type.String({ minLength: 1, maxLength: valueCharsMax });
