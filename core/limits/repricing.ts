@@ -2,6 +2,8 @@
 
 import type { LogFilter, LogReader, LogRecord, RepricedRecord } from '@gateway/plugin-sdk';
 import { fail } from '../errors/gateway-error.js';
+import { tellsUsage } from './cost.js';
+import { readPriceNote } from './price-note.js';
 import type { RecordPricer } from './record-pricer.js';
 
 /** Records that change, of one run: about 150 bytes each. */
@@ -64,8 +66,8 @@ export class Repricing {
       pricing = this.pricer.price(bare);
     }
     this.#records += 1;
-    // What nobody can say now stays as it is.
-    const after = pricing === undefined || pricing.cost === -1 ? record : pricing;
+    // What nobody can say now stays as it is, as does what was estimated under a budget, since the answer had not told it all.
+    const after = pricing === undefined || pricing.cost === -1 || isEstimated(record) ? record : pricing;
     const isChanged = record.isPriced !== after.isPriced || isOther(record.cost, after.cost) || isOther(record.saved, after.saved);
     const sums = this.#sumsOf(record);
     sums.records += 1;
@@ -92,3 +94,5 @@ export class Repricing {
 }
 
 const isOther = (before: number, after: number): boolean => Math.abs(before - after) > sameCents;
+
+const isEstimated = (record: LogRecord): boolean => record.cost > 0 && (!tellsUsage({ ...record, units: readPriceNote(record.decision).units }) || (record.ended !== 'complete' && record.decision.includes('"about":"limit"')));
