@@ -3,9 +3,7 @@
 
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
-import type {
-  Feedback, Host, LogAggregate, LogAggregateQuery, LogBodies, LogFilter, LogPage, LogPageOptions, LogReader, LogRecord, LogScope, LogTail, Maybe, RepricedRecord, Store, Write,
-} from '@gateway/plugin-sdk';
+import type { Host, LogBodies, LogRecord, Store, Write } from '@gateway/plugin-sdk';
 import { ofCallers, timeKey } from './partitions.js';
 import { Retention, type RetentionLimits } from './retention.js';
 
@@ -18,8 +16,6 @@ const bytesOfWrite = 1024 * 1024;
 const rowsOfWrite = 64;
 /** What a row takes beside its bytes, for the most part of a page. */
 const placeBytes = 2048;
-/** Records of an export whose bodies are held at once. */
-const recordsWithBodies = 20;
 /** What a row may become: all bodies of a call, at their largest limits, take less. */
 const readBytesMax = 64 * 1024 * 1024;
 
@@ -83,64 +79,4 @@ function readRow(bytes: Buffer): LogBodies {
     requestHeaders: text('requestHeaders'), request: text('request'), upstreamUrl: text('upstreamUrl'), upstreamHeaders: text('upstreamHeaders'), upstreamRequest: text('upstreamRequest'),
     upstreamResponse: text('upstreamResponse'), responseHeaders: text('responseHeaders'), response: text('response'),
   };
-}
-
-/** A reader of records, with the bodies that were kept of them where they are asked for. */
-export class WithBodies implements LogReader {
-  readonly follow?: NonNullable<LogReader['follow']>;
-
-  constructor(readonly records: LogReader, readonly bodies: BodyRows) {
-    if (records.follow !== undefined) this.follow = (filter, after, limit): Maybe<LogTail> => records.follow?.(filter, after, limit) as Maybe<LogTail>;
-  }
-
-  page(filter: LogFilter, options: LogPageOptions): Maybe<LogPage> {
-    return this.records.page(filter, options);
-  }
-
-  async read(scope: LogScope, id: string): Promise<readonly LogRecord[]> {
-    return this.#withBodies(await this.records.read(scope, id));
-  }
-
-  async *export(filter: LogFilter, signal: AbortSignal, options?: { readonly hasBodies?: boolean }): AsyncGenerator<readonly LogRecord[]> {
-    for await (const page of this.records.export(filter, signal, options)) {
-      signal.throwIfAborted();
-      if (options?.hasBodies !== true) yield page;
-      // Few at a time: bodies of many calls are long.
-      else for (let from = 0; from < page.length; from += recordsWithBodies) yield await this.#withBodies(page.slice(from, from + recordsWithBodies));
-    }
-  }
-
-  aggregate(query: LogAggregateQuery): Maybe<LogAggregate> {
-    return this.records.aggregate(query);
-  }
-
-  insert(records: readonly LogRecord[]): Maybe<void> {
-    return this.records.insert(records);
-  }
-
-  addFeedback(items: readonly Feedback[]): Maybe<void> {
-    return this.records.addFeedback(items);
-  }
-
-  changeFeedback(scope: LogScope, id: string, changes: Pick<Feedback, 'value' | 'weight' | 'metadata'>): Maybe<boolean> {
-    return this.records.changeFeedback(scope, id, changes);
-  }
-
-  reprice(prices: readonly RepricedRecord[]): Maybe<void> {
-    return this.records.reprice(prices);
-  }
-
-  async close(): Promise<void> {
-    await this.records.close?.();
-    await this.bodies.close();
-  }
-
-  async #withBodies(records: readonly LogRecord[]): Promise<readonly LogRecord[]> {
-    const found: LogRecord[] = [];
-    for (const record of records) {
-      const bodies = await this.bodies.read(record);
-      found.push(bodies === null ? record : { ...record, bodies });
-    }
-    return found;
-  }
 }

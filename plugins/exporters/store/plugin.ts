@@ -1,5 +1,5 @@
 import { defineExporter, type Exporter, type Host, type LogRecord, type Store } from '@gateway/plugin-sdk';
-import { BodyRows, WithBodies } from './bodies.js';
+import { BodyRows } from './bodies.js';
 import { FeedbackRows } from './feedback-rows.js';
 import { packLogBatch } from './log-batch.js';
 import { ofCallers, ofRefused, timeKey, type Partition } from './partitions.js';
@@ -90,6 +90,6 @@ export default defineExporter({
     const bodies = new BodyRows(host, await host.store('bodies'), { bytesMax: params.bodiesBytesMax, ageMsMax: params.bodiesDaysMax * dayMs });
     const writer = new StoreExporter(host, store, new Retention(host, store, { bytesMax: params.bytesMax, ageMsMax }), bodies);
     host.every(sweepPeriodMs, () => feedback.sweep());
-    return new WithBodies(new StoreReader(store, feedback, (records) => writer.export(records, new AbortController().signal)), bodies);
+    return new StoreReader(store, feedback, bodies, (records) => writer.export(records, new AbortController().signal));
   },
 });

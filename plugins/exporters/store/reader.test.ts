@@ -101,6 +101,21 @@ for (const isMerged of [false, true]) describe(`reader of the store, over ${isMe
     assert.deepEqual(await reader.read({ organisationId: 'other', workspaceIds: null }, 'c'), []);
   });
 
+  it('gives bodies to who reads a record, and to an export that asks for them', async () => {
+    const { reader, add } = await stage();
+    const bodies = { requestHeaders: '{}', request: 'asked', upstreamUrl: '', upstreamHeaders: '', upstreamRequest: '', upstreamResponse: '', responseHeaders: '', response: 'answered' };
+    await add({ id: 'with', bodies, startedAtMs: nowMs + 1 }, { id: 'without', startedAtMs: nowMs });
+    assert.deepEqual((await reader.read(scope, 'with'))[0]?.bodies, bodies);
+    assert.equal((await reader.read(scope, 'without'))[0]?.bodies, null);
+    const exported = async (hasBodies: boolean): Promise<unknown[]> => {
+      const found: unknown[] = [];
+      for await (const page of reader.export({ scope }, noSignal(), { hasBodies })) found.push(...page.map((record) => record.bodies));
+      return found;
+    };
+    assert.deepEqual([await exported(true), await exported(false)], [[null, bodies], [null, null]]);
+    assert.deepEqual((await reader.page({ scope }, { limit: 5 })).records.map((record) => record.bodies), [null, null]);
+  });
+
   it('exports all that matches, oldest first, until the signal ends it', async () => {
     const { reader, write } = await stage();
     const records = Array.from({ length: 1200 }, (_, index) => sampleLogRecord({ id: `r${String(index).padStart(4, '0')}`, startedAtMs: nowMs + index, status: index % 2 === 0 ? 200 : 500 }));

@@ -4,6 +4,7 @@
 import type { Feedback, LogAggregate, LogAggregateQuery, LogFilter, LogPage, LogPageOptions, LogReader, LogRecord, LogScope, LogTail, RepricedRecord, Store } from '@gateway/plugin-sdk';
 import { Aggregation } from './aggregate.js';
 import { headKey, packBlock, timeOfKey, type Columns, type Field } from './block.js';
+import type { BodyRows } from './bodies.js';
 import { traceKey, type FeedbackChange, type FeedbackRows } from './feedback-rows.js';
 import { packLogBatch } from './log-batch.js';
 import { bucketOf, groupOf, inScope } from './plain-query.js';
@@ -13,6 +14,7 @@ import { Selection, type FeedbackByTrace } from './select.js';
 
 /** Records of one page of an export. */
 const exportPageRecords = 500;
+const bodiesPageRecords = 20;
 /** A query that met a block that was merged meanwhile begins again, so often. */
 const triesMax = 5;
 /** The reader works this long before others on its thread have their turn. */
@@ -23,7 +25,7 @@ export class StoreReader implements LogReader {
   readonly #segments: Segments;
   #sliceFromMs = 0;
 
-  constructor(readonly store: Store, readonly feedback: FeedbackRows, readonly write: (records: readonly LogRecord[]) => Promise<void>) {
+  constructor(readonly store: Store, readonly feedback: FeedbackRows, readonly bodies: BodyRows, readonly write: (records: readonly LogRecord[]) => Promise<void>) {
     this.#segments = new Segments(store);
   }
 
@@ -58,6 +60,19 @@ export class StoreReader implements LogReader {
   }
 
   async read(scope: LogScope, id: string): Promise<readonly LogRecord[]> {
+    return this.#withBodies(await this.#read(scope, id));
+  }
+
+  async #withBodies(records: readonly LogRecord[]): Promise<readonly LogRecord[]> {
+    const found: LogRecord[] = [];
+    for (const record of records) {
+      const bodies = await this.bodies.read(record);
+      found.push(bodies === null ? record : { ...record, bodies });
+    }
+    return found;
+  }
+
+  #read(scope: LogScope, id: string): Promise<readonly LogRecord[]> {
     return this.#again(async () => {
       const selection = new Selection({ scope, records: 'all' }, none);
       const found: Found[] = [];
@@ -72,7 +87,7 @@ export class StoreReader implements LogReader {
     });
   }
 
-  async *export(filter: LogFilter, signal: AbortSignal): AsyncGenerator<readonly LogRecord[]> {
+  async *export(filter: LogFilter, signal: AbortSignal, { hasBodies = false }: { readonly hasBodies?: boolean } = {}): AsyncGenerator<readonly LogRecord[]> {
     signal.throwIfAborted();
     const selection = await this.#selection(filter);
     const segments = (await this.#candidates(selection)).sort((left, right) => earliest(left) - earliest(right));
@@ -91,7 +106,10 @@ export class StoreReader implements LogReader {
       waiting = waiting.filter(({ startedAtMs }) => startedAtMs >= untilMs);
       for (let from = 0; from < ready.length; from += exportPageRecords) {
         signal.throwIfAborted();
-        yield ready.slice(from, from + exportPageRecords);
+        const page = ready.slice(from, from + exportPageRecords);
+        if (!hasBodies) yield page;
+        // Bodies are large: fewer of them at once.
+        else for (let at = 0; at < page.length; at += bodiesPageRecords) yield await this.#withBodies(page.slice(at, at + bodiesPageRecords));
       }
       await this.#turn();
     }
@@ -217,6 +235,7 @@ export class StoreReader implements LogReader {
   async close(): Promise<void> {
     await this.store.close?.();
     await this.feedback.store.close?.();
+    await this.bodies.close();
   }
 
   async #selection(filter: LogFilter): Promise<Selection> {

@@ -1,0 +1,190 @@
+// `node dist/bench/log-store.js`: what a day of logs costs. The size of a record in the store; figures of the day and the newest records, by a reader that
+// has read nothing yet and by one that has; calls at a fixed rate while such questions run, beside the same without.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { LogReader, LogRecord } from '@gateway/plugin-sdk';
+import { fakeHost, sampleLogRecord } from '@gateway/plugin-sdk/testing';
+import { Repository } from '../core/storage/repository.js';
+import { workspaces } from '../core/storage/tables/workspaces.js';
+import { controlStore } from '../core/thread-services.js';
+import storeExporter from '../plugins/exporters/store/plugin.js';
+import lmdb from '../plugins/storage/lmdb/plugin.js';
+import { Child, stopAll } from './load/children.js';
+import { median, parseFigures, type Figures } from './load/figures.js';
+import type { GeneratorTask } from './load/generator-task.js';
+import { describeMachine } from './load/machine.js';
+import { adminKey, gatewayKey, startGateway, startUpstream, type Subject } from './load/subjects.js';
+
+const { values: options } = parseArgs({ options: { records: { type: 'string', default: '1000000' }, seconds: { type: 'string', default: '5' }, rounds: { type: 'string', default: '5' }, rate: { type: 'string', default: '1000' }, help: { type: 'boolean', default: false } } });
+const [count, seconds, rounds, rate] = [options.records, options.seconds, options.rounds, options.rate].map(Number) as [number, number, number, number];
+const command = 'node --max-semi-space-size=32 --single-threaded-gc dist/core/main.js start';
+const dayMs = 86_400_000;
+const batchCount = 500;
+/** Merging is done in steps; a bound for what is waited for. */
+const mergeRunsMax = 1_000;
+const questions = 9;
+const connections = 64;
+const endMs = Date.now() - 60_000;
+const temporaryDirectory = mkdtempSync(join(tmpdir(), 'gateway-bench-logs-'));
+const params = { bytesMax: 8 * 1024 ** 3, ageDaysMax: 30, bodiesBytesMax: 1024 ** 3, bodiesDaysMax: 7 };
+
+let state = 1;
+function random(): number {
+  state = (state + 0x6d2b79f5) | 0;
+  let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+}
+const below = (limit: number): number => Math.floor(random() * limit);
+const word = (): string => Math.floor(random() * 2 ** 32).toString(16).padStart(8, '0');
+const hex = (words: number): string => Array.from({ length: words }, word).join('');
+
+interface Owner {
+  readonly organisationId: string;
+  readonly workspaceId: string;
+}
+
+/** A call of a usual day. */
+function record(owner: Owner, index: number): LogRecord {
+  const [first, second] = [hex(2), hex(2)];
+  const [input, output] = [below(4000), below(900)];
+  const tookMs = below(20_000_000) / 1000;
+  const isWrong = random() < 0.02;
+  return sampleLogRecord({
+    ...owner, id: `${first.slice(0, 8)}-${first.slice(8, 12)}-4${first.slice(13)}-8${second.slice(1, 4)}-${second.slice(4)}`, traceId: hex(4), spanId: hex(2), keyId: `01900000-0000-7000-8000-${String(below(60)).padStart(12, '0')}`,
+    provider: random() < 0.6 ? 'openai' : 'anthropic', model: `model-${below(12)}`, status: isWrong ? [400, 429, 500][below(3)] ?? 500 : 200, errorCode: isWrong ? 'UPSTREAM' : '', isStream: random() < 0.7,
+    cacheStatus: random() < 0.1 ? 'HIT' : 'MISS', startedAtMs: Math.floor(endMs - dayMs + (index / count) * dayMs), tookMs, firstByteMs: below(tookMs * 1000) / 1000, upstreamMs: below(tookMs * 1000) / 1000,
+    inputTokens: input, outputTokens: output, totalTokens: input + output, cost: (input * 250 + output * 1000) / 1e6, requestBytes: 300 + input * 4, responseBytes: 200 + output * 5,
+    metadata: JSON.stringify({ _user: `user-${below(3000)}`, team: `team-${below(20)}` }),
+  });
+}
+
+async function seed(dataDirectory: string): Promise<Owner> {
+  const storage = await lmdb.create({ path: dataDirectory }, fakeHost());
+  const repository = new Repository(await storage.open(controlStore));
+  const [workspace] = await repository.list(workspaces, { limit: 1 });
+  if (workspace === undefined) throw new Error('the gateway made no first rows');
+  const owner = { organisationId: workspace.row.organisationId, workspaceId: workspace.row.id };
+  const host = Object.assign(fakeHost({ nowMs: endMs - dayMs }), { store: async (name: string) => storage.open(`exporter-store-${name}`) });
+  const exporter = await storeExporter.create(params, host);
+  let [writeMs, mergeMs] = [0, 0];
+  const merge = async (): Promise<boolean> => {
+    const before = host.counts.get('blocks');
+    const from = performance.now();
+    await host.runEvery();
+    mergeMs += performance.now() - from;
+    return host.counts.get('blocks') !== before;
+  };
+  for (let done = 0; done < count; done += batchCount) {
+    const batch = Array.from({ length: Math.min(batchCount, count - done) }, (_, index) => record(owner, done + index));
+    host.advance(batch.length / count * dayMs);
+    const from = performance.now();
+    await exporter.export(batch, new AbortController().signal);
+    writeMs += performance.now() - from;
+    if (done % (batchCount * 64) === 0) await merge();
+  }
+  const store = await host.store('logs');
+  const unmerged = await store.size?.() ?? NaN;
+  for (let runs = 0; runs < mergeRunsMax && await merge(); runs += 1);
+  const bytes = await store.size?.() ?? NaN;
+  console.log(`\n${count} records: ${(bytes / count).toFixed(1)} bytes each in the store (${(unmerged / count).toFixed(1)} before the last merges), ${host.counts.get('blocks')} blocks made; written at ${(writeMs * 1000 / count).toFixed(1)} us each, merged at ${(mergeMs * 1000 / count).toFixed(1)} us each`);
+  for (const [name, ask] of Object.entries(asked(owner))) {
+    const [cold, warm, work]: [number[], number[], number[]] = [[], [], []];
+    for (let round = 0; round < 3; round += 1) {
+      const reader = await storeExporter.reader?.(params, host);
+      if (reader === undefined) throw new Error('there is no reader');
+      for (let turn = 0; turn < 4; turn += 1) {
+        const [from, used] = [performance.now(), process.cpuUsage()];
+        await ask(reader);
+        (turn === 0 ? cold : warm).push(performance.now() - from);
+        const { user, system } = process.cpuUsage(used);
+        if (turn === 0) work.push((user + system) / 1000);
+      }
+    }
+    console.log(`${name}: ${median(cold).toFixed(0)} ms by a reader that has read nothing (CPU ${median(work).toFixed(0)}), ${median(warm).toFixed(0)} ms after that`);
+  }
+  await storage.close?.();
+  return owner;
+}
+
+function asked({ organisationId, workspaceId }: Owner): Readonly<Record<string, (reader: LogReader) => unknown>> {
+  const filter = { scope: { organisationId, workspaceIds: [workspaceId] }, fromMs: endMs - dayMs, toMs: endMs };
+  return {
+    'a day by model, with cost, tokens and four percentiles': (reader) => reader.aggregate({ filter, bucket: null, groupBy: 'model', measures: ['count', 'cost', 'totalTokens', 'tookMsSum', 'tookMsP50', 'tookMsP90', 'tookMsP95', 'tookMsP99'] }),
+    'a day by hours, requests and errors': (reader) => reader.aggregate({ filter, bucket: 'hour', groupBy: null, measures: ['count', 'errors'] }),
+    'a day by users': (reader) => reader.aggregate({ filter, bucket: null, groupBy: 'user', measures: ['count', 'cost'] }),
+    'the newest 100 with status 500': (reader) => reader.page({ ...filter, statuses: [500] }, { limit: 100 }),
+    'the newest 100 of one model and one key': (reader) => reader.page({ ...filter, models: ['model-3'], keyIds: ['01900000-0000-7000-8000-000000000007'] }, { limit: 100 }),
+    'a record by its id that is not there': (reader) => reader.read(filter.scope, '01900000-0000-7000-8000-000000000000'),
+  };
+}
+
+async function generate(subject: Subject, upstreamPort: number): Promise<Figures> {
+  const task: GeneratorTask = {
+    port: subject.port, connections, path: '/v1/chat/completions', fillerBytes: 0, warmupMs: 500, durationMs: seconds * 1000, requestsPerSecond: rate, requestsMax: 0, connectionsPerRampStep: 50, rampStepMs: 10,
+    deadlineMs: seconds * 1000 + 15_000, eventsExpected: 0, steadyFromMs: 0, steadyUntilMs: 0, mode: 'paced',
+    headers: { 'content-type': 'application/json', 'x-gateway-api-key': gatewayKey, 'x-gateway-config': JSON.stringify({ provider: 'openai', api_key: 'sk-bench', custom_host: `http://127.0.0.1:${upstreamPort}/v1` }) },
+    body: JSON.stringify({ model: 'bench', messages: [{ role: 'user', content: 'Say something about gateways in a few words.' }] }),
+  };
+  const child = new Child(process.execPath, [join(import.meta.dirname, 'load', 'generator.js'), JSON.stringify(task)], { core: 'generator' });
+  return parseFigures(await child.finish(task.deadlineMs + 5_000));
+}
+
+async function ask(subject: Subject, path: string): Promise<number> {
+  const from = performance.now();
+  const response = await fetch(`http://127.0.0.1:${subject.port}/v1${path}`, { headers: { 'x-gateway-api-key': adminKey } });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path} was answered with ${response.status}: ${text.slice(0, 300)}`);
+  return performance.now() - from;
+}
+
+async function measureCalls(subject: Subject, upstreamPort: number, { workspaceId }: Owner): Promise<void> {
+  const times = `workspace_slug=${workspaceId}&time_of_generation_min=${new Date(endMs - dayMs).toISOString()}&time_of_generation_max=${new Date(endMs).toISOString()}`;
+  const paths = [`/analytics/groups/model?${times}&columns=cost,avg_latency,p95_latency,p99_latency`, `/analytics/graphs/latency?${times}`, `/logs?${times}&status_code=500&page_size=100`];
+  for (const path of paths) await ask(subject, path);
+  const p99 = { quiet: [] as number[], asking: [] as number[] };
+  const answered: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    for (const phase of round % 2 === 0 ? ['quiet', 'asking'] as const : ['asking', 'quiet'] as const) {
+      const calls = generate(subject, upstreamPort);
+      const pause = seconds * 1000 / questions;
+      for (let turn = 0; turn < questions && phase === 'asking'; turn += 1) {
+        const ms = await ask(subject, paths[turn % paths.length] ?? '');
+        answered.push(ms);
+        await new Promise((done) => { setTimeout(done, Math.max(0, pause - ms)); });
+      }
+      const figures = await calls;
+      if ((figures.badStatus ?? 0) > 0) throw new Error(`${figures.badStatus} answers were not 200`);
+      p99[phase].push(figures.p99Us ?? NaN);
+    }
+  }
+  const list = (values: readonly number[]): string => values.map((value) => (value / 1000).toFixed(2)).join(' ');
+  console.log(`\n${rate} calls/s, p99 in ms: alone ${list(p99.quiet)}; while ${questions} questions in ${seconds} s are answered ${list(p99.asking)}; median ${(median(p99.quiet) / 1000).toFixed(2)} and ${(median(p99.asking) / 1000).toFixed(2)}; the questions took ${median(answered).toFixed(0)} ms, at most ${Math.max(...answered).toFixed(0)}`);
+}
+
+async function measureAll(): Promise<void> {
+  const upstream = await startUpstream();
+  const around = { upstreamPort: upstream.port, temporaryDirectory };
+  const tree = resolve(import.meta.dirname, '..', '..');
+  const environment = { GATEWAY_LOG_STORE_BYTES_MAX: String(params.bytesMax) };
+  const first = await startGateway('logs', command, tree, around, { readyTimeoutMs: 60_000, environment });
+  await first.child?.stop(20_000);
+  const owner = await seed(join(temporaryDirectory, 'data-logs'));
+  const subject = await startGateway('logs', command, tree, around, { readyTimeoutMs: 60_000, environment });
+  await measureCalls(subject, upstream.port, owner);
+  await subject.child?.stop(20_000);
+}
+
+if (options.help) console.log('node dist/bench/log-store.js [--records N] [--seconds N] [--rounds N] [--rate N]');
+else {
+  console.log(describeMachine());
+  try {
+    await measureAll();
+  } finally {
+    await stopAll();
+    rmSync(temporaryDirectory, { recursive: true, force: true });
+  }
+}
