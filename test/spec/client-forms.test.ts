@@ -183,6 +183,46 @@ describe('replies', () => {
   });
 });
 
+describe('lists of logs and feedback', () => {
+  const key = stage.keys.workspace;
+  const log = { request: { url: '/v1/chat/completions', body: { model: 'm' } }, response: { body: {} }, metadata: { trace_id: 'forms' } };
+
+  it('are one object, a list, or an object of items by their numbers', async () => {
+    for (const [path, item, ids] of [['/v1/logs', log, 'ids'], ['/v1/feedback', { trace_id: 'forms', value: 1 }, 'feedback_ids']] as const) {
+      for (const [body, count] of [[item, 1], [[item, item], 2], [{ 0: item, 1: item, 2: item }, 3]] as const) {
+        assert.equal((await made('POST', path, body, { key })).body[ids].length, count, path);
+      }
+      const { status, body } = await call('POST', path, { 0: item, 1: { ...item, no_such_field: 1 } }, { key });
+      assert.deepEqual([status, body.error.param], [400, '1.no_such_field'], 'the item at fault is named by its number');
+    }
+  });
+
+  it('name the workspace in the query or in each item, the same one', async () => {
+    const { id } = workspace;
+    await made('POST', `/v1/logs?workspace_id=${id}`, [log], { key });
+    await made('POST', '/v1/logs', [{ ...log, workspace_id: id }, { ...log, workspace_id: id }], { key });
+    for (const second of [log, { ...log, workspace_id: stage.other.id }]) {
+      const { status, body } = await call('POST', '/v1/logs', [{ ...log, workspace_id: id }, second], { key });
+      assert.deepEqual([status, body.error.param], [400, 'workspace_id']);
+    }
+  });
+
+  it('are of other operations no body', async () => {
+    const { status, body } = await call('POST', '/v1/labels', [{ name: 'x' }], { key });
+    assert.deepEqual([status, body.error.param], [400, 'body']);
+  });
+});
+
+describe('exports of logs', () => {
+  it('repeat the id of the path in the body, and write members in camel case', async () => {
+    const { id } = await made1('/v1/logs/exports', { filters: { trace_id: 'none' }, requestedData: ['id'] });
+    for (const name of ['exportId', 'export_id', 'id']) assert.equal((await call('PUT', `/v1/logs/exports/${id}`, { [name]: id, filters: {}, requested_data: ['id'] })).status, 200, name);
+    const { status, body } = await call('PUT', `/v1/logs/exports/${id}`, { exportId: 'another', filters: {} });
+    assert.deepEqual([status, body.error.param], [400, 'exportId']);
+    assert.equal((await call('POST', `/v1/logs/exports/${id}/start`, { exportId: id })).status, 200);
+  });
+});
+
 describe('slugs that are made', () => {
   it('begin as clients know them', async () => {
     assert.match((await makeConfig()).slug, /^pc-forms-[0-9a-f]{6}$/);
