@@ -65,7 +65,7 @@ export class LogThread {
       logger,
       name: names[index] ?? '',
       onDropped: (count) => metrics.add('log.recordsDropped', count),
-      takesBodies: plugin.takesBodies === true,
+      takesBodies: plugin.takesBodies === true && exporter.takesBodies !== false,
       onBodiesDropped: () => metrics.add('log.bodiesDropped', 1),
       ...(plugin.batch === undefined ? {} : { batchCountMax: plugin.batch.countMax, waitMsMax: plugin.batch.waitMsMax }),
     }));

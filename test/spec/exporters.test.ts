@@ -29,7 +29,7 @@ const folder = temporaryFolder();
 writeFileSync(join(folder, 'gateway.json'), JSON.stringify({
   exporters: [
     { id: 'http', params: { url: hanging.url } },
-    { id: 'jsonl', params: { path: '-' } },
+    { id: 'jsonl', params: { path: '-', bodies: true } },
     { id: 'http', params: { url: refusing.url, compression: 'none' } },
     { id: 'otlp', params: { endpoint: receiver.url, headers: { authorization: 'Bearer ${env:RECEIVER_TOKEN}' }, metricsPeriodMs: 1000 } },
     'prometheus',
@@ -62,12 +62,15 @@ describe('exporters side by side', () => {
     for (let index = 0; index < calls; index += 1) {
       const config = { strategy: { mode: 'fallback' }, targets: [failing, upstream].map(({ url }) => ({ provider: 'openai', api_key: 'sk-upstream', custom_host: `${url}/v1` })) };
       const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-        method: 'POST', headers: { 'content-type': 'application/json', connection: 'close', ...routed(''), 'x-gateway-config': JSON.stringify(config) }, body: JSON.stringify({ model: 'gpt-test', messages: [{ role: 'user', content: 'x' }] }),
+        method: 'POST', headers: { 'content-type': 'application/json', connection: 'close', ...routed(''), 'x-gateway-config': JSON.stringify(config), 'x-gateway-debug': 'true' }, body: JSON.stringify({ model: 'gpt-test', messages: [{ role: 'user', content: 'x' }] }),
       });
       assert.equal(response.status, 200, await response.text());
     }
     const records = await until('every record on the standard output', () => { const all = lines(); return all.length >= calls * 2 ? all : undefined; });
     assert.deepEqual([records.filter(({ isFinal }) => isFinal).length, records.filter(({ isFinal }) => !isFinal).length], [calls, calls]);
+
+    const kept = records.filter(({ isFinal }) => isFinal).map(({ bodies }) => bodies);
+    assert.ok(kept.every((bodies) => bodies?.request.includes('"model":"gpt-test"') === true && bodies.response.includes('Hello there.')), JSON.stringify(kept[0]));
 
     const spans = await until('every span', () => {
       const all = received('Trace').flatMap(({ resourceSpans }) => resourceSpans).flatMap(({ scopeSpans }) => scopeSpans).flatMap(({ spans: some }) => some);
@@ -76,6 +79,8 @@ describe('exporters side by side', () => {
     assert.equal(spans.length, calls * 2);
     const roots = new Map(spans.filter(({ parentSpanId }) => parentSpanId === undefined).map((span) => [span.spanId, span]));
     assert.equal(roots.size, calls);
+    for (const root of roots.values()) assert.equal(root.attributes.find(({ key }: { key: string }) => key === 'server.port')?.value.intValue, upstream.port, 'as far as bodies are kept, the address is known');
+    assert.ok(refusing.received.every(({ body }) => (JSON.parse(body.toString()) as LogRecord[]).every(({ bodies }) => bodies === null)), 'bodies only for those who ask');
     for (const span of spans.filter(({ parentSpanId }) => parentSpanId !== undefined)) {
       const root = roots.get(span.parentSpanId);
       assert.equal(root?.traceId, span.traceId);

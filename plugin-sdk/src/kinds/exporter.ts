@@ -7,6 +7,8 @@ import type { LogRecord } from './log-record.js';
 
 /** Takes batches of finished exchanges, off the path of a call: in a thread of the process where only exporters run. One instance for all calls. */
 export interface Exporter extends Closable {
+  /** False: as its parameters are, it has no use for bodies, though its plugin `takesBodies`. */
+  readonly takesBodies?: boolean;
   /** One batch at a time. A rejection counts the batch as dropped. */
   export(batch: readonly LogRecord[], signal: AbortSignal): Maybe<void>;
   /** Answers `GET /metrics`, with what it has made of the records and with `figures` of the process. Of several exporters that have it, the first is asked; one question at a time. */

@@ -6,11 +6,11 @@ import { headersSchema, readHeaders, readUrl } from '../common/destination.js';
 const bodyCharsMax = 4 * 1024 * 1024;
 
 class HttpExporter implements Exporter {
-  constructor(readonly host: Host, readonly delivery: Delivery, readonly format: 'array' | 'lines', readonly hasBodies: boolean) {}
+  constructor(readonly host: Host, readonly delivery: Delivery, readonly format: 'array' | 'lines', readonly takesBodies: boolean) {}
 
   async export(batch: readonly LogRecord[], signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const texts = batch.map((record) => JSON.stringify(this.hasBodies ? record : { ...record, bodies: null }));
+    const texts = batch.map((record) => JSON.stringify(this.takesBodies ? record : { ...record, bodies: null }));
     for (let start = 0; start < texts.length;) {
       let chars = 0;
       let end = start;
@@ -47,6 +47,7 @@ export default defineExporter({
     required: ['url'],
   },
   batch: { countMax: 500, waitMsMax: 1000 },
+  takesBodies: true,
   create: async (params, host) => {
     const url = readUrl(params.url, 'url');
     const headers = await readHeaders(params.headers, 'headers', host);

@@ -18,13 +18,13 @@ interface Lines {
 
 class JsonLinesExporter implements Exporter {
   /** `refused` null: all lines go the same way. */
-  constructor(readonly host: Host, readonly lines: Lines, readonly refused: Lines | null, readonly hasBodies: boolean) {}
+  constructor(readonly host: Host, readonly lines: Lines, readonly refused: Lines | null, readonly takesBodies: boolean) {}
 
   async export(batch: readonly LogRecord[], signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const callers: string[] = [];
     const refused: string[] = [];
-    for (const record of batch) (record.keyId === '' && this.refused !== null ? refused : callers).push(JSON.stringify(this.hasBodies ? record : { ...record, bodies: null }));
+    for (const record of batch) (record.keyId === '' && this.refused !== null ? refused : callers).push(JSON.stringify(this.takesBodies ? record : { ...record, bodies: null }));
     if (callers.length > 0) await this.lines.append(callers, signal);
     if (refused.length > 0) await this.refused?.append(refused, signal);
     this.host.count('records', batch.length);
@@ -50,6 +50,7 @@ export default defineExporter({
     required: ['path'],
   },
   batch: { countMax: 500, waitMsMax: 1000 },
+  takesBodies: true,
   create: async (params, host) => {
     if (params.path === standardOutput) return new JsonLinesExporter(host, new StandardOutput(), null, params.bodies);
     const path = resolve(params.path);

@@ -28,6 +28,8 @@ export default defineExporter({
     required: ['endpoint'],
   },
   batch: { countMax: 500, waitMsMax: 2000 },
+  // For the address of the provider alone; bodies are not sent.
+  takesBodies: true,
   create: async (params, host) => {
     const endpoint = readUrl(params.endpoint, 'endpoint');
     const headers = await readHeaders(params.headers, 'headers', host);
