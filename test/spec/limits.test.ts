@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { journalFolder } from '../../core/limits/journal-layout.js';
 import { ratePolicies } from '../../core/storage/tables/policies.js';
 import { workspaces } from '../../core/storage/tables/workspaces.js';
 import type { ApiKeyRow } from '../../core/storage/tables/api-keys.js';
@@ -299,6 +302,8 @@ describe('budgets', () => {
     assert.deepEqual([refused.status, error.type, error.code], [412, 'usage_limit_exceeded', 'key_budget_used']);
     assert.match(error.message, /may use 1000 tokens, and 10 are left/);
     assert.equal(refused.headers.get('retry-after'), null);
+    const written = readdirSync(join(gateway.dataDir, journalFolder));
+    assert.ok(written.length > 0, 'what budgets spend is written down');
     const raised = await fetch(`${gateway.url}/v1/api-keys/${idOf(limited.budget)}`, {
       method: 'PUT', headers: { 'x-gateway-api-key': adminKey, 'content-type': 'application/json' }, body: JSON.stringify({ usage_limits: { type: 'tokens', credit_limit: 2_000 } }),
     });
