@@ -63,6 +63,21 @@ describe('a usage policy', () => {
     assert.deepEqual(control.faults, []);
   });
 
+  it('gives other calls their turn while many entities are looked at', async () => {
+    const amounts = new Map<string, number>();
+    const control = await startControl({ spend: fakeSpend(amounts) });
+    const id = await made(control, '/v1/policies/usage-limits', usage);
+    for (let index = 0; index < 3_000; index += 1) amounts.set(`policy/${id}/metadata._user:${index}`, 1);
+    let turns = 0;
+    let isOver = false;
+    const tick = (): void => { turns += 1; if (!isOver) setImmediate(tick); };
+    setImmediate(tick);
+    const { total, data: page } = await data(control, `/v1/policies/usage-limits/${id}/entities?search=_user:29&page_size=5`);
+    isOver = true;
+    assert.deepEqual([total, page.length], [111, 5]);
+    assert.ok(turns >= 10, `${turns} turns`);
+  });
+
   it('has no entities where nothing counts', async () => {
     const control = await startControl();
     const path = `/v1/policies/usage-limits/${await made(control, '/v1/policies/usage-limits', usage)}`;

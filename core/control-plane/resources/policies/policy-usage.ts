@@ -10,10 +10,13 @@ import type { UsagePolicyRow } from '../../../storage/tables/policies.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
+import { nextTurn } from '../../next-turn.js';
 import { idCharsShown } from '../common/find-row.js';
 
 /** Entities that the map of a policy shows; a list of them has pages. */
 const mapMax = 1_000;
+/** Looked at before other control calls get their turn. */
+const entitiesOfTurn = 250;
 
 export interface PolicyEntity {
   readonly valueKey: string;
@@ -42,7 +45,12 @@ const unitOf = ({ type }: UsagePolicyRow): number => (type === 'cost' ? microCen
 
 export async function* entitiesOf({ services }: ControlContext, row: UsagePolicyRow): AsyncGenerator<PolicyEntity> {
   if (services.spend === undefined) return;
-  for await (const { valueKey, used } of services.spend.entitiesOf(row.id)) yield { valueKey, used: used / unitOf(row) };
+  let entities = 0;
+  for await (const { valueKey, used } of services.spend.entitiesOf(row.id)) {
+    entities += 1;
+    if (entities % entitiesOfTurn === 0) await nextTurn();
+    yield { valueKey, used: used / unitOf(row) };
+  }
 }
 
 export const entityView = (row: UsagePolicyRow, entity: PolicyEntity): Reply => ({ id: entityIdOf(entity.valueKey), value_key: entity.valueKey, current_usage: entity.used, status: stateOf(row, entity) });
