@@ -39,7 +39,7 @@ const upstream = await startUpstream((received, response) => {
       { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 80, server_tool_use: { web_search_requests: 2 } } }, { type: 'message_stop' },
     ].map(named).join(''));
   } else if (received.url.endsWith('/messages')) sendJson(response, 200, message);
-  else if (received.url.includes(':generateContent')) sendJson(response, 200, { candidates: [{ content: { parts: [{ text: 'Hi' }], role: 'model' }, finishReason: 'STOP', index: 0 }], usageMetadata: imageUsage, modelVersion: 'gemini-2.5-flash-image' });
+  else if (received.url.includes(':generateContent')) sendJson(response, 200, { candidates: [{ content: { parts: [{ text: 'Hi' }, { inlineData: { mimeType: 'image/png', data: 'aW1n' } }], role: 'model' }, finishReason: 'STOP', index: 0 }], usageMetadata: imageUsage, modelVersion: 'gemini-2.5-flash-image' });
   else if (received.url.endsWith('/embeddings')) sendJson(response, 200, { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }], model: 'text-embedding-3-small', usage: { prompt_tokens: 500, total_tokens: 500 } });
   else if (body.stream === true) {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -124,8 +124,8 @@ describe('the cost of a call, in its record', { concurrency: 16 }, () => {
   });
 
   it('has images that a model made', async () => {
-    await Promise.all(['/v1/chat/completions', '/v1/messages', '/v1/responses'].map(async (path) => {
-      const record = await one({ model: '@gemini/gemini-2.5-flash-image', ...(path === '/v1/messages' ? { max_tokens: 9 } : path === '/v1/responses' ? { messages: undefined, input: 'Hello' } : {}) }, { path });
+    await Promise.all(['/v1/chat/completions', '/v1/messages', '/v1/responses', '/v1/images/generations'].map(async (path) => {
+      const record = await one({ model: '@gemini/gemini-2.5-flash-image', ...(path === '/v1/messages' ? { max_tokens: 9 } : path === '/v1/responses' ? { messages: undefined, input: 'Hello' } : path.includes('images') ? { messages: undefined, prompt: 'A cat' } : {}) }, { path });
       assert.deepEqual([path, record.inputImageTokens, record.outputImageTokens], [path, 258, 1_290]);
       costs(record, priceOf('google', 'gemini-2.5-flash-image', { input_tokens: 300, output_tokens: 1_300, output_image_tokens: 1_290 }));
     }));

@@ -115,7 +115,7 @@ export function geminiImages(answers: Json, call: ProviderCall): JsonObject {
 
 function imageUsage(answers: readonly JsonObject[]): JsonObject | undefined {
   let isTold = false;
-  const sum = { input: 0, output: 0, text: 0, image: 0 };
+  const sum = { input: 0, output: 0, text: 0, image: 0, made: 0 };
   for (const { usageMetadata } of answers) {
     const usage = usageOf(usageMetadata);
     if (usage === undefined || !isObject(usageMetadata)) continue;
@@ -125,10 +125,13 @@ function imageUsage(answers: readonly JsonObject[]): JsonObject | undefined {
     sum.output += usage.output;
     sum.image += image;
     sum.text += usage.input - image;
+    sum.made += usage.imageOutput ?? 0;
   }
   if (!isTold) return undefined;
   return {
     input_tokens: sum.input, output_tokens: sum.output, total_tokens: sum.input + sum.output,
     input_tokens_details: { text_tokens: sum.text, image_tokens: sum.image },
+    // Left out where the provider did not tell them apart: images cost more than text.
+    ...(sum.made > 0 ? { output_tokens_details: { text_tokens: sum.output - sum.made, image_tokens: sum.made } } : {}),
   };
 }
