@@ -82,6 +82,7 @@ const searchUnits = bytesOf('search_units');
 const webSearchRequests = bytesOf('web_search_requests');
 const hourInputTokens = bytesOf('ephemeral_1h_input_tokens');
 const seconds = bytesOf('seconds');
+const promptAudioSeconds = bytesOf('prompt_audio_seconds');
 const serviceTier = bytesOf('service_tier');
 const batchTier = bytesOf('batch');
 const inputTokens = bytesOf('input_tokens');
@@ -241,6 +242,8 @@ function takeCount(bytes: Buffer, keyStart: number, length: number, valueStart: 
       return;
     case 20:
       if (isName(bytes, keyStart, bedrockRead)) counts.cached = countAt(bytes, valueStart, valueEnd);
+      // Mistral's; null for text.
+      else if (isName(bytes, keyStart, promptAudioSeconds)) addUnits(counts, 'audio_hour', lengthAt(bytes, valueStart, valueEnd) / secondsPerHour);
       return;
     case 21:
       if (isName(bytes, keyStart, bedrockWritten)) counts.cacheWrite = countAt(bytes, valueStart, valueEnd);

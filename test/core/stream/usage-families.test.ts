@@ -91,6 +91,8 @@ describe('usage as a provider tells it', () => {
 
   it('is a length of sound, searches of a ranking, tokens of a transcript, or the total alone', () => {
     assert.deepEqual(readPlain({ text: 'hi', usage: { type: 'duration', seconds: 5_400.5 } }).units, { audio_hour: 5_400.5 / 3_600 });
+    assert.deepEqual(readPlain({ model: 'voxtral-mini-latest', usage: { prompt_audio_seconds: 203, prompt_tokens: 4, total_tokens: 3_264, completion_tokens: 635 } }).units, { audio_hour: 203 / 3_600 });
+    for (const none of [null, {}, 'x']) assert.equal(readPlain({ usage: { prompt_audio_seconds: none, prompt_tokens: 4, total_tokens: 6, completion_tokens: 2 } }).units, null);
     assert.deepEqual(readPlain({ results: [], meta: { api_version: { version: '2' }, billed_units: { search_units: 2 } } }).units, { search_unit: 2 });
     const { inputTokens, inputAudioTokens, outputTokens } = readPlain({ text: 'hi', usage: { type: 'tokens', input_tokens: 14, input_token_details: { text_tokens: 4, audio_tokens: 10 }, output_tokens: 45, total_tokens: 59 } });
     assert.deepEqual([inputTokens, inputAudioTokens, outputTokens], [14, 10, 45]);
