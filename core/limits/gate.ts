@@ -191,11 +191,11 @@ function isFree({ route, head }: Exchange): boolean {
 function specOfPolicy(policy: RatePolicy | UsagePolicy, valueKey: string): LimitSpec {
   const name = `${policy.name ?? policy.id} for ${valueKey}`;
   if ('unit' in policy) {
-    return { type: 'rate', level: 'policy', name, counted: policy.type, unit: policy.unit, maximum: policy.value, slot: slotUnknown, counter: policyCounterKey(policy.id, valueKey, policy.unit) };
+    return { type: 'rate', level: 'policy', name, counted: policy.type, unit: policy.unit, maximum: policy.value, slot: slotUnknown, told: '', counter: policyCounterKey(policy.id, valueKey, policy.unit) };
   }
   const perUnit = policy.type === 'cost' ? microCentsPerDollar : 1;
   return {
-    type: 'usage', level: 'policy', name, counted: policy.type, maximum: Math.round(policy.creditLimit * perUnit), slot: slotUnknown, counter: policyCounterKey(policy.id, valueKey, null),
+    type: 'usage', level: 'policy', name, counted: policy.type, maximum: Math.round(policy.creditLimit * perUnit), slot: slotUnknown, told: '', counter: policyCounterKey(policy.id, valueKey, null),
     threshold: policy.alertThreshold === null ? -1 : Math.round(policy.alertThreshold * perUnit),
     period: { reset: policy.periodicReset, days: policy.periodicResetDays, nextResetAtMs: policy.firstResetAtMs },
   };

@@ -2,7 +2,6 @@
 // What a call has taken of limits: reserved by estimate before it is dispatched, settled to what it used when it ends. What belongs to a target (its
 // provider, its integration, policies about either) goes with the target; the rest is taken once.
 
-import type { Json } from '@gateway/plugin-sdk';
 import { DecisionLog } from '../exchange/decision-log.js';
 import type { Exchange, Hold } from '../exchange/exchange.js';
 import type { HeaderList } from '../exchange/responder.js';
@@ -92,7 +91,7 @@ export class CallHold implements Hold {
   #refusal: { readonly spec: LimitSpec; readonly before: number } | null = null;
   #isSettled = false;
   /** For the log: limits before and after. */
-  #decided: Json[] | null = null;
+  #decided = '';
 
   constructor(readonly exchange: Exchange, readonly principal: Principal | null, readonly options: HoldOptions) {}
 
@@ -175,7 +174,7 @@ export class CallHold implements Hold {
     }
     if (this.#charges !== null && this.options.journal !== null) this.options.journal.settle(this.exchange.id, this.#charges, isEstimated);
     this.taken.length = 0;
-    if (this.#decided !== null) (this.exchange.decisions ??= new DecisionLog()).add({ about: 'limit', limits: this.#decided });
+    if (this.#decided !== '') (this.exchange.decisions ??= new DecisionLog()).addText(`{"about":"limit","limits":[${this.#decided}]}`);
   }
 
   /** True: nobody told. */
@@ -240,8 +239,10 @@ export class CallHold implements Hold {
     if (taken.spec.type === 'usage') this.#chargeOf(taken.spec, taken.tag).used += used;
     this.#change(taken, used, nowMs);
     if (!this.options.isRecorded) return;
-    const { counter, maximum } = taken.spec;
-    (this.#decided ??= []).push([counter, taken.before, taken.before + used, maximum === Infinity ? null : maximum]);
+    const { spec, before } = taken;
+    if (spec.told === '') spec.told = `{"counter":${JSON.stringify(spec.counter)},"maximum":${spec.maximum === Infinity ? 'null' : spec.maximum},"before":`;
+    // Written by hand: every call under a limit says it.
+    this.#decided += `${this.#decided === '' ? '' : ','}${spec.told}${before},"after":${before + used}}`;
   }
 
   /** A limit that let the call, or one of its targets, not through. */

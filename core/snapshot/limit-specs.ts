@@ -26,8 +26,10 @@ interface SpecBase {
   readonly counted: Counted;
   /** In the unit of the counter; Infinity: there is a threshold only. */
   readonly maximum: number;
-  /** Of its counter in the thread that made the spec; see core/limits/counters.ts. The one thing here that changes: it is looked up once. */
+  /** Of its counter in the thread that made the spec; see core/limits/counters.ts. This and `told` are made once, when they are first asked for. */
   slot: number;
+  /** How the log names it, with its maximum; empty before anybody asked. */
+  told: string;
 }
 
 export interface RateSpec extends SpecBase {
@@ -68,7 +70,7 @@ export function limitSpecs(level: LimitLevel, id: string, name: string, rates: r
     if ((type !== 'requests' && type !== 'tokens') || known === undefined || typeof value !== 'number') continue;
     // Words of this module: a text of a row may hold the whole row in memory.
     const counted = type === 'requests' ? 'requests' : 'tokens';
-    specs.push({ type: 'rate', level, name, counted, maximum: value, slot: slotUnknown, counter: rateCounterKey(level, id, counted, known), unit: known });
+    specs.push({ type: 'rate', level, name, counted, maximum: value, slot: slotUnknown, told: '', counter: rateCounterKey(level, id, counted, known), unit: known });
   }
   for (const usage of usages) {
     const spec = usageSpec(level, id, name, usage);
@@ -87,7 +89,7 @@ export function usageSpec(level: LimitLevel, id: string, name: string, usage: Me
   const perUnit = counted === 'cost' ? microCentsPerDollar : 1;
   const nextMs = typeof next === 'string' ? Date.parse(next) : NaN;
   return {
-    type: 'usage', level, name, counted, slot: slotUnknown, counter: usageCounterKey(level, id, counted),
+    type: 'usage', level, name, counted, slot: slotUnknown, told: '', counter: usageCounterKey(level, id, counted),
     maximum: hasLimit ? Math.round(limit * perUnit) : Infinity, threshold: hasThreshold ? Math.round(threshold * perUnit) : -1,
     period: Object.freeze({
       reset: reset === 'weekly' ? 'weekly' : reset === 'monthly' ? 'monthly' : null, days: typeof days === 'number' ? days : null, nextResetAtMs: Number.isNaN(nextMs) ? null : nextMs,
