@@ -143,17 +143,35 @@ describe('a rate policy', () => {
 });
 
 describe('a usage policy', () => {
-  it('ends for one user at a time, and is open again with a higher limit', async () => {
+  it('ends for one user at a time, and begins again with a reset or a higher limit', async () => {
     const path = await policy('usage-limits', { group_by: by('metadata._user'), type: 'requests', credit_limit: 2 });
     const [bob, alice] = [{ user: 'bob' }, { user: 'alice' }];
     assert.deepEqual(await statuses(bob, bob, bob, alice), [200, 200, 412, 200]);
+    const { data } = await control('GET', `${path}/entities?search=bob`);
+    assert.deepEqual(data.map(({ value_key, current_usage, status: state }: any) => [value_key, current_usage, state]), [['metadata._user:bob', 2, 'exhausted']]);
+    assert.equal((await control('GET', `${path}/entities?status=active`)).data[0].value_key, 'metadata._user:alice');
+    const { value_key_usage_map: map } = await control('GET', `${path}?include_usage=true`);
+    assert.deepEqual([map['metadata._user:bob'].current_usage, map['metadata._user:alice'].current_usage], [2, 1]);
+
+    await control('PUT', `${path}/entities/${String(data[0].id)}/reset`);
+    assert.deepEqual(await statuses(bob, bob, bob), [200, 200, 412]);
     await control('PUT', path, { credit_limit: 3 });
-    assert.deepEqual(await statuses(bob, bob, alice, alice, alice), [200, 412, 200, 200, 412]);
+    assert.deepEqual(await statuses(bob, bob), [200, 412]);
+    await control('PUT', path, { reset_usage_for_value: 'metadata._user:bob' });
+    assert.deepEqual(await statuses(bob), [200]);
+    assert.deepEqual(await statuses(alice, alice, alice), [200, 200, 412]);
   });
 
   it('counts calls without a value together', async () => {
     await policy('usage-limits', { group_by: by('metadata.team', 'metadata._user'), type: 'requests', credit_limit: 1 });
     assert.deepEqual(await statuses({}, {}, red, red, { ...red, user: 'bob' }), [200, 412, 200, 412, 200]);
+  });
+
+  it('counts the tokens that were used', async () => {
+    const path = await policy('usage-limits', { conditions: [{ key: 'metadata.team', value: 'red' }], group_by: by('metadata.team'), type: 'tokens', credit_limit: 100_000 });
+    assert.equal(await status(red), 200);
+    const { data: [{ current_usage: used }] } = await control('GET', `${path}/entities`);
+    assert.equal(used, chatCompletion.usage.total_tokens);
   });
 });
 
