@@ -38,6 +38,7 @@ interface Kept {
 }
 
 const free: Pricing = Object.freeze({ cost: 0, saved: 0, isPriced: true });
+const unpriced: Pricing = Object.freeze({ cost: 0, saved: 0, isPriced: false });
 const unknown: Pricing = Object.freeze({ cost: -1, saved: 0, isPriced: false });
 const shared: ReadonlySet<string> = new Set(['HIT', 'SEMANTIC HIT', 'SHARED']);
 
@@ -62,7 +63,9 @@ export class RecordPricer {
     const note = readPriceNote(record.decision);
     const use: BilledUse = note.units === null ? { ...usedBy(record), units: null } : { ...usedBy(record), units: note.units };
     const isUsed = tellsUsage(use);
-    if (provider === '' || (model === '' && note.asked === '') || (!isUsed && status >= 400)) return free;
+    const isNamed = model !== '' || note.asked !== '';
+    if (provider === '' || (!isUsed && (!isNamed || status >= 400))) return free;
+    if (!isNamed) return unpriced;
     const table = this.#table;
     const tableName = this.#tableNames.get(provider);
     const integration = this.#integrationOf(record);
@@ -72,7 +75,7 @@ export class RecordPricer {
       return undefined;
     }
     const price = callPrice(model, note.asked, integration, (name) => table.find(tableName, name, record.startedAtMs)?.rates ?? null);
-    if (price === undefined || price.rates === null) return { cost: 0, saved: 0, isPriced: false };
+    if (price === undefined || price.rates === null) return unpriced;
     const isBatch = note.isBatch || record.endpoint === 'batches';
     const cents = costOf(price.rates, use, { isBatch, adjustments: price.adjustments });
     if (shared.has(record.cacheStatus)) return { cost: 0, saved: cents, isPriced: true };

@@ -26,7 +26,7 @@ const imageUsage = {
 const sse = (...events: readonly unknown[]): string => events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('');
 
 const upstream = await startUpstream((received, response) => {
-  const body: { readonly model?: string; readonly stream?: boolean } = received.body.length === 0 ? {} : JSON.parse(received.body.toString());
+  const body: { readonly model?: string; readonly stream?: boolean } = received.body.length === 0 || received.url.endsWith('/transcriptions') ? {} : JSON.parse(received.body.toString());
   const model = body.model === 'deployment' ? 'gpt-4o-2024-08-06' : body.model === 'gpt-4o' ? 'gpt-4o-2024-08-06' : body.model ?? '';
   if (received.url.startsWith('/broken')) sendJson(response, 500, { error: { message: 'broken', type: 'server_error' } });
   else if (received.url.includes('/batches')) sendJson(response, 200, { id: 'batch_1', object: 'batch', status: 'completed', model: 'gpt-4o-2024-08-06', usage: { input_tokens: 1_000, input_tokens_details: { cached_tokens: 0 }, output_tokens: 100, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 1_100 } });
@@ -40,6 +40,7 @@ const upstream = await startUpstream((received, response) => {
     ].map(named).join(''));
   } else if (received.url.endsWith('/messages')) sendJson(response, 200, message);
   else if (received.url.includes(':generateContent')) sendJson(response, 200, { candidates: [{ content: { parts: [{ text: 'Hi' }, { inlineData: { mimeType: 'image/png', data: 'aW1n' } }], role: 'model' }, finishReason: 'STOP', index: 0 }], usageMetadata: imageUsage, modelVersion: 'gemini-2.5-flash-image' });
+  else if (received.url.endsWith('/transcriptions')) sendJson(response, 200, { text: 'said', usage: { type: 'duration', seconds: 60 } });
   else if (received.url.endsWith('/embeddings')) sendJson(response, 200, { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }], model: 'text-embedding-3-small', usage: { prompt_tokens: 500, total_tokens: 500 } });
   else if (body.stream === true) {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -132,6 +133,19 @@ describe('the cost of a call, in its record', { concurrency: 16 }, () => {
   });
 
   it('is that of embeddings', async () => costs(await one({ model: '@plain/text-embedding-3-small', input: 'x' }, { path: '/v1/embeddings' }), priceOf('openai', 'text-embedding-3-small', { input_tokens: 500 })));
+
+  it('is that of transcripts, which name no model themselves', async () => {
+    const trace = randomUUID();
+    const form = new FormData();
+    form.set('model', '@plain/whisper-1');
+    form.set('file', new Blob(['sound']), 'a.mp3');
+    const response = await fetch(`${gateway.url}/v1/audio/transcriptions`, { method: 'POST', headers: { 'x-gateway-api-key': apiKey, 'x-gateway-trace-id': trace }, body: form });
+    assert.equal(response.status, 200, await response.text());
+    const [record] = await untilLogged(trace);
+    assert.ok(record);
+    assert.equal(record.model, 'whisper-1');
+    costs(record, priceOf('openai', 'whisper-1', { audio_seconds: 60, input_audio_seconds: 60 }));
+  });
 
   it('goes by the prices of the integration, under the name that was asked for', async () => {
     costs(await one({ model: '@own/gpt-4o' }), 600 * 0.01 + 400 * 0.000125 + 100 * 0.001);

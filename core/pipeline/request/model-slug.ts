@@ -32,7 +32,9 @@ export function takeModelSlug(exchange: Exchange, view: View): boolean {
 function modelOf(exchange: Exchange): unknown {
   if (exchange.isJson) return (exchange.parsed ??= parseJsonObject(exchange.bytes)).model;
   const boundary = multipartBoundary(exchange.head.contentType);
-  return boundary === undefined ? undefined : multipartField(exchange.bytes, boundary, 'model');
+  if (boundary === undefined) return undefined;
+  // Transcripts do not name their model, and are charged by it.
+  return exchange.model = multipartField(exchange.bytes, boundary, 'model') ?? '';
 }
 
 function putModel(exchange: Exchange, model: string): void {
@@ -40,6 +42,7 @@ function putModel(exchange: Exchange, model: string): void {
   if (exchange.isJson) {
     exchange.replaceBody({ ...exchange.parsed, model }, spliceObject(bytes, [{ kind: 'set', name: 'model', value: Buffer.from(JSON.stringify(model)) }]));
   } else {
+    exchange.model = model;
     exchange.bytes = editMultipart(bytes, multipartBoundary(exchange.head.contentType) ?? '', [{ kind: 'set', name: 'model', value: model }]);
   }
 }

@@ -57,6 +57,7 @@ describe('the pricer of records', () => {
     near(pricer.price(recordOf({ provider: '' })), 0);
     near(pricer.price(recordOf({ model: '', ...nothing })), 0);
     near(pricer.price(recordOf({ status: 429, ...nothing })), 0);
+    near(pricer.price(recordOf({ model: '' })), 0, 0, false);
     assert.deepEqual(asked, []);
   });
 
