@@ -21,6 +21,7 @@ import { reprice } from './reprice.js';
 import { resourceCommands, runResource } from './resources.js';
 import { restore } from './restore.js';
 import { start } from './start.js';
+import { why } from './why.js';
 
 const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['start', { describe: 'start the gateway', takesSettings: true, run: start }],
@@ -50,6 +51,9 @@ const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     describe: 'change the master key; the gateway is stopped', takesSettings: true,
     flags: { '--forget': 'give up the secrets that the master key of now does not open' },
     options: { '--new-key-file <file>': 'the new key, as hex or base64, in a file of your own; else GATEWAY_NEW_MASTER_KEY, else one is made' }, run: rekey,
+  }],
+  ['why', {
+    describe: 'what was decided for a call of a running gateway, and on what ground', takesSettings: false, argument: '<id of a log or a trace>', flags: { '--json': 'the reply as it is' }, run: why,
   }],
   ['apply', {
     describe: 'bring what a running gateway stores to what files say', takesSettings: false, argument: '<file>...', takesMany: true,

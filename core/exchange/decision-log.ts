@@ -7,6 +7,8 @@ import type { Json } from '@gateway/plugin-sdk';
 export const decisionsMax = 64;
 /** Of their JSON, in UTF-16 units. */
 export const decisionCharsMax = 8_192;
+/** For the price, beyond that. */
+const priceCharsMax = 2_048;
 /** Of a text in one of them. */
 const textCharsMax = 256;
 
@@ -25,12 +27,17 @@ export class DecisionLog {
   #left = 0;
 
   add(decision: Decision): void {
-    this.addText(textOf(decision));
+    // What the price of the call depends on always has a place.
+    this.#add(textOf(decision), decision.about === 'price' && this.#count < decisionsMax * 2 ? priceCharsMax : 0);
   }
 
   /** JSON of a decision, of whoever writes it quicker. */
   addText(text: string): void {
-    if (text === '' || this.#count >= decisionsMax || this.#text.length + text.length + 1 > decisionCharsMax) {
+    this.#add(text, 0);
+  }
+
+  #add(text: string, more: number): void {
+    if (text === '' || (more === 0 && this.#count >= decisionsMax) || this.#text.length + text.length + 1 > decisionCharsMax + more) {
       this.#left += 1;
       return;
     }

@@ -620,6 +620,12 @@ export interface paths {
     /** Get a log */
     get: operations["getLog"];
   };
+  "/v1/logs/{logId}/why": {
+    parameters: {
+    };
+    /** Get log why */
+    get: operations["getLogWhy"];
+  };
   "/v1/model-configs/pricing/{provider}/{model}": {
     parameters: {
     };
@@ -3323,6 +3329,158 @@ export interface components {
         url?: string;
         method?: string;
       };
+    };
+    LogWhy: {
+      /** @constant */
+      object: "log.why";
+      id: string;
+      trace_id: string;
+      /** Format: date-time */
+      created_at: string;
+      status: number;
+      ended: string;
+      error_code: string;
+      endpoint: string;
+      method: string;
+      path: string;
+      source: string;
+      key: {
+        id: string;
+        name: string | null;
+        type: string | null;
+      } | null;
+      workspace: {
+        id: string;
+        slug: string | null;
+        name: string | null;
+      } | null;
+      config: {
+        id: string;
+        slug: string | null;
+        version_id: string;
+        version: number | null;
+      } | null;
+      prompt: {
+        id: string;
+        slug: string;
+        version_id: string;
+        version: number | null;
+      } | null;
+      /** @description those that were tried, in order; the last one is the final one */
+      targets: {
+        log_id: string;
+        path: string;
+        provider: string;
+        provider_slug: string;
+        model: string;
+        status: number;
+        error_code: string;
+        retries: number;
+        attempts: number;
+        took_ms: number;
+        upstream_ms: number;
+        cost: number | null;
+        /** @description false: left for the next one */
+        is_final: boolean;
+      }[];
+      /** @description targets that were not tried, and why */
+      passed_over: {
+        path: string;
+        provider: string;
+        provider_slug: string;
+        status: number;
+        code: string;
+        reason: string;
+      }[];
+      /** @description what each strategy chose, in order */
+      strategies: {
+        path: string;
+        mode: string;
+        chosen: number;
+        of: number;
+        turn: number;
+        /** @description indexes of targets whose circuit breaker was open */
+        breakers_open: number[];
+        ground: unknown;
+      }[];
+      hooks: {
+        id: string;
+        stage: string;
+        verdict: boolean;
+        denied: boolean;
+        transformed: boolean;
+        execution_time: number;
+        checks: {
+          id: string;
+          verdict: boolean | null;
+          transformed: boolean;
+          error: string | null;
+          execution_time: number;
+        }[];
+      }[];
+      cache: {
+        status: string;
+        mode: string | null;
+        key: string | null;
+      };
+      limits: {
+        counter: string;
+        before: number;
+        after: number;
+        maximum: number | null;
+      }[];
+      refused_by: {
+        counter: string;
+        before: number;
+        needed: number;
+        maximum: number;
+      }[];
+      retries: {
+        count: number;
+        attempts: number;
+        waits: {
+          path: string;
+          status: number;
+          wait_ms: number;
+        }[];
+      };
+      timing: {
+        total_ms: number;
+        first_byte_ms: number | null;
+        upstream_ms: number;
+        /** @description to the first byte, without the upstream */
+        gateway_ms: number | null;
+        streaming_ms: number | null;
+      };
+      tokens: {
+        input: number | null;
+        output: number | null;
+        total: number | null;
+        cached: number | null;
+        cache_write: number | null;
+        input_audio: number | null;
+        input_image: number | null;
+        reasoning: number | null;
+        output_audio: number | null;
+        output_image: number | null;
+      };
+      price: {
+        /** @description US cents; null: not priced yet */
+        cost: number | null;
+        /** @constant */
+        cost_currency: "USD";
+        is_priced: boolean;
+        saved: number;
+        rates: Record<string, unknown> | null;
+        /** @description the integration has a price of its own for the model */
+        is_own: boolean;
+        /** @description the integration has factors on prices */
+        is_adjusted: boolean;
+        /** @description the same by these rates, which are those of now */
+        cost_now: number | null;
+      };
+      /** @description whatever else was decided */
+      more: Record<string, unknown>[];
     };
     GetModelPricingReply: {
       provider: string;
@@ -9140,6 +9298,29 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["Log"];
+        };
+      };
+      default: components["responses"]["BadRequest"];
+    };
+  };
+  getLogWhy: {
+    parameters: {
+      query?: {
+        /** @description id or slug of a workspace: for keys of the organisation; a key of a workspace has its own */
+        workspace_id?: components["parameters"]["workspaceId"];
+      };
+      path: {
+        /** @description id of the log, or of its trace */
+        logId: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["LogWhy"];
         };
       };
       default: components["responses"]["BadRequest"];

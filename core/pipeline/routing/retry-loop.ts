@@ -238,6 +238,9 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
   }
 
   #onAsked(outcome: CacheOutcome): void {
+    const { exchange, cacheKey } = this;
+    const plan = this.#target === null ? null : this.#target.cache;
+    if (plan !== null && cacheKey !== null) (exchange.decisions ??= new DecisionLog()).add({ about: 'cache', mode: plan.mode, outcome, key: cacheKey.key });
     if (outcome === 'miss') {
       this.#send();
       return;
@@ -388,7 +391,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
       const delayMs = this.#delay(target, head.headers);
       if (delayMs >= 0) {
         this.#throwAway();
-        this.#retryAfter(delayMs);
+        this.#retryAfter(target, status, delayMs);
         return true;
       }
       this.#isRetryTooLate = true;
@@ -414,7 +417,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     const isRetried = error.code === 'ATTEMPT_TIMEOUT' ? target.retry.onStatusCodes.has(error.status) : error.retryable || isRetriable;
     if (mayRepeat && isRetried && target.retry.attempts > this.#retries) {
       this.#throwAway();
-      this.#retryAfter(backoffMs(this.#retries, this.services.settings.retryDelayMs, Math.random));
+      this.#retryAfter(target, error.status, backoffMs(this.#retries, this.services.settings.retryDelayMs, Math.random));
       return true;
     }
     if (this.#targets === null || !mayRepeat) return false;
@@ -487,7 +490,8 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     return backoffMs(this.#retries, this.services.settings.retryDelayMs, Math.random);
   }
 
-  #retryAfter(delayMs: number): void {
+  #retryAfter(target: TargetPlan, status: number, delayMs: number): void {
+    (this.exchange.decisions ??= new DecisionLog()).add({ about: 'retry', path: target.path, status, waitMs: Math.round(delayMs) });
     this.#retries += 1;
     this.#waitedMs += delayMs;
     this.#attempt = null;

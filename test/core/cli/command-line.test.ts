@@ -82,7 +82,7 @@ test('every command and option of the help and of the readme exists, and the oth
   await runCommandLine(['--help'], shown);
   const readme = readText('README.md');
   const commands = [...shown.outText.matchAll(/^ {2}([a-z][a-z-]+) {2,}/gm)].map((match) => match[1] ?? '').filter((name) => name !== 'gateway');
-  assert.deepEqual(commands, ['start', 'check', 'ledger', 'audit', 'prices', 'reprice', 'plugins', 'backup', 'restore', 'rekey', 'apply', 'export', 'logs', 'keys', 'workspaces', 'integrations', 'providers', 'configs', 'prompts', 'partials', 'labels', 'collections', 'guardrails', 'usage-limits', 'rate-limits', 'secrets', 'users', 'invites', 'version']);
+  assert.deepEqual(commands, ['start', 'check', 'ledger', 'audit', 'prices', 'reprice', 'plugins', 'backup', 'restore', 'rekey', 'why', 'apply', 'export', 'logs', 'keys', 'workspaces', 'integrations', 'providers', 'configs', 'prompts', 'partials', 'labels', 'collections', 'guardrails', 'usage-limits', 'rate-limits', 'secrets', 'users', 'invites', 'version']);
   const told = new Set([...readme.matchAll(/(?:npm run gateway -- |`gateway )([a-z][a-z-]+)/g)].map((match) => match[1] ?? ''));
   assert.deepEqual([...told].sort(), [...commands].sort(), 'the commands of README.md');
   const words = new Set([...`${shown.outText}${readme}`.matchAll(/(?<=gateway[^\n]*|^ *)(--[a-z][a-z-]+)/gm)].map((match) => match[1] ?? ''));
@@ -129,8 +129,8 @@ test('the version is printed alone', async () => {
 test('unknown commands, options and arguments are refused with a way on', async () => {
   for (const [argv, message] of [
     [['strat'], 'gateway: unknown command strat; did you mean start?\n'],
-    [['serve'], 'gateway: unknown command serve; the commands are start, check, ledger, audit, prices, reprice, plugins, backup, restore, rekey, apply, export, logs, keys, workspaces, integrations, providers, configs, prompts, partials, labels, collections, guardrails, usage-limits, rate-limits, secrets, users, invites, version\n'],
-    [['constructor'], 'gateway: unknown command constructor; the commands are start, check, ledger, audit, prices, reprice, plugins, backup, restore, rekey, apply, export, logs, keys, workspaces, integrations, providers, configs, prompts, partials, labels, collections, guardrails, usage-limits, rate-limits, secrets, users, invites, version\n'],
+    [['serve'], 'gateway: unknown command serve; the commands are start, check, ledger, audit, prices, reprice, plugins, backup, restore, rekey, why, apply, export, logs, keys, workspaces, integrations, providers, configs, prompts, partials, labels, collections, guardrails, usage-limits, rate-limits, secrets, users, invites, version\n'],
+    [['constructor'], 'gateway: unknown command constructor; the commands are start, check, ledger, audit, prices, reprice, plugins, backup, restore, rekey, why, apply, export, logs, keys, workspaces, integrations, providers, configs, prompts, partials, labels, collections, guardrails, usage-limits, rate-limits, secrets, users, invites, version\n'],
     [['start', '--port', '1'], 'gateway: unknown option --port; settings come from the environment (as GATEWAY_PORT=...) or a file (--settings <file>), see gateway --help\n'],
     [['start', '8787'], 'gateway: unexpected argument 8787\n'],
     [['plugins', 'guardrail', 'cache'], 'gateway: unexpected argument cache\n'],

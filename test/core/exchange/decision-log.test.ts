@@ -19,6 +19,9 @@ describe('the decisions of a call', () => {
     for (let index = 0; index < decisionsMax + 5; index += 1) many.add({ about: 'retry', index });
     assert.equal(read(many).length, decisionsMax + 1);
     assert.deepEqual(read(many).at(-1), { about: 'more', count: 5 });
+    // What the price depends on has a place all the same.
+    many.add({ about: 'price', asked: 'gpt' });
+    assert.deepEqual(read(many).slice(-2), [{ about: 'price', asked: 'gpt' }, { about: 'more', count: 5 }]);
     const long = new DecisionLog();
     for (let index = 0; index < decisionsMax; index += 1) long.add({ about: 'target', why: 'ü"'.repeat(100_000) });
     assert.ok(long.logged().length < decisionCharsMax + 100);

@@ -68,5 +68,18 @@ export default resourceCases({
       foreign: { none: 'there are no logs but those of the own workspace' },
       isConditional: false,
     },
+    why: {
+      as: 'workspace',
+      target: async (stage) => ({ params: { logId: (await tell(stage)).id } }),
+      check: ({ body }, _, { params }) => {
+        assert.deepEqual([body.object, body.id, body.source, body.status, body.price.cost_currency], ['log.why', params?.logId, 'insert', 200, 'USD']);
+        assert.deepEqual([body.tokens.input, body.tokens.output, body.targets.length, body.passed_over, body.limits], [3, 4, 1, [], []]);
+        assert.equal(typeof body.key.name, 'string');
+      },
+      bad: [],
+      conflict: unchanged,
+      foreign: { none: 'there are no logs but those of the own workspace' },
+      isConditional: false,
+    },
   },
 });

@@ -15,6 +15,7 @@ import { tableNameOf } from '../model-configs/model-facts.js';
 import { customLogFields, customLogsMax, toldCallOf, type ToldCall } from './custom-log.js';
 import { KnownNames } from './log-names.js';
 import { entryView, logEntrySchema, logSchema, logView } from './log-view.js';
+import { whySchema, whyView } from './why.js';
 
 const pageSizeDefault = 50;
 const cursorCharsMax = 2048;
@@ -79,11 +80,26 @@ async function follow(context: ControlContext, { after, page_size: limit = 200, 
 
 async function read(context: ControlContext, id: string): Promise<Reply> {
   const sight = await logSight(context);
-  const records = await logReader(context).read(await logScope(context), id);
+  const record = recordOf(await logReader(context).read(await logScope(context), id), id);
+  return logView(record, await namesFor(context, [record]), sight);
+}
+
+/** Throws ROW_UNKNOWN. */
+function recordOf(records: readonly LogRecord[], id: string): LogRecord {
   // By the id of a trace: its last word.
   const record = records.find((each) => each.id === id) ?? records.findLast((each) => each.isFinal) ?? records.at(-1);
   if (record === undefined) throw fail('ROW_UNKNOWN', { kind: 'log', id: id.slice(0, 64) });
-  return logView(record, await namesFor(context, [record]), sight);
+  return record;
+}
+
+async function why(context: ControlContext, id: string): Promise<Reply> {
+  const sight = await logSight(context);
+  const reader = logReader(context);
+  const scope = await logScope(context);
+  const found = await reader.read(scope, id);
+  const record = recordOf(found, id);
+  // The other targets of the call have other ids, and the same trace.
+  return whyView(context, record, record.traceId === id ? found : await reader.read(scope, record.traceId), sight);
 }
 
 /** As calls through the gateway are, by the table of prices. */
@@ -130,6 +146,10 @@ export const logsResource = defineResource({
     read: operation({
       method: 'GET', path: '/logs/{logId}', scope: ['logs.read', 'logs.view', 'logs.write', 'completions.write'], params: { logId: Type.String({ description: 'id of the log, or of its trace' }) }, reply: logSchema,
       handle: (context, { params }) => read(context, params.logId ?? ''),
+    }),
+    why: operation({
+      method: 'GET', path: '/logs/{logId}/why', scope: ['logs.read', 'logs.view', 'logs.write', 'completions.write'], params: { logId: Type.String({ description: 'id of the log, or of its trace' }) }, reply: whySchema,
+      handle: (context, { params }) => why(context, params.logId ?? ''),
     }),
   },
 });
