@@ -27,7 +27,7 @@ export interface KeepRules {
 
 /** What answers of all calls that are under way in a thread may hold at the most. */
 const roomBytesMax = 32 * 1024 * 1024;
-/** Beyond the limit of a body, so that a secret at its end is seen whole. */
+/** Beyond the limit of a body at the least, so that a secret at its end is seen whole. */
 const slackBytes = 1024;
 /** Tells a type of text from others. An unnamed one is taken for JSON. */
 const textType = /^(?:$|text\/|application\/(?:[\w.+-]*\+)?(?:json|xml)\b|application\/(?:x-ndjson|jsonl|json-seq|x-www-form-urlencoded|graphql|javascript|yaml)\b)/i;
@@ -120,7 +120,7 @@ export class KeptBodies {
   #append(pieces: Pieces, chunk: Uint8Array): void {
     if (this.#isReleased) return;
     pieces.length += chunk.length;
-    const count = Math.min(chunk.length, this.rules.bytesMax + slackBytes - pieces.kept);
+    const count = Math.min(chunk.length, this.#readMax - pieces.kept);
     if (count <= 0 || pieces.isDropped) return;
     if (!this.room.take(count)) {
       pieces.isDropped = true;
@@ -135,6 +135,10 @@ export class KeptBodies {
     this.room.bytes -= pieces.kept;
     pieces.kept = 0;
     pieces.pieces.length = 0;
+  }
+
+  get #readMax(): number {
+    return this.rules.bytesMax + Math.max(slackBytes, this.#secrets.bytesMax);
   }
 
   /** In the order of `bodyNames` in core/logs/record-layout.ts. Called once, at the end; nothing is kept after it. */
@@ -184,7 +188,7 @@ export class KeptBodies {
   #whole(bytes: Uint8Array, type: string): Buffer {
     if (bytes.length === 0) return nothing;
     if (!textType.test(type)) return leftOut(`${bytes.length} bytes of ${type.slice(0, 128)}`);
-    return this.#cut(Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, this.rules.bytesMax + slackBytes)), bytes.length);
+    return this.#cut(Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, this.#readMax)), bytes.length);
   }
 
   #came(pieces: Pieces, type: string, isEncoded: boolean): Buffer {
@@ -199,8 +203,8 @@ export class KeptBodies {
     const clean = this.#secrets.masked(bytes);
     const isWhole = bytes.length === length;
     if (isWhole && clean.length <= this.rules.bytesMax) return clean;
-    // What may be the beginning of a secret at the very end lies beyond the limit.
-    let end = Math.min(clean.length, this.rules.bytesMax);
+    // At the end of what was read of a longer one a secret may stand in part; behind masked ones that can be before the limit.
+    let end = Math.max(0, Math.min(this.rules.bytesMax, isWhole ? clean.length : clean.length - this.#secrets.bytesMax));
     while (end > 0 && ((clean[end] ?? 0) & 0xc0) === 0x80) end -= 1;
     return Buffer.concat([clean.subarray(0, end), mark]);
   }
