@@ -202,6 +202,8 @@ describe('who sees logs', () => {
       assert.equal(JSON.stringify((await stage.asPerson('GET', '/v1/logs')).body).includes('search'), false);
       assert.equal((await stage.asPerson('GET', byMetadata)).status, 403);
       await stage.settings({ [`${role}sViewMetadata`]: false });
+      const times = 'time_of_generation_min=2030-01-15T00:00:00Z&time_of_generation_max=2030-01-16T00:00:00Z';
+      for (const [path, wanted] of [['groups/users', 403], ['groups/metadata/team', 403], ['groups/model', 200], ['graphs/users', 200]] as const) assert.equal((await stage.asPerson('GET', `/v1/analytics/${path}?${times}`)).status, wanted, `${role} ${path}`);
       const headers = (await stage.asPerson('GET', '/v1/logs/seen')).body.request as any;
       assert.deepEqual([headers.headers, headers.gatewayHeaders], [{ a: 'b' }, {}]);
       assert.deepEqual(((await stage.asService('GET', '/v1/logs/seen')).body.metrics as any)['metadata.key'], ['team']);

@@ -5,7 +5,7 @@ import { fail } from '../../../errors/gateway-error.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import { commonFilterFields, logFilter } from '../common/log-filter.js';
-import { logReader, logScope, organisationSettings, logSightOf } from '../common/log-services.js';
+import { logReader, logScope, logSightOf, organisationSettings, type LogSight } from '../common/log-services.js';
 
 export type Bucket = NonNullable<LogAggregateQuery['bucket']>;
 
@@ -48,21 +48,24 @@ export function bucketsIn(fromMs: number, toMs: number, bucket: Bucket): number[
 
 /** One question to the log; all of its parts have the same filter. */
 export class Question {
-  private constructor(readonly context: ControlContext, readonly filter: LogFilter, readonly bucket: Bucket, readonly buckets: readonly number[]) {}
+  private constructor(readonly context: ControlContext, readonly filter: LogFilter, readonly bucket: Bucket, readonly buckets: readonly number[], readonly sight: LogSight) {}
 
   /** `isOfOrganisation`: a key of the organisation need not name a workspace. Throws WORKSPACE_MISSING, WORKSPACE_FOREIGN, FIELD_INVALID. */
   static async of(context: ControlContext, query: AnalyticsFilter, isOfOrganisation = false): Promise<Question> {
     const scope = await logScope(context, query.workspace_slug);
     if (scope.workspaceIds === null && !isOfOrganisation) throw fail('WORKSPACE_MISSING', { param: 'workspace_slug' });
-    const filter = await logFilter(context, scope, { ...query }, logSightOf(context.caller, await organisationSettings(context)));
+    const sight = logSightOf(context.caller, await organisationSettings(context));
+    const filter = await logFilter(context, scope, { ...query }, sight);
     const [fromMs, toMs] = [Date.parse(query.time_of_generation_min), Date.parse(query.time_of_generation_max)];
     if (toMs - fromMs > daysMax * dayMs) throw fail('FIELD_INVALID', { param: 'time_of_generation_max', reason: `must be at most ${daysMax} days after time_of_generation_min` });
     const bucket = bucketFor(fromMs, toMs);
-    return new Question(context, filter, bucket, bucketsIn(fromMs, toMs, bucket));
+    return new Question(context, filter, bucket, bucketsIn(fromMs, toMs, bucket), sight);
   }
 
-  ask(query: Omit<LogAggregateQuery, 'filter'>): Promise<LogAggregate> {
-    return Promise.resolve(logReader(this.context).aggregate({ filter: this.filter, ...query }));
+  /** Throws ACTION_FORBIDDEN for groups by metadata that the caller may not see. */
+  async ask(query: Omit<LogAggregateQuery, 'filter'>): Promise<LogAggregate> {
+    if (!this.sight.metadata && (query.groupBy === 'user' || query.groupBy?.startsWith('metadata.') === true)) throw fail('ACTION_FORBIDDEN', { reason: 'the settings of the organisation do not show you metadata of calls' });
+    return logReader(this.context).aggregate({ filter: this.filter, ...query });
   }
 
   /** Of all the time: the measures, 0 where nothing matches. */
