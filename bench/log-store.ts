@@ -92,7 +92,7 @@ async function seed(dataDirectory: string): Promise<Owner> {
   const bytes = await store.size?.() ?? NaN;
   console.log(`\n${count} records: ${(bytes / count).toFixed(1)} bytes each in the store (${(unmerged / count).toFixed(1)} before the last merges), ${host.counts.get('blocks')} blocks made; written at ${(writeMs * 1000 / count).toFixed(1)} us each, merged at ${(mergeMs * 1000 / count).toFixed(1)} us each`);
   for (const [name, ask] of Object.entries(asked(owner))) {
-    const [cold, warm, work]: [number[], number[], number[]] = [[], [], []];
+    const [cold, warm, coldWork, warmWork]: [number[], number[], number[], number[]] = [[], [], [], []];
     for (let round = 0; round < 3; round += 1) {
       const reader = await storeExporter.reader?.(params, host);
       if (reader === undefined) throw new Error('there is no reader');
@@ -101,10 +101,10 @@ async function seed(dataDirectory: string): Promise<Owner> {
         await ask(reader);
         (turn === 0 ? cold : warm).push(performance.now() - from);
         const { user, system } = process.cpuUsage(used);
-        if (turn === 0) work.push((user + system) / 1000);
+        (turn === 0 ? coldWork : warmWork).push((user + system) / 1000);
       }
     }
-    console.log(`${name}: ${median(cold).toFixed(0)} ms by a reader that has read nothing (CPU ${median(work).toFixed(0)}), ${median(warm).toFixed(0)} ms after that`);
+    console.log(`${name}: ${median(cold).toFixed(0)} ms by a reader that has read nothing (CPU ${median(coldWork).toFixed(0)}), ${median(warm).toFixed(0)} ms after that (CPU ${median(warmWork).toFixed(0)})`);
   }
   await storage.close?.();
   return owner;

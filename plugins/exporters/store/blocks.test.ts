@@ -44,7 +44,7 @@ function randomRecord(random: () => number, index: number): LogRecord {
     provider: one('openai', 'anthropic'), model: one('a', 'b', 'c', `m${Math.floor(random() * 50)}`), status, cacheStatus, isFinal: random() < 0.9, retries: one(0, 0, 0, 1, 2), targetIndex: one(0, 0, 1),
     startedAtMs: nowMs - Math.floor(random() * 3 * 60 * minuteMs) + index % 7, tookMs: one(random() * 1000, Math.round(random() * 1e6) / 1000), cost: one(-1, 0, random(), Math.round(random() * 1e6) / 1e6), saved: cacheStatus === 'HIT' ? random() : 0,
     isPriced: random() < 0.8, totalTokens: one(-1, Math.floor(random() * 5000)), inputTokens: Math.floor(random() * 4000), outputTokens: Math.floor(random() * 900), configId: one('', 'c1', 'c2'), promptSlug: one('', 'p'),
-    metadata: one('', '{}', `{"_user":"u${Math.floor(random() * 30)}","team":"t${Math.floor(random() * 3)}"}`, '{"team":"t\\u0031"}', 'none'), errorCode: status >= 400 ? one('', 'RATE') : '', endpoint: one('chatCompletions', 'embeddings'),
+    metadata: one('', '{}', `{"_user":"u${Math.floor(random() * 30)}","team":"t${Math.floor(random() * 3)}"}`, '{"team":"t\\u0031"}', '{ "team" : "t1", "n": 5 }', '{"of":{"team":"t2"},"_user":"team"}', '{"a":"team","team":"t2"}', '{"team":"t0","team":"t2"}', 'none'), errorCode: status >= 400 ? one('', 'RATE') : '', endpoint: one('chatCompletions', 'embeddings'),
     path: `/v1/${index}`, hookResults: random() < 0.1 ? '{"before_request_hooks":[]}' : '', requestBytes: Math.floor(random() * 1e5),
   });
 }
