@@ -96,7 +96,7 @@ export class LogAccess implements LogReader {
     clearTimeout(this.#idle);
     const number = this.#number += 1;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#onLate(number), this.#answerMsMax).unref();
+      const timer = setTimeout(() => this.#onLate(number), this.#answerMsMax);
       this.#waiting.set(number, { resolve, reject, timer });
       try {
         this.#end ??= this.#start();
