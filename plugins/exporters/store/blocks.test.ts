@@ -11,6 +11,7 @@ import { ofCallers } from './partitions.js';
 import { bucketOf, groupOf, measure, recordMatches } from './plain-query.js';
 import plugin from './plugin.js';
 import { traceKey } from './feedback-rows.js';
+import { Segments } from './segments.js';
 
 const params = { bytesMax: 1_073_741_824, ageDaysMax: 30, bodiesBytesMax: 1024 * 1024 * 1024, bodiesDaysMax: 30 };
 const scope = { organisationId: 'organisation', workspaceIds: null };
@@ -228,6 +229,17 @@ describe('blocks of the store', () => {
     }
     await merging;
     assert.ok(looks > 1, `${looks}`);
+  });
+
+  it('are waited for while more records are in none than fit into memory, as in a store of an earlier version', async () => {
+    const host = fakeHost({ nowMs });
+    const { exporter } = await open(host);
+    const segments = new Segments(await host.store('logs'), 200);
+    await exporter.export(Array.from({ length: 201 }, (_, index) => sampleLogRecord({ id: `${index}` })), noSignal());
+    await assert.rejects(segments.list(), /are being merged; ask again/);
+    host.advance(2 * dayMs);
+    await host.runEvery();
+    assert.deepEqual((await segments.list()).map(({ count }) => count), [201]);
   });
 
   it('go as a whole, the oldest first, when they are too old or take too much', async () => {

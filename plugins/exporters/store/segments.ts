@@ -7,7 +7,7 @@ import {
 } from './block.js';
 import { ColumnCache } from './column-cache.js';
 import { mayHave } from './id-filter.js';
-import { readLogBatch } from './log-batch.js';
+import { countOfBatch, readLogBatch } from './log-batch.js';
 import { allRows } from './partitions.js';
 
 /** Columns and rows that were read lately. */
@@ -18,6 +18,8 @@ const recordBytes = 1500;
 const looksMax = 20;
 /** Heads that are kept read; more are read again. */
 const headsMax = 10_000;
+/** Records that are in no block: only a store of an earlier version has more, until they are merged. They would not fit into memory. */
+const rowRecordsMax = 150_000;
 /** Rows looked at before others have their turn. */
 const rowsOfTurn = 16;
 
@@ -47,9 +49,9 @@ export class Segments {
   readonly #heads = new Map<string, BlockHead>();
   #listed: { readonly revision: number; readonly segments: readonly Segment[] } | null = null;
 
-  constructor(readonly store: Store) {}
+  constructor(readonly store: Store, readonly recordsMax = rowRecordsMax) {}
 
-  /** In no order. */
+  /** In no order. Rejects while too many records are in no block. */
   async list(): Promise<readonly Segment[]> {
     for (let look = 1; ; look += 1) {
       const revision = await this.store.revision();
@@ -65,10 +67,12 @@ export class Segments {
   async #read(): Promise<readonly Segment[]> {
     const segments: Segment[] = [];
     for await (const row of this.store.range({ from: heads.from, to: heads.to, limit: Infinity })) segments.push(new BlockSegment(this.store, this.cache, keyOfHead(row.key), row.version, this.#headOf(row)));
-    let rows = 0;
+    let [rows, records] = [0, 0];
     for await (const row of this.store.range({ ...allRows, limit: Infinity })) {
       if (!isBatchKey(row.key)) continue;
       rows += 1;
+      records += countOfBatch(row.value);
+      if (records > this.recordsMax) throw new Error('the records of an earlier version are being merged; ask again in some minutes');
       const name = `${row.key}@${row.version}`;
       let held = this.cache.get(name);
       if (!(held instanceof RowSegment)) {
