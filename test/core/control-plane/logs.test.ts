@@ -211,6 +211,25 @@ describe('who sees logs', () => {
   });
 });
 
+describe('who sees figures', () => {
+  it('by metadata sees metadata: groups of its values are refused to those from whom it is hidden', async () => {
+    const stage = await start();
+    const { organisationId, workspaceId } = stage;
+    stage.logs.insert([logRecord({ organisationId, workspaceId, metadata: '{"team":"search","_user":"ada"}' })]);
+    const times = 'time_of_generation_min=2030-01-01T00:00:00Z&time_of_generation_max=2030-02-01T00:00:00Z';
+    const paths = ['metadata/team', 'users'].map((group) => `/v1/analytics/groups/${group}?${times}`);
+    for (const role of ['member', 'manager'] as const) {
+      await stage.role(role);
+      await stage.settings({});
+      for (const path of paths) assert.deepEqual([(await stage.asPerson('GET', path)).status, data(await stage.asPerson('GET', path)).length], [200, 1]);
+      await stage.settings({ [`${role}sViewMetadata`]: false });
+      for (const path of paths) assert.equal((await stage.asPerson('GET', path)).status, 403, `${role} ${path}`);
+      assert.equal((await stage.asPerson('GET', `/v1/analytics/groups/model?${times}`)).status, 200);
+      assert.equal((await stage.asService('GET', paths[0] ?? '')).status, 200);
+    }
+  });
+});
+
 describe('live logs', () => {
   it('come in the order of their arrival, each once, from the place of now on', async () => {
     const stage = await start();
