@@ -223,6 +223,25 @@ describe('exports of logs', () => {
     assert.deepEqual(readdirSync(stage.folder).sort(), [`${id}.jsonl`, 'README'].sort());
   });
 
+  it('lose the oldest of their files when all of them take too much room', async () => {
+    const stage = await start();
+    stage.logs.insert([logRecord({ organisationId: stage.organisationId, workspaceId: stage.workspaceId, bodies })]);
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      stage.clock.nowMs += 1;
+      const id = await stage.made({}, all);
+      ids.push(id);
+      await stage.ran(id);
+    }
+    const { size } = statSync(join(stage.folder, `${String(ids[0])}.jsonl`));
+    // One with room for two of the three.
+    const runner = new ExportRunner({ repository: stage.repository, logs: stage.logs, folder: stage.folder, now: () => stage.clock.nowMs, onFault: (_, thrown) => stage.faults.push(thrown), keptBytesMax: 2 * size + 10 });
+    await runner.sweep();
+    assert.deepEqual(readdirSync(stage.folder).sort(), ids.slice(1).map((id) => `${id}.jsonl`).sort());
+    assert.deepEqual(await Promise.all(ids.map(async (id) => (await stage.asService('GET', `/v1/logs/exports/${id}/download`)).status)), [409, 200, 200]);
+    assert.deepEqual(stage.faults, []);
+  });
+
   it('are for those alone who see what is in them', async () => {
     const stage = await start();
     stage.logs.insert([logRecord({ organisationId: stage.organisationId, workspaceId: stage.workspaceId, metadata: '{"team":"search"}', bodies })]);

@@ -27,6 +27,10 @@ const signEveryMs = 15_000;
 /** Files are kept for so long. */
 export const exportDaysMax = 7;
 const dayMs = 86_400_000;
+/** Of all files together; the oldest go first. */
+const keptBytesMax = 4 * 1024 * 1024 * 1024;
+/** How often it is looked what is old. */
+const tidyEveryMs = 3_600_000;
 /** Jobs themselves, once they ended or were left as drafts. */
 const rowDays = 90;
 const linesOfTurn = 50;
@@ -40,6 +44,7 @@ export interface ExportServices {
   readonly repository: Repository;
   readonly logs: LogReader | undefined;
   readonly folder: string;
+  readonly keptBytesMax?: number;
   now(): number;
   onFault(exportId: string, thrown: unknown): void;
 }
@@ -63,6 +68,7 @@ export class ExportRunner implements LogExportRunner {
   #running: Promise<void> | null = null;
   #sweeping: Promise<void> | null = null;
   #isStopping = false;
+  #tidiedAtMs = 0;
   #timer: NodeJS.Timeout | undefined = undefined;
 
   constructor(readonly services: ExportServices) {}
@@ -138,6 +144,7 @@ export class ExportRunner implements LogExportRunner {
       job.abort.signal.throwIfAborted();
       await rename(part, join(folder, exportFileName(job.exportId)));
       await this.#end(job, 'success', { isCut: written.isCut, isRemoved: false });
+      await this.#removeFiles();
     } catch (thrown) {
       await rm(part, { force: true });
       const fault = this.#isStopping ? 'the gateway was stopped' : reasonOf(thrown);
@@ -211,13 +218,26 @@ export class ExportRunner implements LogExportRunner {
       if (own.has(row.run?.id ?? '') || !isDead(row, nowMs)) continue;
       await this.#change(row.id, (now) => (isDead(now, nowMs) && now.run !== null ? { ...now, status: 'failed', updatedAtMs: nowMs, run: { ...now.run, endedAtMs: nowMs, fault: deadFault } } : undefined));
     }
-    for (const { row } of await repository.list(logExports, { index: 'filed', limit: sweptMax })) {
-      if (row.run === null || (row.run.endedAtMs ?? 0) > nowMs - exportDaysMax * dayMs) continue;
-      await rm(join(this.services.folder, exportFileName(row.id)), { force: true });
-      await this.#change(row.id, (now) => (now.run !== null && now.run.id === row.run?.id ? { ...now, run: { ...now.run, isRemoved: true } } : undefined));
-    }
+    if (nowMs - this.#tidiedAtMs < tidyEveryMs) return;
+    this.#tidiedAtMs = nowMs;
+    await this.#removeFiles();
     await this.#sweepRows(nowMs);
     await this.#sweepFiles(nowMs);
+  }
+
+  /** Files that are too old, and the oldest of those that are too much together. The newest stays, whatever it takes. */
+  async #removeFiles(): Promise<void> {
+    const { repository, folder, keptBytesMax: bytesMax = keptBytesMax } = this.services;
+    const endedMsMin = this.services.now() - exportDaysMax * dayMs;
+    const filed = (await repository.list(logExports, { index: 'filed', limit: sweptMax })).flatMap(({ row }) => (row.run === null ? [] : [{ id: row.id, run: row.run }]));
+    filed.sort((left, right) => (right.run.endedAtMs ?? 0) - (left.run.endedAtMs ?? 0));
+    let bytes = 0;
+    for (const [index, { id, run }] of filed.entries()) {
+      bytes += run.bytes;
+      if ((run.endedAtMs ?? 0) > endedMsMin && (index === 0 || bytes <= bytesMax)) continue;
+      await rm(join(folder, exportFileName(id)), { force: true });
+      await this.#change(id, (now) => (now.run !== null && now.run.id === run.id ? { ...now, run: { ...now.run, isRemoved: true } } : undefined));
+    }
   }
 
   async #showLife(job: Job): Promise<void> {
@@ -231,7 +251,7 @@ export class ExportRunner implements LogExportRunner {
   async #sweepRows(nowMs: number): Promise<void> {
     const { repository } = this.services;
     const change = new Change();
-    for (const stored of await repository.list(logExports, { limit: sweptMax })) {
+    for await (const stored of repository.page(logExports, { limit: sweptMax })) {
       if (stored.row.createdAtMs > nowMs - rowDays * dayMs) break;
       if (stored.row.status !== 'in_progress' && stored.row.updatedAtMs <= nowMs - rowDays * dayMs) change.remove(stored);
     }

@@ -145,7 +145,7 @@ async function download(context: ControlContext, id: string): Promise<Reply> {
   const status = statusOf(row, context.nowMs);
   if (status !== 'success' || row.run === null) throw fail('ACTION_UNTIMELY', { reason: `the export is ${status}, and has no file; ${status === 'in_progress' ? 'wait until it is done' : 'start it'}` });
   const { seesBodies, seesMetadata, isRemoved } = row.run;
-  if (isRemoved) throw fail('ACTION_UNTIMELY', { reason: `files are kept for ${exportDaysMax} days, and this one was older; start the export again` });
+  if (isRemoved) throw fail('ACTION_UNTIMELY', { reason: `the file was removed: files are kept for ${exportDaysMax} days, as long as there is room; start the export again` });
   // It may have been made by somebody who sees more.
   if ((seesBodies && !sight.bodies && needsBodies(row.requestedData)) || (seesMetadata && !sight.metadata && needsMetadata(row.requestedData))) {
     throw fail('ACTION_FORBIDDEN', { reason: 'the file has more than the settings of the organisation show you' });
