@@ -175,7 +175,7 @@ export const settingProperties = {
   client_connections_per_address_max: count(5_000, 1_000_000, 'Most open connections of one client address (of an IPv6 /64) for each thread, and never more than half of all; further ones are closed at once. Counted on Linux only.'),
   trusted_proxies: {
     type: 'array', default: [], uniqueItems: true, items: { type: 'string', pattern: '^[0-9a-fA-F.:]+(?:/\\d{1,3})?$' }, defaultText: 'none', expected: 'a list of IP addresses or CIDR ranges',
-    description: 'Addresses or CIDR ranges of reverse proxies in front of the gateway, which bring the connections of many clients: `client_connections_per_address_max` does not apply to them.',
+    description: 'Addresses or CIDR ranges of reverse proxies in front of the gateway, which bring the connections of many clients: `client_connections_per_address_max` does not apply to them, and the metrics are not open to them without a key.',
   },
   spin_us: { type: 'integer', default: 200, minimum: 0, maximum: 10_000, description: 'Microseconds an idle thread stays awake for the next event while that pays (back-to-back calls to a fast upstream); 0 switches it off.' },
   responses_days: { type: 'integer', default: 30, minimum: 0, maximum: 36_500, description: 'Days a response is kept for GET and previous_response_id when its provider has no Responses API; 0 keeps none.' },
