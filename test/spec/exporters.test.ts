@@ -10,12 +10,14 @@ import decoders from 'otlp-decoders/build/src/generated/root.js';
 import type { LogRecord } from '@gateway/plugin-sdk';
 import { startChildGateway, temporaryFolder } from '../support/child-gateway.js';
 import { routed, startTestGateway } from '../support/gateway.js';
-import { sendJson, startUpstream } from '../support/upstream.js';
+import { chatCompletion, sendJson, startUpstream } from '../support/upstream.js';
 
 const waitsMax = 800;
 const waitMs = 25;
 const calls = 20;
 const upstream = await startUpstream();
+// A model that has a price.
+upstream.answer = (_, response) => sendJson(response, 200, { ...chatCompletion, model: 'gpt-4o-mini' });
 const failing = await startUpstream();
 failing.answer = (_, response) => sendJson(response, 500, { error: { message: 'out of order' } });
 const receiver = await startUpstream();
@@ -100,6 +102,12 @@ describe('exporters side by side', () => {
     assert.ok(valueOf(text, 'gateway_log_queue_bytes{exporter="http"}') > 0);
     for (const name of ['jsonl', 'otlp', 'prometheus']) assert.deepEqual([valueOf(text, `gateway_log_dropped_total{exporter="${name}"}`), valueOf(text, `gateway_log_exported_total{exporter="${name}"}`)], [0, calls * 2], name);
     assert.equal(valueOf(text, 'gateway_failed_targets_total{provider="openai",model="gpt-test",status="500"}'), calls);
+    const cost = records.filter(({ isFinal }) => isFinal).reduce((sum, record) => sum + record.cost, 0) / 100;
+    assert.ok(cost > 0, 'the log thread has priced them');
+    const told = valueOf(text, 'gateway_cost_usd_total{provider="openai",model="gpt-4o-mini"}');
+    assert.ok(Math.abs(told - cost) < 1e-9, `${told} and ${cost}`);
+    const sums = received('Metrics').flatMap(({ resourceMetrics }) => resourceMetrics).flatMap(({ scopeMetrics }) => scopeMetrics).flatMap(({ metrics: some }) => some).filter(({ name }) => name === 'gateway.cost');
+    assert.ok(Math.abs(sums.at(-1).sum.dataPoints[0].asDouble - cost) < 1e-9, JSON.stringify(sums.at(-1)));
     assert.match(gateway.stderr(), /"message":"log records dropped","exporter":"http#2"/);
   });
 
