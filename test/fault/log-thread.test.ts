@@ -141,7 +141,12 @@ describe('the log thread', { concurrency: 2 }, () => {
 
     await callAll(gateway.url, upstream, ['block']);
     await until('the block', has(['blocked']));
+    // Asked for while nobody can make it: told so in time, and no call waits for that.
+    const metrics = fetch(`${gateway.url}/metrics`).then(async (response) => [response.status, await response.text()] as const);
     await callAll(gateway.url, upstream, traces('blocked', 50));
+    const [status, text] = await metrics;
+    assert.equal(status, 503);
+    assert.match(text, /the log thread gave no answer within 3000 ms/);
     assert.equal(tracesIn(path).at(-1), 'blocked');
     writeFileSync(`${path}.go`, '');
     await until('the export of what came meanwhile', has(['block', ...traces('blocked', 50)]));
