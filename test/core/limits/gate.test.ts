@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseJsonObject } from '../../../core/body/parse.js';
+import { field } from '../../../core/body/scan.js';
+import { chat } from '../../../core/dialect/chat/dialect.js';
+import { isGatewayError } from '../../../core/errors/gateway-error.js';
+import { Exchange } from '../../../core/exchange/exchange.js';
+import { RequestHead } from '../../../core/exchange/request-head.js';
+import { noUsage } from '../../../core/exchange/usage.js';
+import { Counters } from '../../../core/limits/counters.js';
+import { Gate } from '../../../core/limits/gate.js';
+import type { Prices } from '../../../core/limits/hold.js';
+import type { SpendCharge } from '../../../core/limits/journal.js';
+import { limitSpecs, type LimitLevel, type LimitSpec } from '../../../core/snapshot/limit-specs.js';
+import type { Principal } from '../../../core/snapshot/principal.js';
+import { StoredPolicies } from '../../../core/snapshot/workspace-policies.js';
+import { WorkspaceState } from '../../../core/snapshot/workspace-state.js';
+import { usagePolicies } from '../../../core/storage/tables/policies.js';
+import type { WorkspaceRow } from '../../../core/storage/tables/workspaces.js';
+import { usagePolicyRow } from '../../support/rows.js';
+
+const nowMs = 1_760_000_040_000;
+const off = [{ type: 'requests', unit: 'rpd', value: 0 }];
+const one = [{ type: 'requests', unit: 'rpd', value: 1 }];
+const spent = [{ type: 'tokens', credit_limit: 0 }];
+const workspaceRow: WorkspaceRow = {
+  id: 'w', organisationId: 'o', slug: 'w', name: 'w', description: null, icon: null, status: 'active', isDefault: true, createdAtMs: 1, updatedAtMs: 1,
+  defaults: { metadata: {}, input_guardrails: [], output_guardrails: [], user_api_key_config: null }, usageLimits: [], rateLimits: [],
+};
+
+function exchangeOf(body: object = {}): Exchange {
+  const head = new RequestHead();
+  const bytes = Buffer.from(JSON.stringify({ model: 'm', messages: [], ...body }));
+  head.method = 'POST';
+  head.path = '/v1/chat/completions';
+  head.contentType = 'application/json';
+  head.contentLength = bytes.length;
+  const responder = { isOpen: false, isStarted: true, bytesSent: 0, drainListener: null, send() {}, start() {}, write: () => true, end() {}, abort() {} };
+  const client = { collect() {}, stream: () => { throw new Error('not read here'); }, discard() {}, letGo: () => undefined };
+  const exchange = new Exchange(head, { name: 'chatCompletions', dialect: chat, body: 'json', scope: 'completions.write', validate: null, isSingleTarget: false }, '', client, responder, { parse: parseJsonObject, field });
+  exchange.bytes = bytes;
+  exchange.status = 200;
+  exchange.attempts = 1;
+  return exchange;
+}
+
+const principalOf = (limits: readonly LimitSpec[] | null = null, workspaceLimits: readonly LimitSpec[] | null = null): Principal => {
+  const workspace = new WorkspaceState('w');
+  workspace.limits = workspaceLimits;
+  return { keyId: 'k', organisationId: 'o', workspaceId: 'w', scopes: new Set(), type: 'workspace-service', expiresAtMs: Infinity, defaults: null, workspace, limits, token: null };
+};
+const noPrices: Prices = { cost: () => ({ cents: 0, isPriced: false }), expected: () => 0, load: () => null };
+
+function setUp(prices: Prices = noPrices) {
+  const counters = new Counters(Counters.allocate(1024), () => nowMs);
+  const entries: (readonly [kind: string, counter: string, reserved: number, used: number])[] = [];
+  const note = (kind: string, charges: readonly SpendCharge[]): void => { for (const { counter, reserved, used } of charges) entries.push([kind, counter, reserved, used]); };
+  const journal = {
+    open: (_: string, charges: readonly SpendCharge[]) => { note('open', charges); return null; },
+    settle: (_: string, charges: readonly SpendCharge[]) => note('settle', charges),
+    close: () => undefined,
+  };
+  const gate = new Gate({ counters, journal, outputTokens: 100, prices, isRecorded: true });
+  const take = (principal: Principal, ofTarget: readonly LimitSpec[] | null = null, exchange = exchangeOf()): Exchange => {
+    exchange.principal = principal;
+    exchange.hold = gate.open(exchange, principal);
+    assert.equal(gate.take(exchange, ofTarget), null);
+    return exchange;
+  };
+  return { counters, gate, entries, take };
+}
+
+const codeOf = (work: () => unknown): string => {
+  try {
+    work();
+  } catch (thrown) {
+    if (isGatewayError(thrown)) return thrown.code;
+    throw thrown;
+  }
+  return 'passed';
+};
+
+test('each level has codes of its own for rates and budgets', () => {
+  const { take } = setUp();
+  const names: readonly (readonly [LimitLevel, string])[] = [['key', 'KEY'], ['token', 'KEY'], ['provider', 'PROVIDER'], ['access', 'INTEGRATION'], ['workspace', 'WORKSPACE'], ['policy', 'POLICY']];
+  for (const [level, name] of names) {
+    assert.equal(codeOf(() => take(principalOf(limitSpecs(level, 'x', 'x', off, [])))), `${name}_RATE_LIMITED`);
+    assert.equal(codeOf(() => take(principalOf(limitSpecs(level, 'x', 'x', [], spent)))), `${name}_BUDGET_USED`);
+  }
+});
+
+test('the first in the order of levels answers, and whatever refuses gives back what was taken before it', () => {
+  const { counters, take } = setUp();
+  const key = limitSpecs('key', 'k', 'k', one, []);
+  const provider = limitSpecs('provider', 'p', 'p', off, []);
+  const workspace = limitSpecs('workspace', 'w', 'w', off, []);
+  assert.equal(codeOf(() => take(principalOf(key, workspace), provider)), 'PROVIDER_RATE_LIMITED');
+  assert.equal(codeOf(() => take(principalOf(key, workspace))), 'WORKSPACE_RATE_LIMITED');
+  assert.equal(counters.rate('key/k/requests/rpd', 'rpd'), 0);
+  assert.equal(codeOf(() => take(principalOf(key))), 'passed');
+  assert.equal(codeOf(() => take(principalOf(key, workspace), provider)), 'KEY_RATE_LIMITED');
+});
+
+test('a limit whose counter finds no room refuses', () => {
+  const { counters, take } = setUp();
+  for (let index = 0; index < 3_000; index += 1) counters.slot(`other ${index}`, 'usage');
+  let refusals = 0;
+  for (let index = 0; index < 10; index += 1) if (codeOf(() => take(principalOf(limitSpecs('key', `k${index}`, 'k', one, [])))) === 'LIMITS_FULL') refusals += 1;
+  assert.ok(refusals > 0);
+});
+
+test('a budget is reserved and settled in the journal as in its counter, by policies as well', () => {
+  const { counters, entries, take } = setUp();
+  const principal = principalOf(limitSpecs('key', 'k', 'k', [], [{ type: 'tokens', credit_limit: 10_000 }]));
+  const policies = new StoredPolicies();
+  const row = usagePolicyRow('p', { type: 'requests', creditLimit: 1, groupBy: [{ key: 'api_key' }] });
+  policies.put(usagePolicies.name, row);
+  principal.workspace!.policies = policies.of(workspaceRow);
+  const exchange = take(principal, null, exchangeOf({ max_tokens: 1_000 }));
+  const reserved = 1_000 + Math.ceil(exchange.bytes.length / 4);
+  assert.equal(counters.usage('key/k/tokens')?.count, reserved);
+  exchange.hold?.settle({ ...noUsage, inputTokens: 10, outputTokens: 5, totalTokens: 15 }, false);
+  assert.equal(counters.usage('key/k/tokens')?.count, 15);
+  assert.deepEqual(entries, [['open', 'key/k/tokens', reserved, 0], ['open', 'policy/p/api_key:k', 1, 0], ['settle', 'key/k/tokens', reserved, 15], ['settle', 'policy/p/api_key:k', 1, 1]]);
+  const said = JSON.parse(exchange.decisions?.logged() ?? '[]') as { about: string; limits: unknown }[];
+  assert.deepEqual(said, [{ about: 'limit', limits: [{ counter: 'key/k/tokens', maximum: 10_000, before: 0, after: 15 }, { counter: 'policy/p/api_key:k', maximum: 1, before: 0, after: 1 }] }]);
+  assert.equal(codeOf(() => take(principal)), 'POLICY_BUDGET_USED');
+  assert.equal(counters.usage('key/k/tokens')?.count, 15);
+});
+
+test('a budget of cost waits for the price of the model once, and the record says the same cost', async () => {
+  let isKnown = false;
+  let asked = 0;
+  const { counters, gate } = setUp({
+    cost: (_, { totalTokens }) => ({ cents: totalTokens / 10, isPriced: true }),
+    expected: (_, input, output) => (isKnown ? (input + output) / 10 : undefined),
+    load: async () => { asked += 1; isKnown = true; },
+  });
+  const exchange = exchangeOf({ max_tokens: 40 });
+  exchange.hold = gate.open(exchange, principalOf(limitSpecs('key', 'k', 'k', one, [{ type: 'cost', credit_limit: 1 }])));
+  const taking = gate.take(exchange, null);
+  assert.ok(taking instanceof Promise);
+  assert.equal(counters.rate('key/k/requests/rpd', 'rpd'), 0, 'nothing is held while it waits');
+  await taking;
+  assert.deepEqual([asked, counters.rate('key/k/requests/rpd', 'rpd')], [1, 1]);
+  exchange.hold?.settle({ ...noUsage, inputTokens: 10, outputTokens: 20, totalTokens: 30 }, false);
+  assert.deepEqual([exchange.cost, exchange.isPriced, counters.usage('key/k/cost')?.count], [3, true, 3_000_000]);
+});
+
+test('tokens are overshot at most by what calls in flight use beyond their estimate', () => {
+  const { counters, take } = setUp();
+  const principal = principalOf(limitSpecs('key', 'k', 'k', [{ type: 'tokens', unit: 'rpd', value: 2_000 }], []));
+  const open: Exchange[] = [];
+  while (codeOf(() => open.push(take(principal))) === 'passed') assert.ok(open.length < 100);
+  const reserved = counters.rate('key/k/tokens/rpd', 'rpd');
+  assert.equal(reserved, 2_000);
+  for (const exchange of open) exchange.hold?.settle({ ...noUsage, inputTokens: 100, outputTokens: 400, totalTokens: 500 }, false);
+  assert.equal(counters.rate('key/k/tokens/rpd', 'rpd'), open.length * 500, 'all of it counts');
+  assert.equal(codeOf(() => take(principal)), 'KEY_RATE_LIMITED');
+});
