@@ -66,7 +66,8 @@ export async function keepSpending(services: ThreadServices, repository: Reposit
   const onFault = (thrown: unknown): void => services.logger.error('the ledger of spending could not be looked at', { reason: reasonOf(thrown) });
   return {
     service: {
-      used: async (key) => counters.usage(key)?.count ?? await usedOf(ledger, key),
+      // Set from the ledger at the start: what is not there has not been used.
+      used: (key) => counters.usage(key)?.count ?? 0,
       reset: (key) => keeper.reset(key, Date.now()),
       entitiesOf: async function* (policyId) {
         const prefix = `policy/${policyId}/`;
@@ -85,11 +86,6 @@ export interface SpendKeeping {
   readonly service: SpendService;
   /** Resolves when limits are counted by the rows as they are now. Never rejects. */
   untilObeyed(): Promise<void>;
-}
-
-async function usedOf(ledger: Ledger, key: string): Promise<number> {
-  const counter = await ledger.counter(key);
-  return counter === undefined ? 0 : (await ledger.sum(key, counter.period)).amount;
 }
 
 async function keeperOf(services: ThreadServices, repository: Repository, memory: SpendMemory, logs: LogReader | undefined) {

@@ -2,7 +2,7 @@
 
 export interface SpendService {
   /** What a counter holds since its last reset; 0 for one that there is not. */
-  used(counterKey: string): number | Promise<number>;
+  used(counterKey: string): number;
   /** It counts from 0 again; resolves when calls obey that. */
   reset(counterKey: string): void | Promise<void>;
   /** The counters of a policy that hold anything, in the order of their value keys. */

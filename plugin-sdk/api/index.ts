@@ -1750,6 +1750,16 @@ export interface components {
       /** @constant */
       object: "api-key";
     };
+    CountedUsage: {
+      /** @enum {string} */
+      type: "cost" | "tokens";
+      /** @description US dollars, or tokens, since the last reset; with what calls that are under way have reserved */
+      current_usage: number;
+      /** @enum {string} */
+      status: "active" | "exhausted";
+      /** Format: date-time */
+      next_usage_reset_at: string | null;
+    };
     ApiKey: {
       /** Format: uuid */
       id: string;
@@ -1777,6 +1787,7 @@ export interface components {
       creation_mode: "ui" | "api" | "auto";
       rate_limits: components["schemas"]["KeyRateLimit"][];
       usage_limits: components["schemas"]["UsageLimits"] | null;
+      usage: components["schemas"]["CountedUsage"][];
       /** @constant */
       reset_usage: 0;
       /** Format: date-time */
@@ -2770,6 +2781,7 @@ export interface components {
         enabled: boolean;
         usage_limits: components["schemas"]["UsageLimits"][] | null;
         rate_limits: components["schemas"]["RateLimit"][] | null;
+        usage: components["schemas"]["CountedUsage"][];
       }[];
       global_workspace_access: components["schemas"]["GlobalWorkspaceAccess"];
     };
@@ -4168,6 +4180,7 @@ export interface components {
       /** @enum {string} */
       status: "active" | "exhausted" | "expired";
       usage_limits: components["schemas"]["UsageLimits"] | null;
+      usage: components["schemas"]["CountedUsage"][];
       rate_limits: components["schemas"]["RateLimit"][] | null;
       reset_usage: null;
       /** Format: date-time */
@@ -4222,6 +4235,7 @@ export interface components {
       /** @enum {string} */
       status: "active" | "exhausted" | "expired";
       usage_limits: components["schemas"]["UsageLimits"] | null;
+      usage: components["schemas"]["CountedUsage"][];
       rate_limits: components["schemas"]["RateLimit"][] | null;
       reset_usage: null;
       /** Format: date-time */
@@ -4738,6 +4752,7 @@ export interface components {
       /** @enum {string} */
       status: "active" | "exhausted" | "expired";
       usage_limits: components["schemas"]["UsageLimits"] | null;
+      usage: components["schemas"]["CountedUsage"][];
       rate_limits: components["schemas"]["RateLimit"][] | null;
       reset_usage: null;
       /** Format: date-time */
@@ -4925,6 +4940,7 @@ export interface components {
         object: "workspace";
       };
       usage_limits: components["schemas"]["UsageLimits"][];
+      usage: components["schemas"]["CountedUsage"][];
       rate_limits: components["schemas"]["RateLimit"][];
       log_bodies: {
         /** @description bodies and headers of calls are kept in the log */
@@ -4976,6 +4992,7 @@ export interface components {
         object: "workspace";
       };
       usage_limits: components["schemas"]["UsageLimits"][];
+      usage: components["schemas"]["CountedUsage"][];
       rate_limits: components["schemas"]["RateLimit"][];
       log_bodies: {
         /** @description bodies and headers of calls are kept in the log */

@@ -18,7 +18,7 @@ export async function listKeys(context: ControlContext, query: Static<typeof lis
   const workspace = await context.workspaceIfNamed();
   const { person } = context.caller;
   const isOnlyOwn = person?.hasOwnKeysAlone === true;
-  const view = ({ row }: { readonly row: ApiKeyRow }): Reply => keyView(row, context.nowMs);
+  const view = ({ row }: { readonly row: ApiKeyRow }): Reply => keyView(row, context);
   if (query.ids !== undefined) return listIds(context, query.ids, query, (row) => row.organisationId === context.caller.organisationId && types.includes(row.type) && (workspace === undefined || row.workspaceId === workspace.id) && (!isOnlyOwn || isOwn(context, row)));
   if (isOnlyOwn) return filteredPage(context, apiKeys, { index: 'user', parts: [person.userId] }, query, (row) => workspace === undefined || row.workspaceId === workspace.id, view);
   const [organisationId, [only]] = [context.caller.organisationId, types];
@@ -40,5 +40,5 @@ async function listIds(context: ControlContext, ids: string, query: Static<typeo
       if (stored !== undefined) yield stored.row;
     }
   }
-  return pageAmong(known(), query, isSeen, (row) => keyView(row, context.nowMs));
+  return pageAmong(known(), query, isSeen, (row) => keyView(row, context));
 }

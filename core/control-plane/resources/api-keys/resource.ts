@@ -25,7 +25,7 @@ export const apiKeysResource = defineResource({
     list: operation({ method: 'GET', path: '/api-keys', scope: scopesOf('list'), query: listQuery, reply: listOf(keySchema), handle: (context, { query }) => listKeys(context, query) }),
     read: operation({
       method: 'GET', path: '/api-keys/{id}', scope: scopesOf('read'), reply: keySchema,
-      handle: async (context, { params }) => keyView((await managedKey(context, params.id ?? '', 'read')).row, context.nowMs),
+      handle: async (context, { params }) => keyView((await managedKey(context, params.id ?? '', 'read')).row, context),
     }),
     update: operation({
       method: 'PUT', path: '/api-keys/{id}', scope: scopesOf('update'), action: 'updated', body: updateFields, reply: nothing,

@@ -179,7 +179,7 @@ export const integrationsResource = defineResource({
     }),
     workspaces: operation({
       method: 'GET', path: '/integrations/{slug}/workspaces', scope: scopesOf('read'), reply: workspacesSchema,
-      handle: async (context, { params }) => workspacesReply((await integrationOf(context, params.slug ?? '', 'read')).row),
+      handle: async (context, { params }) => workspacesReply(context, (await integrationOf(context, params.slug ?? '', 'read')).row),
     }),
     updateWorkspaces: operation({
       method: 'PUT', path: '/integrations/{slug}/workspaces', scope: scopesOf('update'), action: 'updated', body: workspacesBody,

@@ -1,6 +1,7 @@
 // Which workspaces may use an integration of the organisation, within which limits.
 
 import { fail } from '../../../errors/gateway-error.js';
+import { accessId } from '../../../snapshot/limit-specs.js';
 import { object } from '../../../storage/schema-parts.js';
 import type { IntegrationRow, WorkspaceAccess } from '../../../storage/tables/integrations.js';
 import { workspaces } from '../../../storage/tables/workspaces.js';
@@ -10,6 +11,7 @@ import type { Reply } from '../../define-resource.js';
 import { idText, named } from '../../envelope.js';
 import { slugField } from '../../slugs.js';
 import { accessLimitFields, globalAccessField, limitLists, ratesOf, usageOf, type GivenRates, type GivenUsage } from '../common/limit-members.js';
+import { usageListField, usageOf as usageCounted, type UsageContext } from '../common/usage-view.js';
 import { insertDefaultProvider, workspacesWith } from '../providers/make-provider.js';
 
 const workspacesMax = 10_000;
@@ -68,12 +70,14 @@ export async function withAccess(context: ControlContext, row: IntegrationRow, g
 
 export const globalAccessSchema = named('GlobalWorkspaceAccess', object({ enabled: Type.Boolean(), ...limitLists }));
 export const workspacesSchema = object({
-  object: Type.Literal('list'), total: Type.Integer({ minimum: 0 }), workspaces: Type.Array(object({ id: idText(), enabled: Type.Boolean(), ...limitLists })), global_workspace_access: globalAccessSchema,
+  object: Type.Literal('list'), total: Type.Integer({ minimum: 0 }), workspaces: Type.Array(object({ id: idText(), enabled: Type.Boolean(), ...limitLists, usage: usageListField })), global_workspace_access: globalAccessSchema,
 });
 
-export function workspacesReply(row: IntegrationRow): Reply {
-  const list = row.workspaceId !== null ? [{ id: row.workspaceId, enabled: true, usage_limits: null, rate_limits: null }]
-    : Object.entries(row.workspaces).map(([id, { enabled, ...limits }]) => ({ id, enabled, ...limitsReply(limits) }));
+export function workspacesReply(context: UsageContext, row: IntegrationRow): Reply {
+  const list = row.workspaceId !== null ? [{ id: row.workspaceId, enabled: true, usage_limits: null, rate_limits: null, usage: [] }]
+    : Object.entries(row.workspaces).map(([id, { enabled, last_reset_at_ms: _, ...limits }]) => ({
+      id, enabled, ...limitsReply(limits), usage: usageCounted(context, 'access', accessId(row.id, id), [limits.usage_limits], row.createdAtMs),
+    }));
   return { object: 'list', total: list.length, workspaces: list, global_workspace_access: globalReply(row) };
 }
 

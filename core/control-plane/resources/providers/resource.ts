@@ -11,6 +11,7 @@ import { inReach, pageOf, pageQuery } from '../../paging.js';
 import { nameField, slugField } from '../../slugs.js';
 import { findRow } from '../common/find-row.js';
 import { expiryOf, limitFields, ratesOf, usageOf, type GivenRates, type GivenUsage } from '../common/limit-members.js';
+import { isExhausted, usageListField, usageOf as usageCounted, type UsageContext } from '../common/usage-view.js';
 import { integrationForUse } from '../integrations/find-integration.js';
 import { archiveProvider, insertProvider, providerSlug, refuseUsed } from './make-provider.js';
 
@@ -55,16 +56,20 @@ export function updatedRow(row: ProviderRow, given: Given, nowMs: number): Provi
 /** Of providers and virtual keys alike. */
 export const providerMembers = {
   id: idText(), name: Type.String(), slug: Type.String(), workspace_id: idText(), organisation_id: idText(), note: orNull(Type.String()), status: choice(['active', 'exhausted', 'expired']),
-  usage_limits: orNull(usageLimitsField), rate_limits: orNull(Type.Array(rateLimitFields.ofOthers)), reset_usage: Type.Null(), last_reset_at: timeTextOrNull(), expires_at: timeTextOrNull(),
+  usage_limits: orNull(usageLimitsField), usage: usageListField, rate_limits: orNull(Type.Array(rateLimitFields.ofOthers)), reset_usage: Type.Null(), last_reset_at: timeTextOrNull(), expires_at: timeTextOrNull(),
   created_at: timeText(), last_updated_at: timeText(),
 };
 const providerSchema = named('Provider', object({ ...providerMembers, integration_id: idText(), object: Type.Literal('provider') }));
 
-const view = (nowMs: number) => ({ row }: Stored<ProviderRow>): Reply => ({
-  id: row.id, name: row.name, slug: row.slug, integration_id: row.integrationId, workspace_id: row.workspaceId, organisation_id: row.organisationId, note: row.note, status: providerStatus(row, nowMs),
-  usage_limits: row.usageLimits, rate_limits: row.rateLimits.length === 0 ? null : row.rateLimits, reset_usage: null, last_reset_at: timeOrNull(row.lastResetAtMs), expires_at: timeOrNull(row.expiresAtMs),
-  created_at: time(row.createdAtMs), last_updated_at: time(row.updatedAtMs), object: 'provider',
-});
+const view = (context: UsageContext) => ({ row }: Stored<ProviderRow>): Reply => {
+  const usage = usageCounted(context, 'provider', row.id, [row.usageLimits], row.createdAtMs);
+  const status = providerStatus(row, context.nowMs);
+  return {
+    id: row.id, name: row.name, slug: row.slug, integration_id: row.integrationId, workspace_id: row.workspaceId, organisation_id: row.organisationId, note: row.note, status: status === 'active' && isExhausted(usage) ? 'exhausted' : status,
+    usage_limits: row.usageLimits, usage, rate_limits: row.rateLimits.length === 0 ? null : row.rateLimits, reset_usage: null, last_reset_at: timeOrNull(row.lastResetAtMs), expires_at: timeOrNull(row.expiresAtMs),
+    created_at: time(row.createdAtMs), last_updated_at: time(row.updatedAtMs), object: 'provider',
+  };
+};
 export const providerView = view;
 
 const providerOf = (context: ControlContext, idOrSlug: string): Promise<Stored<ProviderRow>> =>
@@ -79,7 +84,7 @@ export const providersResource = defineResource({
     list: operation({
       method: 'GET', path: '/providers', scope: scopesOf('list'), query: object(pageQuery(providersPage)), reply: listOf(providerSchema),
       handle: async (context, { query }) => {
-        return pageOf(context, providers, inReach(context, await context.workspaceIfNamed()), query, view(context.nowMs));
+        return pageOf(context, providers, inReach(context, await context.workspaceIfNamed()), query, view(context));
       },
     }),
     create: operation({
@@ -101,7 +106,7 @@ export const providersResource = defineResource({
       handle: async (context, { params }) => {
         const stored = await providerOf(context, params.slug ?? '');
         const integration = await context.repository.get(integrations, stored.row.integrationId);
-        return { ...view(context.nowMs)(stored), ai_provider_id: integration?.row.aiProviderId ?? null };
+        return { ...view(context)(stored), ai_provider_id: integration?.row.aiProviderId ?? null };
       },
     }),
     update: operation({

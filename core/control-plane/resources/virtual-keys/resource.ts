@@ -59,7 +59,7 @@ const virtualKeySchema = named('VirtualKey', object({
 }));
 
 function view(context: ControlContext, provider: Stored<ProviderRow>, { row }: Stored<IntegrationRow>): Reply {
-  const { integration_id: _private, ...members } = providerView(context.nowMs)(provider);
+  const { integration_id: _private, ...members } = providerView(context)(provider);
   return { ...members, provider: row.aiProviderId, ai_provider_id: row.aiProviderId, key: masksOf(row).maskedKey, masked_key: masksOf(row).maskedKey, model_config: configurationsReply(context, row), secret_mappings: row.secretMappings, object: 'virtual-key' };
 }
 

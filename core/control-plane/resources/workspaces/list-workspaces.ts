@@ -28,7 +28,7 @@ export async function listWorkspaces(context: ControlContext, query: Static<type
   const isWanted = (row: WorkspaceRow): boolean =>
     wanted.has(row.status) && (only === undefined || row.id === only)
     && (part === undefined || row.name.toLowerCase().includes(part)) && (query.exact_name === undefined || row.name === query.exact_name);
-  return filteredPage(context, workspaces, { index: 'organisation', parts: [caller.organisationId] }, query, isWanted, workspaceView);
+  return filteredPage(context, workspaces, { index: 'organisation', parts: [caller.organisationId] }, query, isWanted, (stored) => workspaceView(context, stored));
 }
 
 function statusesOf(text: string): ReadonlySet<string> {

@@ -27,7 +27,7 @@ async function createWorkspace(context: ControlContext, body: Static<typeof crea
   };
   context.change.insert(workspaces, row);
   await addFirstMembers(context, row, body.users ?? []);
-  return workspaceView({ row });
+  return workspaceView(context, { row });
 }
 
 async function addFirstMembers(context: ControlContext, { id, organisationId }: WorkspaceRow, given: readonly string[]): Promise<void> {
@@ -53,7 +53,7 @@ async function readWorkspace(context: ControlContext, idOrSlug: string): Promise
     const user = await repository.get(users, row.userId);
     if (user !== undefined) shown.push(memberView(user.row, row, settings));
   }
-  return { ...workspaceView(stored), users: shown };
+  return { ...workspaceView(context, stored), users: shown };
 }
 
 async function updateWorkspace(context: ControlContext, idOrSlug: string, body: Static<typeof updateFields>): Promise<Reply> {
