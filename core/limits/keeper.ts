@@ -5,7 +5,7 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync, unlinkSync } fro
 import { join } from 'node:path';
 import { journalPlaceOf, type JournalPlace } from './journal-layout.js';
 import { JournalReader, type JournalEntry } from './journal-reader.js';
-import { PositionMoved, toldExhausted, toldThreshold, type Counter, type CounterDifference, type Ledger, type LedgerCharge, type OpenCall } from './ledger.js';
+import { PositionMoved, toldExhausted, toldThreshold, type Counter, type CounterDifference, type Ledger, type LedgerCharge, type LeftCall, type OpenCall } from './ledger.js';
 import { rowOf, type LimitOwner } from './limit-owners.js';
 import { periodAt } from './periods.js';
 
@@ -17,6 +17,8 @@ const sweepEveryMs = 60_000;
 const readBytesMax = 20 * 1024 * 1024;
 /** Entries of one batch of the store. */
 const entriesMax = 2_000;
+/** Calls of dead processes that are settled in one batch: each batch waits for the disk. */
+const leftAtOnce = 200;
 /** Counters that are held against the ledger in one go. */
 const comparedMax = 20_000;
 /** Rows of calls: as old, and as many blocks of them. */
@@ -370,15 +372,18 @@ export class Keeper {
       dead.set(call.process, isDead);
       if (isDead) left.push(call);
     }
-    for (const call of left) {
-      const known = await this.#services.recorded?.(call).catch(() => undefined);
-      const settled = await ledger.settleLeft(call, known ?? null);
-      if (settled === undefined) continue;
-      for (const { key, period, amount } of settled) {
-        const reserved = call.charges.filter((charge) => charge.key === key && charge.period === period).reduce((sum, charge) => sum + charge.amount, 0);
-        if (amount !== reserved) counters.settleUsage(counters.slot(key, 'usage'), period & periodMask, amount - reserved);
+    for (let from = 0; from < left.length; from += leftAtOnce) {
+      const calls: LeftCall[] = [];
+      for (const call of left.slice(from, from + leftAtOnce)) calls.push({ call, known: await this.#services.recorded?.(call).catch(() => undefined) ?? null });
+      const keys = new Set<string>();
+      for (const [call, settled] of await ledger.settleLeft(calls)) {
+        for (const { key, period, amount } of settled) {
+          const reserved = call.charges.filter((charge) => charge.key === key && charge.period === period).reduce((sum, charge) => sum + charge.amount, 0);
+          if (amount !== reserved) counters.settleUsage(counters.slot(key, 'usage'), period & periodMask, amount - reserved);
+          keys.add(key);
+        }
       }
-      for (const { key } of settled) await this.#alert(key);
+      for (const key of keys) await this.#alert(key);
     }
   }
 

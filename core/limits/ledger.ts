@@ -80,6 +80,12 @@ export interface OpenCall {
   readonly charges: readonly LedgerCharge[];
 }
 
+export interface LeftCall {
+  readonly call: OpenCall;
+  /** Null: nothing is known of it. */
+  readonly known: ((charge: LedgerCharge) => number | undefined) | null;
+}
+
 export interface JournalPosition {
   readonly name: string;
   readonly from: number;
@@ -124,13 +130,16 @@ export class Ledger {
     throw new Error('the ledger is written to by too many at once');
   }
 
-  /** What a call of a process that is gone left open, at its reservation or at what is known of it. False: it was settled meanwhile. */
-  async settleLeft(call: OpenCall, known: ((charge: LedgerCharge) => number | undefined) | null): Promise<readonly LedgerCharge[] | undefined> {
+  /** What calls of processes that are gone left open, each at its reservation or at what is known of it. Returns those that nobody settled meanwhile, with what they were settled at. */
+  async settleLeft(calls: readonly LeftCall[]): Promise<ReadonlyMap<OpenCall, readonly LedgerCharge[]>> {
     for (let tries = 0; tries < triesMax; tries += 1) {
       const batch = new LedgerBatch(this);
-      const left = await batch.settleLeft(call, known);
-      if (left === undefined) return undefined;
-      if (await this.store.write(batch.writes())) return left;
+      const settled = new Map<OpenCall, readonly LedgerCharge[]>();
+      for (const { call, known } of calls) {
+        const charges = await batch.settleLeft(call, known);
+        if (charges !== undefined) settled.set(call, charges);
+      }
+      if (settled.size === 0 || await this.store.write(batch.writes())) return settled;
     }
     throw new Error('the ledger is written to by too many at once');
   }
