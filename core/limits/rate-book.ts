@@ -37,6 +37,9 @@ export interface RateBookOptions {
 
 /** Names that are kept, of clients and providers: some 300 bytes each. */
 const namesMax = 8_192;
+/** Prices of calls that are kept, of names up to so many characters. */
+const foundMax = 2_048;
+const foundCharsMax = 512;
 const minuteMs = 60_000;
 /** Longer names are those of no model; clients send what they like. */
 const modelCharsMax = 256;
@@ -48,32 +51,58 @@ interface Entry extends ListedRates {
   readonly untilMs: number;
 }
 
+interface Found {
+  readonly integration: StoredIntegration | null;
+  readonly price: CallPrice;
+  readonly untilMs: number;
+}
+
 const unlisted: ListedRates = Object.freeze({ rates: null, isTimely: false });
+const noModel: Entry = Object.freeze({ ...unlisted, untilMs: Infinity });
 
 export class RateBook {
   readonly #entries = new LRUCache<string, Entry>({ max: namesMax });
+  /** By what calls say of their model: one look for each call that comes again. */
+  readonly #found = new LRUCache<string, Found>({ max: foundMax });
   readonly #asking = new Map<string, Promise<void>>();
 
   constructor(readonly options: RateBookOptions) {}
 
   /** Undefined: the control thread has to be asked first. */
-  look({ provider, integration, answered, asked }: PricedCall): CallPrice | undefined {
+  look(call: PricedCall): CallPrice | undefined {
+    const { provider, integration, answered, asked } = call;
     const nowMs = this.options.now();
-    return callPrice(answered, asked, integration === null ? null : integration.pricing, (model) => this.#rates(provider, model, nowMs));
+    const key = `${provider}\n${answered}\n${asked}`;
+    const found = this.#found.get(key);
+    // Of a changed row there is another object.
+    if (found !== undefined && found.integration === integration && nowMs < found.untilMs) return found.price;
+    return this.#find(call, key, nowMs);
   }
 
   /** `look` finds the price after it, unless the control thread gave no answer. Never rejects. */
   async load({ provider, integration, answered, asked, keyId }: PricedCall): Promise<void> {
     const nowMs = this.options.now();
     const own = integration === null ? undefined : ownModel(integration.pricing, answered, asked);
-    const missing = namesOf(answered, asked, own).filter((model) => this.#rates(provider, model, nowMs) === undefined);
+    const missing = namesOf(answered, asked, own).filter((model) => this.#entry(provider, model, nowMs) === undefined);
     await Promise.all(missing.map((model) => this.#ask(provider, model, keyId)));
   }
 
-  #rates(provider: string, model: string, nowMs: number): Rates | null | undefined {
-    if (model.length > modelCharsMax) return null;
+  #find({ provider, integration, answered, asked }: PricedCall, key: string, nowMs: number): CallPrice | undefined {
+    let untilMs = Infinity;
+    const price = callPrice(answered, asked, integration === null ? null : integration.pricing, (model) => {
+      const entry = this.#entry(provider, model, nowMs);
+      if (entry === undefined) return undefined;
+      untilMs = Math.min(untilMs, entry.untilMs);
+      return entry.rates;
+    });
+    if (price !== undefined && key.length <= foundCharsMax) this.#found.set(key, { integration, price, untilMs });
+    return price;
+  }
+
+  #entry(provider: string, model: string, nowMs: number): Entry | undefined {
+    if (model.length > modelCharsMax) return noModel;
     const entry = this.#entries.get(`${provider}\n${model}`);
-    return entry === undefined || nowMs >= entry.untilMs ? undefined : entry.rates;
+    return entry === undefined || nowMs >= entry.untilMs ? undefined : entry;
   }
 
   #ask(provider: string, model: string, keyId: string): Promise<void> {
