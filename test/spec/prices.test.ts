@@ -60,6 +60,8 @@ await rows.integration('dear', { key: 'sk' }, { customHost: `${upstream.url}/v1`
 await rows.integration('claude', { key: 'sk' }, { customHost: `${upstream.url}/v1`, aiProviderId: 'anthropic' });
 await rows.integration('gemini', { key: 'sk' }, { customHost: upstream.url, aiProviderId: 'google' });
 for (const slug of ['plain', 'own', 'dear', 'claude', 'gemini']) await rows.provider(slug, slug);
+const budgetKey = 'key-with-a-budget-0000';
+await rows.key(budgetKey, { usageLimits: { type: 'cost', credit_limit: 1_000 } });
 const settings = readSettings({ ...environment, GATEWAY_PORT: '0', GATEWAY_THREADS: '1', GATEWAY_API_KEY: apiKey, GATEWAY_ADMIN_KEY: adminKey, GATEWAY_TRUSTED_HOSTS: '127.0.0.1', GATEWAY_LOG_LEVEL: 'error', GATEWAY_RETRY_DELAY_MS: '1' }, folder);
 const gateway = await startGateway({ ...settings, exporters: [{ id: 'jsonl', params: { path: file } }] }, { hasControlThread: false });
 after(() => gateway.stop(0));
@@ -76,11 +78,11 @@ async function untilLogged(trace: string, count = 1): Promise<LogRecord[]> {
   }
 }
 
-async function call(body: object, { path = '/v1/chat/completions', config, count = 1, method = 'POST' }: { readonly path?: string; readonly config?: object; readonly count?: number; readonly method?: string } = {}): Promise<readonly LogRecord[]> {
+async function call(body: object, { path = '/v1/chat/completions', config, count = 1, method = 'POST', key = apiKey }: { readonly key?: string; readonly path?: string; readonly config?: object; readonly count?: number; readonly method?: string } = {}): Promise<readonly LogRecord[]> {
   const trace = randomUUID();
   const response = await fetch(gateway.url + path, {
     method, ...(method === 'GET' ? {} : { body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }], ...body }) }),
-    headers: { 'content-type': 'application/json', 'x-gateway-api-key': apiKey, 'x-gateway-trace-id': trace, ...(config === undefined ? {} : { 'x-gateway-config': JSON.stringify(config) }) },
+    headers: { 'content-type': 'application/json', 'x-gateway-api-key': key, 'x-gateway-trace-id': trace, ...(config === undefined ? {} : { 'x-gateway-config': JSON.stringify(config) }) },
   });
   await response.arrayBuffer();
   return untilLogged(trace, count);
@@ -153,6 +155,15 @@ describe('the cost of a call, in its record', { concurrency: 16 }, () => {
     costs(record, 600 * 0.02 + 400 * 0.000125 + 100 * 0.04);
     assert.match(record.decision, /"about":"price","asked":"deployment"/);
     costs(await one({ model: '@plain/gpt-4o' }), gpt4o);
+  });
+
+  it('is the same where the call was priced as it ran, under a budget', async () => {
+    for (const stream of [false, true]) {
+      const record = await one({ model: '@dear/gpt-4o', stream }, { key: budgetKey });
+      costs(record, 2 * (gpt4o - 400 * 0.000125));
+      assert.match(record.decision, /"about":"limit"/);
+    }
+    costs(await one({ model: '@claude/claude-sonnet-4-5', max_tokens: 100 }, { path: '/v1/messages', key: budgetKey }), claude);
   });
 
   it('obeys a changed price with the next call', async () => {
