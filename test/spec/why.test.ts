@@ -25,10 +25,10 @@ async function control(method: string, path: string, body?: object, gateway = ur
   return { status: response.status, body: await response.json() as Record<string, any> };
 }
 
-async function call(trace: string, config: string, model = 'gpt-4o-mini', text = 'hello', gateway = url): Promise<number> {
-  const response = await fetch(`${gateway}/v1/chat/completions`, {
+async function call(trace: string, config: string, model = 'gpt-4o-mini', text = 'hello', key = apiKey): Promise<number> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST', body: JSON.stringify({ model, messages: [{ role: 'user', content: text }] }),
-    headers: { 'content-type': 'application/json', 'x-gateway-api-key': apiKey, 'x-gateway-trace-id': trace, 'x-gateway-config': config },
+    headers: { 'content-type': 'application/json', 'x-gateway-api-key': key, 'x-gateway-trace-id': trace, 'x-gateway-config': config },
   });
   await response.arrayBuffer();
   return response.status;
@@ -48,6 +48,9 @@ await call('fallback', String(saved.slug));
 await call('hit', String(saved.slug));
 await call('denied', JSON.stringify({ ...at('ok'), input_guardrails: [{ 'default.contains': { words: ['absent'], operator: 'any' }, deny: true }] }));
 await call('unpriced', JSON.stringify(at('ok')), 'no-such-model-0');
+const limited = (await control('POST', '/api-keys/workspace/service', { name: 'limited', scopes: ['completions.write'], workspace_id: workspace, rate_limits: [{ type: 'requests', unit: 'rpd', value: 1 }] })).body;
+await call('limited', JSON.stringify(at('ok')), 'gpt-4o-mini', 'hello', String(limited.key));
+await call('refused', JSON.stringify(at('ok')), 'gpt-4o-mini', 'hello', String(limited.key));
 await first.stop(3000);
 const second = await startTestGateway({ GATEWAY_DATA_DIR: directory });
 ({ url } = second);
@@ -104,6 +107,15 @@ describe('why a call went as it did', () => {
   it('says of a call that hooks denied who did, and that nobody was called', async () => {
     const said = await why('denied');
     assert.deepEqual([said.status, said.error_code, said.targets, said.hooks.map(({ denied, checks }) => [denied, checks.map(({ id, verdict }) => [id, verdict])])], [446, 'HOOKS_FAILED', [], [[true, [['default.contains', false]]]]]);
+  });
+
+  it('says what limits counted before and after, and which one let the call not through', async () => {
+    const said = await why('limited');
+    assert.equal(said.key?.name, 'limited');
+    assert.deepEqual(said.limits.map(({ before, after, maximum }) => [before, after, maximum]), [[0, 1, 1]]);
+    const refused = await why('refused');
+    assert.deepEqual([refused.status, refused.refused_by.map(({ before, needed, maximum }) => [before, needed, maximum])], [429, [[1, 1, 1]]]);
+    assert.match((await told('refused')).out, /^limit {6}key\/.* let it not through: 1 of 1 were used, and 1 more were needed$/m);
   });
 
   it('is told in plain words on the command line', async () => {

@@ -79,9 +79,7 @@ export async function whyView(context: ControlContext, record: LogRecord, record
     })),
     hooks: hooksOf(record.hookResults),
     cache: { status: record.cacheStatus, mode: cache === undefined ? null : textOf(cache.mode), key: cache === undefined || !sight.metadata ? null : textOf(cache.key) },
-    limits: about('limit').flatMap((each) => (Array.isArray(each.limits) ? each.limits : [])).flatMap((each: unknown) => (Array.isArray(each) ? [{
-      counter: textOf(each[0]), before: numberOf(each[1]), after: numberOf(each[2]), maximum: typeof each[3] === 'number' ? each[3] : null,
-    }] : [])),
+    limits: about('limit').flatMap((each): readonly unknown[] => (Array.isArray(each.limits) ? each.limits : [])).map((each) => limitView(Object(each))),
     refused_by: about('limit').filter((each) => typeof each.refusedBy === 'string').map((each) => ({ counter: textOf(each.refusedBy), before: numberOf(each.before), needed: numberOf(each.needed), maximum: numberOf(each.maximum) })),
     retries: { count: whole(record.retries), attempts: whole(record.attempts), waits: about('retry').map((each) => ({ path: textOf(each.path), status: whole(each.status), wait_ms: numberOf(each.waitMs) })) },
     timing: timingOf(record),
@@ -93,6 +91,9 @@ export async function whyView(context: ControlContext, record: LogRecord, record
     more: decisions.filter((each) => !told.has(textOf(each.about))),
   };
 }
+
+const limitView = ({ counter, before, after, maximum }: Readonly<Record<string, unknown>>): Reply =>
+  ({ counter: textOf(counter), before: numberOf(before), after: numberOf(after), maximum: typeof maximum === 'number' ? maximum : null });
 
 const told: ReadonlySet<string> = new Set(['target', 'strategy', 'cache', 'limit', 'retry', 'price']);
 const isCached = (status: string): boolean => status === 'SHARED' || status.endsWith('HIT');
