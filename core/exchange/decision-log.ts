@@ -36,6 +36,7 @@ export class DecisionLog {
     this.#add(text, 0);
   }
 
+  /** `more`: characters beyond the limit; 0: its count holds, too. */
   #add(text: string, more: number): void {
     if (text === '' || (more === 0 && this.#count >= decisionsMax) || this.#text.length + text.length + 1 > decisionCharsMax + more) {
       this.#left += 1;
