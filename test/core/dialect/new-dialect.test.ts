@@ -161,7 +161,7 @@ async function call(body: object, answer: (listener: UpstreamListener) => void, 
   await new Promise<LogRecord>((resolve) => {
     const used = {
       settings: { retryDelayMs: 1, requestsMax: 10, collectedBytesMax: 1024 * 1024, showsCost: false },
-      authenticator: { authenticate: () => ({ keyId: 'k', organisationId: 'o', workspaceId: 'w', scopes: new Set(['completions.write']), type: 'workspace-service', expiresAtMs: Infinity, defaults: null, workspace: { id: 'w', rules: null } }) },
+      authenticator: { authenticate: () => ({ keyId: 'k', organisationId: 'o', workspaceId: 'w', scopes: new Set(['completions.write']), type: 'workspace-service', expiresAtMs: Infinity, defaults: null, limits: null, token: null, workspace: { id: 'w', rules: null, limits: null, policies: null, bodies: null } }) },
       plans: { find: () => plan, acquire() {}, release() {} },
       breakers: services.breakers, logger: { error: (message: string) => assert.fail(message) }, metrics: { add() {} }, cacheFaults: { add: (_: string, fault: string) => assert.fail(fault) },
       record: (given: LogRecord) => { resolve(given); return true; },
