@@ -12,6 +12,8 @@ const plainBytesMax = 16_384;
 const proseCharsMax = 4_096;
 const blankWithin = 512;
 const levelsMax = 32;
+/** That a call can ask for at once. */
+const answersMax = 128;
 
 export interface Estimate {
   /** -1: nobody has looked yet. */
@@ -19,6 +21,8 @@ export interface Estimate {
   output: number;
   /** The call says itself how long its output may be. */
   isStated: boolean;
+  /** Its answer is text that somebody generates, however long it is to be at most. */
+  isGenerating: boolean;
 }
 
 /** Endpoints whose answers are text that somebody generates; others have an input alone. */
@@ -26,18 +30,20 @@ const generating: ReadonlySet<string> = new Set(['chatCompletions', 'completions
 
 export function estimate(exchange: Exchange, outputTokens: number): Estimate {
   const { head, bytes, route } = exchange;
-  if (!head.hasBody) return { input: 0, output: 0, isStated: true };
+  if (!head.hasBody) return { input: 0, output: 0, isStated: true, isGenerating: false };
   const input = bytes.length > 0 ? inputTokens(exchange) : Math.ceil(Math.max(0, head.contentLength) / bytesPerToken);
-  if (!generating.has(route.name)) return { input, output: 0, isStated: true };
+  if (!generating.has(route.name)) return { input, output: 0, isStated: true, isGenerating: false };
   const body = exchange.isJson ? exchange.json() : nothing;
-  const stated = countOf(body.max_completion_tokens) ?? countOf(body.max_tokens) ?? countOf(body.max_output_tokens);
-  const answers = Math.max(1, Math.min(countOf(body.n) ?? 1, 128));
-  return { input, output: (stated ?? outputTokens) * answers, isStated: stated !== undefined };
+  // Of several the largest: which of them the provider goes by is its own affair.
+  const stated = Math.max(countOf(body.max_completion_tokens), countOf(body.max_tokens), countOf(body.max_output_tokens));
+  const answers = Math.max(1, Math.min(Math.max(countOf(body.n), countOf(body.best_of)), answersMax));
+  return { input, output: (stated === -1 ? outputTokens : stated) * answers, isStated: stated !== -1, isGenerating: true };
 }
 
 const nothing: Readonly<Record<string, unknown>> = Object.freeze({});
 
-const countOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined);
+/** -1: it is none. */
+const countOf = (value: unknown): number => (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : -1);
 
 function inputTokens(exchange: Exchange): number {
   const { length } = exchange.bytes;

@@ -191,7 +191,7 @@ export class CallHold implements Hold {
     const guess = this.estimate;
     const inputTokens = isTold && usage.inputTokens >= 0 ? usage.inputTokens : guess.input;
     const tokens = this.delivered === null ? 0 : this.delivered.tokens;
-    const delivered = guess.output === 0 ? 0 : tokens === 0 ? Math.ceil(responder.bytesSent / bytesPerToken) : tokens;
+    const delivered = !guess.isGenerating ? 0 : tokens === 0 ? Math.ceil(responder.bytesSent / bytesPerToken) : tokens;
     const outputTokens = Math.max(isTold ? usage.outputTokens : 0, delivered);
     this.#addFinal({ ...(usage ?? noUsage), inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
     return true;

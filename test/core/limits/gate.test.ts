@@ -9,7 +9,7 @@ import { RequestHead } from '../../../core/exchange/request-head.js';
 import { noUsage } from '../../../core/exchange/usage.js';
 import { Counters } from '../../../core/limits/counters.js';
 import { Gate } from '../../../core/limits/gate.js';
-import type { Prices } from '../../../core/limits/hold.js';
+import type { CallHold, Prices } from '../../../core/limits/hold.js';
 import type { SpendCharge } from '../../../core/limits/journal.js';
 import { limitSpecs, type LimitLevel, type LimitSpec } from '../../../core/snapshot/limit-specs.js';
 import type { Principal } from '../../../core/snapshot/principal.js';
@@ -145,6 +145,27 @@ test('a budget of cost waits for the price of the model once, and the record say
   assert.deepEqual([asked, counters.rate('key/k/requests/rpd', 'rpd')], [1, 1]);
   exchange.hold?.settle({ ...noUsage, inputTokens: 10, outputTokens: 20, totalTokens: 30 }, false);
   assert.deepEqual([exchange.cost, exchange.isPriced, counters.usage('key/k/cost')?.count], [3, true, 3_000_000]);
+});
+
+test('whatever a call says of the length of its answer, the largest is reserved, and what was delivered counts', () => {
+  const { counters, take } = setUp();
+  const principal = principalOf(limitSpecs('key', 'k', 'k', [], [{ type: 'tokens', credit_limit: 10_000 }]));
+  const reservedOf = (body: object): number => {
+    const before = counters.usage('key/k/tokens')?.count ?? 0;
+    const exchange = take(principal, null, exchangeOf(body));
+    const reserved = (counters.usage('key/k/tokens')?.count ?? 0) - before - Math.ceil(exchange.bytes.length / 4);
+    exchange.status = 400;
+    exchange.hold?.settle(null, false);
+    return reserved;
+  };
+  assert.equal(reservedOf({ max_completion_tokens: 0, max_tokens: 500 }), 500);
+  assert.equal(reservedOf({ max_tokens: 5, max_output_tokens: 70 }), 70);
+  assert.equal(reservedOf({ max_tokens: 50, n: 2, best_of: 4 }), 200);
+
+  const exchange = take(principal, null, exchangeOf({ max_tokens: 0 }));
+  (exchange.hold as CallHold).delivered?.push(Buffer.alloc(4_000), false);
+  exchange.hold?.settle(null, false);
+  assert.equal(counters.usage('key/k/tokens')?.count, 1_000 + Math.ceil(exchange.bytes.length / 4));
 });
 
 test('tokens are overshot at most by what calls in flight use beyond their estimate', () => {
