@@ -47,12 +47,52 @@ export class KeptRoom {
   }
 }
 
+/** Smaller chunks share a block: each by itself would take many times its bytes. */
+const blockBytes = 512;
+
 /** A body as it comes in pieces. */
 class Pieces {
-  readonly pieces: Buffer[] = [];
+  /** All full but the last one. */
+  readonly #blocks: Buffer[] = [];
+  #free = 0;
+  /** Bytes of the body that are kept. */
   kept = 0;
+  /** Bytes that the blocks take. */
+  held = 0;
   length = 0;
   isDropped = false;
+
+  /** False: there is no room. */
+  add(chunk: Uint8Array, room: KeptRoom): boolean {
+    const fitting = Math.min(this.#free, chunk.length);
+    const rest = chunk.length - fitting;
+    const size = rest === 0 ? 0 : Math.max(rest, blockBytes);
+    if (!room.take(size)) return false;
+    const last = this.#blocks.at(-1);
+    last?.set(chunk.subarray(0, fitting), last.length - this.#free);
+    this.#free -= fitting;
+    if (size > 0) {
+      const block = Buffer.allocUnsafe(size);
+      block.set(chunk.subarray(fitting));
+      this.#blocks.push(block);
+      this.#free = size - rest;
+    }
+    this.held += size;
+    this.kept += chunk.length;
+    return true;
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#blocks, this.kept);
+  }
+
+  giveBack(room: KeptRoom): void {
+    room.bytes -= this.held;
+    this.held = 0;
+    this.kept = 0;
+    this.#free = 0;
+    this.#blocks.length = 0;
+  }
 }
 
 interface Sent {
@@ -81,10 +121,8 @@ export class KeptBodies {
     const listed = exchange.head.gatewayHeader('sensitive-headers');
     this.#masked = listed === undefined ? rules.maskedHeaders : new Set([...rules.maskedHeaders, ...listed.toLowerCase().split(',').map((name) => name.trim())]);
     const { authorization, gatewayHeaders } = exchange.head;
-    if (authorization !== undefined) {
-      this.#secrets.add(authorization);
-      this.#secrets.add(authorization.replace(/^\S+\s+/, ''));
-    }
+    if (authorization !== undefined) this.#secrets.addAuthorization(authorization);
+    this.#secrets.addHeaders(exchange.head.headers);
     for (let index = 0; index < gatewayHeaders.length; index += 2) this.#secrets.addNamed({ [gatewayHeaders[index] as string]: gatewayHeaders[index + 1] });
   }
 
@@ -93,7 +131,7 @@ export class KeptBodies {
     this.#secrets.add(apiKey);
     this.#secrets.addNamed(credentials);
     this.#sent = { url, headers, body: body instanceof Uint8Array ? body : null, isJudged, isStreamed: body !== null && !(body instanceof Uint8Array), of: this.exchange.bytes };
-    this.#giveBack(this.#answer);
+    this.#answer.giveBack(this.room);
     this.#answer = new Pieces();
   }
 
@@ -122,19 +160,9 @@ export class KeptBodies {
     pieces.length += chunk.length;
     const count = Math.min(chunk.length, this.#readMax - pieces.kept);
     if (count <= 0 || pieces.isDropped) return;
-    if (!this.room.take(count)) {
-      pieces.isDropped = true;
-      this.room.dropped.add('calls under way', 'they hold too much');
-      return;
-    }
-    pieces.pieces.push(Buffer.from(chunk.subarray(0, count)));
-    pieces.kept += count;
-  }
-
-  #giveBack(pieces: Pieces): void {
-    this.room.bytes -= pieces.kept;
-    pieces.kept = 0;
-    pieces.pieces.length = 0;
+    if (pieces.add(chunk.subarray(0, count), this.room)) return;
+    pieces.isDropped = true;
+    this.room.dropped.add('calls under way', 'they hold too much');
   }
 
   get #readMax(): number {
@@ -165,8 +193,8 @@ export class KeptBodies {
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    this.#giveBack(this.#answer);
-    this.#giveBack(this.#response);
+    this.#answer.giveBack(this.room);
+    this.#response.giveBack(this.room);
     this.#sent = null;
   }
 
@@ -195,7 +223,7 @@ export class KeptBodies {
     if (pieces.isDropped) return leftOut('there was no room for it');
     if (pieces.length === 0) return nothing;
     if (isEncoded || !textType.test(type)) return leftOut(`${pieces.length} bytes of ${isEncoded ? 'compressed ' : ''}${type.slice(0, 128)}`);
-    return this.#cut(Buffer.concat(pieces.pieces), pieces.length);
+    return this.#cut(pieces.bytes(), pieces.length);
   }
 
   /** At most the limit, whole characters, with a mark where something is missing. */

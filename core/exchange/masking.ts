@@ -96,12 +96,20 @@ export function maskedUrl(url: string): string {
   return `${address}?${query.join('&')}`;
 }
 
+/** Values of cookies are often words. */
+const cookieCharsMin = 16;
+
 /** Credentials of a call that are looked for in all that is kept of it. */
 export class Secrets {
   readonly #texts = new Set<string>();
+  /** Longest first: where one begins another, nothing of the longer one is left. */
+  #sorted: readonly string[] | null = null;
 
+  /** Also as JSON and addresses spell it. */
   add(value: unknown): void {
-    if (typeof value === 'string' && value.length >= secretCharsMin) this.#texts.add(value);
+    if (typeof value !== 'string' || value.length < secretCharsMin) return;
+    this.#sorted = null;
+    for (const spelling of [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(Buffer.from(value).toString())]) this.#texts.add(spelling);
   }
 
   /** Members of an object that are secret by their name, at its first level. */
@@ -109,9 +117,36 @@ export class Secrets {
     for (const [name, value] of Object.entries(values)) if (sensitiveName.test(name.toLowerCase())) this.add(value);
   }
 
+  /** Scheme and credentials; of the basic scheme what is inside, too. */
+  addAuthorization(value: string): void {
+    this.add(value);
+    const credentials = value.replace(/^\S+\s+/, '');
+    this.add(credentials);
+    if (!/^basic\s/i.test(value)) return;
+    const pair = Buffer.from(credentials, 'base64').toString();
+    this.add(pair);
+    this.add(pair.slice(pair.indexOf(':') + 1));
+  }
+
+  /** Flat list of what a client sent: what is masked there by its name may stand elsewhere, too. */
+  addHeaders(headers: readonly string[]): void {
+    for (let index = 0; index < headers.length; index += 2) {
+      const name = headers[index] as string;
+      const value = headers[index + 1] as string;
+      if (!isSensitive(name, none)) continue;
+      this.add(value);
+      if (name === 'cookie') for (const pair of value.split(';')) this.#addCookie(pair.slice(pair.indexOf('=') + 1).trim());
+    }
+  }
+
+  #addCookie(value: string): void {
+    if (value.length >= cookieCharsMin) this.add(value);
+  }
+
   masked(bytes: Buffer): Buffer {
     let clean = bytes;
-    for (const secret of this.#texts) {
+    this.#sorted ??= [...this.#texts].sort((left, right) => right.length - left.length);
+    for (const secret of this.#sorted) {
       if (!clean.includes(secret)) continue;
       clean = Buffer.from(clean.toString('latin1').replaceAll(Buffer.from(secret).toString('latin1'), masked), 'latin1');
     }
@@ -125,3 +160,5 @@ export class Secrets {
     return most;
   }
 }
+
+const none: ReadonlySet<string> = new Set();

@@ -44,6 +44,34 @@ describe('bodies that are kept of a call', () => {
     assert.equal((finish().request ?? 'abc').includes('abc'), false);
   });
 
+  it('hold no credential that the client sent in another header, in a cookie or in the basic scheme, in any spelling, nor the rest of one that begins with another', () => {
+    const basic = Buffer.from('ann:pass"word/1').toString('base64');
+    const { kept, finish } = setUp({ headers: { 'x-api-key': 'client-secret-1', cookie: 'theme=dark; sid=0123456789abcdef', authorization: `Basic ${basic}` } });
+    kept.sent('http://x', json, null, false, 'provider-key', { secret: 'provider-key-and-more' });
+    kept.answered('application/json', false);
+    kept.answerChunk(Buffer.from(`${JSON.stringify({ key: 'client-secret-1', sid: '0123456789abcdef', pass: 'pass"word/1', long: 'provider-key-and-more' })} ${basic} ?p=${encodeURIComponent('pass"word/1')} dark`));
+    const { upstreamResponse, requestHeaders } = finish();
+    assert.equal(upstreamResponse, '{"key":"[masked]","sid":"[masked]","pass":"[masked]","long":"[masked]"} [masked] ?p=[masked] dark');
+    assert.equal(/client-secret|0123456789abcdef/.test(requestHeaders ?? ''), false);
+  });
+
+  it('take the memory that is counted, whatever the size of the chunks', () => {
+    const { room, kept, finish } = setUp({ rules: { bytesMax: 100_000 } });
+    kept.sent('http://x', json, null, false, undefined, {});
+    kept.answered('application/json', false);
+    const text = Array.from({ length: 3000 }, (_, index) => String.fromCharCode(97 + index % 26)).join('');
+    const before = process.memoryUsage();
+    for (let from = 0, size = 1; from < text.length; from += size, size = size === 1 ? 2 : size === 2 ? 600 : 1) kept.answerChunk(Buffer.from(text.slice(from, from + size)));
+    for (let index = 0; index < 100_000; index += 1) kept.responseChunk(Buffer.of(97));
+    const after = process.memoryUsage();
+    assert.ok(after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers < 20_000_000);
+    assert.ok(room.bytes >= 103_000 && room.bytes < 105_000, String(room.bytes));
+    const { upstreamResponse, response } = finish();
+    assert.equal(upstreamResponse, text);
+    assert.equal(response?.length, 100_000);
+    assert.equal(room.bytes, 0);
+  });
+
   it('are left out where all calls together hold too much, which is counted, and give back what they held', () => {
     const { dropped, room, kept, finish } = setUp({ roomBytes: 1500 });
     kept.sent('http://x', json, null, false, undefined, {});
