@@ -11,8 +11,8 @@ const plainNames: ReadonlySet<string> = new Set(['provider', 'model', 'mode', 'v
 const plainQuery: ReadonlySet<string> = new Set(['current_page', 'page_size', 'type']);
 const addressName = /(?:ur[il]|host|endpoint)$/i;
 const countName = /tokens$|_ms$|_period|_at$/;
-/** Credentials by their shape, wherever somebody wrote them. */
-const credentialShape = /\b(?:bearer|basic)\s+[\w.~+/=-]{8,}|\b(?:gw[_-]|sk-|pk-|ghp_|xox[a-z]-|AKIA|AIza|eyJ)[\w.-]{8,}/gi;
+/** Credentials by their shape, wherever somebody wrote them. In JSON a letter before one may be the end of an escape, such as \\n. */
+const credentialShape = /(?:\b|(?<=\\[bfnrt]|\\u[0-9a-f]{4}))(?:(?:bearer|basic)\s+[\w.~+/=-]{8,}|(?:gw[_-]|gsk_|sk[-_]|pk[-_]|rk_live_|xai-|hf_|pplx-|github_pat_|gh[opsu]_|xox[a-z]-|AKIA|AIza|eyJ)[\w.-]{8,})/gi;
 const addressShape = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/?#"'<>]*)([^\s"'<>]*)/gi;
 /** Headers that say how a call was made. Of others the name is kept. */
 const plainHeaders: ReadonlySet<string> = new Set([

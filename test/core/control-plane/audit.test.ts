@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { masked, maskedHeaders, maskedQuery } from '../../../core/control-plane/audit-mask.js';
+import { masked, maskedHeaders, maskedQuery, withoutCredentials } from '../../../core/control-plane/audit-mask.js';
 import { firstApiKey, startControl, type TestControl } from '../../support/control.js';
 
 async function entriesOf(control: TestControl): Promise<Readonly<Record<string, unknown>>[]> {
@@ -85,6 +85,15 @@ describe('what the audit log keeps', () => {
     for (const body of bodies) assert.equal(JSON.stringify(masked(body)).includes(secret), false, JSON.stringify(masked(body)));
     assert.equal(maskedHeaders(['authorization', `Bearer ${secret}`, 'cookie', secret, 'x-own', secret, 'user-agent', 'curl', 'x-gateway-config', secret]).includes(secret), false);
     assert.equal(maskedQuery(`key=${secret}&token=${secret}&api-key=${secret}`).includes(secret), false);
+  });
+
+  it('finds credentials by their shape behind the escapes of JSON, too', () => {
+    for (const secret of ['sk-abcdefghijklmnop', 'Bearer abcdefghijklmnop', 'gsk_abcdefghijklmnop', 'sk_live_abcdefghijklmnop', 'github_pat_abcdefgh', 'xai-abcdefghijklmnop']) {
+      for (const before of ['', ' ', '\n', '\t', '\u001b', '"']) {
+        assert.equal(withoutCredentials(JSON.stringify({ text: `key:${before}${secret}` })), JSON.stringify({ text: `key:${before}[masked]` }));
+      }
+    }
+    assert.equal(withoutCredentials('a task-management-board and a desk-organiser-shelf'), 'a task-management-board and a desk-organiser-shelf');
   });
 
   it('of a call that was refused holds what is known by name alone', async () => {

@@ -71,6 +71,13 @@ describe('logs that clients tell', () => {
     assert.equal(JSON.stringify(stage.logs.records).includes(secret), false, 'credentials are not kept');
   });
 
+  it('hold no credential that stands behind an escape of JSON', async () => {
+    const stage = await start();
+    const text = `first line\n${secret}\t${secret}\u0007${secret}`;
+    assert.equal((await stage.asService('POST', '/v1/logs', { request: { ...chat.request, body: { text } }, response: { body: { text } } })).status, 200);
+    assert.equal(JSON.stringify(stage.logs.records).includes(secret), false);
+  });
+
   it('are refused by the place of the item that is at fault, and need both scopes', async () => {
     const stage = await start();
     const wrong = async (body: unknown): Promise<readonly unknown[]> => {
@@ -273,5 +280,14 @@ describe('feedback', () => {
     for await (const { record } of stage.repository.audit()) entries.push(record.uri);
     assert.deepEqual(entries.filter((uri) => uri === '/v1/logs' || uri === '/v1/feedback'), []);
     assert.equal((await stage.call('POST', '/v1/feedback', { trace_id: 't', value: 5 }, { as: firstAdminKey })).status, 403, 'an admin key gives none');
+  });
+});
+
+describe('the list of logs', () => {
+  it('is not asked for pages far behind by their number, which would find all before them first', async () => {
+    const stage = await start();
+    assert.equal((await stage.asService('GET', '/v1/logs?current_page=10&page_size=1000')).status, 200);
+    const refused = await stage.asService('GET', '/v1/logs?current_page=11&page_size=1000');
+    assert.deepEqual([refused.status, (refused.body.error as { param: string }).param], [400, 'current_page']);
   });
 });

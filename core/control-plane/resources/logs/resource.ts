@@ -18,6 +18,8 @@ import { entryView, logEntrySchema, logSchema, logView } from './log-view.js';
 import { whySchema, whyView } from './why.js';
 
 const pageSizeDefault = 50;
+/** Records before a page that is named by its number: all of them have to be found first. */
+const offsetMax = 10_000;
 const cursorCharsMax = 2048;
 const signatureChars = 43;
 /** What cursors are signed for: those of one list are of no use to another. */
@@ -55,6 +57,7 @@ async function namesFor(context: ControlContext, records: readonly LogRecord[]):
 async function list(context: ControlContext, query: Static<typeof listQuery>): Promise<Reply> {
   const { cursor, current_page: page = 0, page_size: limit = pageSizeDefault, include_total: isCounted = false, ...given } = query;
   if (cursor !== undefined && page > 0) throw fail('FIELD_INVALID', { param: 'current_page', reason: 'does not go with a cursor; give one of them' });
+  if (page * limit > offsetMax) throw fail('FIELD_INVALID', { param: 'current_page', reason: `leads behind the first ${offsetMax} logs; go on with next_cursor, or ask for a shorter time` });
   const reader = logReader(context);
   const sight = await logSight(context);
   const filter = await logFilter(context, await logScope(context, query.workspace_slug), given, sight);
