@@ -108,6 +108,22 @@ describe('exports of logs', () => {
     assert.deepEqual([line?.cost, line?.request.body, line?.metadata, 'cost' in (line ?? {})], [undefined, { model: 'm' }, { user: 'u' }, false]);
   });
 
+  it('leave out what the organisation denies inside lists too, and a whole body that is a text, in which it could stand', async () => {
+    const stage = await start();
+    const { organisationId, workspaceId } = stage;
+    await stage.settings({ export_settings: { deniedFields: ['request.body.messages.content', 'response.body.choices.message'] } });
+    const asked = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'denied' }] });
+    stage.logs.insert([
+      logRecord({ id: 'one', organisationId, workspaceId, startedAtMs: 1, bodies: { ...bodies, request: asked, response: 'data: {"choices":[{"message":"denied"}]}' } }),
+      logRecord({ id: 'cut', organisationId, workspaceId, startedAtMs: 2, bodies: { ...bodies, request: `${asked.slice(0, -3)}…` } }),
+    ]);
+    const id = await stage.made({}, all);
+    assert.equal((await stage.ran(id)).status, 'success');
+    const lines = stage.lines(id);
+    assert.equal(JSON.stringify(lines).includes('denied'), false);
+    assert.deepEqual(lines.map(({ request }) => request.body), [{ model: 'm', messages: [{ role: 'user' }] }, undefined]);
+  });
+
   it('take a page of the records, and are changed as drafts alone', async () => {
     const stage = await start();
     const { organisationId, workspaceId } = stage;

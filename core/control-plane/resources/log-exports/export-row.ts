@@ -34,16 +34,20 @@ export function exportLine(record: LogRecord, names: LogNames, { fields, denied,
   return `${JSON.stringify(line)}\n`;
 }
 
-/** Members of members are copied before they are changed: they belong to the record. */
+/**
+ * Members of members are copied before they are changed: they belong to the record. Of a list, it is the members of each that is in it. A text where members were expected,
+ * such as a body that was cut or is a stream, may hold what is denied, so it goes.
+ */
 function removeAt(target: Record<string, unknown>, [name = '', ...rest]: readonly string[]): void {
   if (!Object.hasOwn(target, name)) return;
-  if (rest.length === 0) {
-    delete target[name];
-    return;
-  }
-  const below = target[name];
-  if (typeof below !== 'object' || below === null || Array.isArray(below)) return;
-  const copy: Record<string, unknown> = { ...below };
-  target[name] = copy;
-  removeAt(copy, rest);
+  if (rest.length === 0 || typeof target[name] === 'string') delete target[name];
+  else target[name] = without(target[name], rest);
+}
+
+function without(value: unknown, path: readonly string[]): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((each) => without(each, path));
+  const copy: Record<string, unknown> = { ...value };
+  removeAt(copy, path);
+  return copy;
 }
