@@ -5,7 +5,10 @@ import type { LogRecord } from './log-record.js';
 export interface LogReader extends Closable {
   /** Newest first, without bodies. */
   page(filter: LogFilter, options: LogPageOptions): Maybe<LogPage>;
-  /** Records that have this id, or whose trace has it, oldest first, with their bodies. Empty: there is none. */
+  /**
+   * Records that have this id, or whose trace has it, oldest first. Empty: there is none. Clients may give one trace to any number of calls: it may be the newest of them alone, and
+   * bodies come with the record of that id, else with the newest final ones, as many as fit.
+   */
   read(scope: LogScope, id: string): Maybe<readonly LogRecord[]>;
   /** All that match, oldest first, in pages, with their bodies only where `hasBodies`; the signal ends it. */
   export(filter: LogFilter, signal: AbortSignal, options?: { readonly hasBodies?: boolean }): AsyncIterable<readonly LogRecord[]>;

@@ -10,12 +10,15 @@ const items = { prefix: 't', from: 't', to: 'u' } as const;
 const idPrefix = 'i';
 /** Items that are held at once: more than that are not joined, the oldest first. */
 const itemsMax = 200_000;
+/** What feedback may take of the storage; the oldest goes first. */
+const storeBytesMax = 256 * 1024 * 1024;
 /** Removed in one transaction, and such transactions in one sweep. */
 const rowsOfStep = 64;
 const stepsMax = 16;
 
 export type FeedbackChange = Pick<Feedback, 'value' | 'weight' | 'metadata'>;
 
+/** Metadata of items is written, and read by nobody here. */
 interface Held {
   readonly revision: number;
   readonly all: readonly Feedback[];
@@ -25,7 +28,7 @@ interface Held {
 export class FeedbackRows {
   #held: Held | null = null;
 
-  constructor(readonly host: Host, readonly store: Store, readonly ageMsMax: number) {}
+  constructor(readonly host: Host, readonly store: Store, readonly ageMsMax: number, readonly bytesMax: number = storeBytesMax) {}
 
   async add(added: readonly Feedback[]): Promise<void> {
     const writes = added.flatMap((item): Write[] => {
@@ -58,10 +61,11 @@ export class FeedbackRows {
     return (await this.#hold()).byTrace;
   }
 
-  /** Removes what is too old. */
+  /** Removes what is too old, and the oldest while there is too much. */
   async sweep(): Promise<void> {
-    const to = `${items.prefix}${timeKey(this.host.now() - this.ageMsMax)}`;
+    const old = `${items.prefix}${timeKey(this.host.now() - this.ageMsMax)}`;
     for (let step = 0; step < stepsMax; step += 1) {
+      const to = (await this.store.size?.() ?? 0) > this.bytesMax ? items.to : old;
       const writes: Write[] = [];
       for await (const { key, value } of this.store.range({ from: items.from, to, limit: rowsOfStep })) writes.push({ op: 'remove', key }, { op: 'remove', key: idKey(read(value).id) });
       if (writes.length === 0) return;
@@ -73,7 +77,7 @@ export class FeedbackRows {
     const revision = await this.store.revision();
     if (this.#held?.revision === revision) return this.#held;
     const all: Feedback[] = [];
-    for await (const { value } of this.store.range({ from: items.from, to: items.to, limit: itemsMax, reverse: true })) all.push(read(value));
+    for await (const { value } of this.store.range({ from: items.from, to: items.to, limit: itemsMax, reverse: true })) all.push({ ...read(value), metadata: '' });
     all.reverse();
     const byTrace = new Map<string, Feedback[]>();
     for (const item of all) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Feedback, LogAggregateQuery, LogFilter, LogMeasure, LogReader, LogRecord } from '@gateway/plugin-sdk';
 import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
+import { FeedbackRows } from './feedback-rows.js';
 import plugin from './plugin.js';
 
 const params = { bytesMax: 1_073_741_824, ageDaysMax: 30, bodiesBytesMax: 1024 * 1024 * 1024, bodiesDaysMax: 30 };
@@ -40,6 +41,7 @@ async function stageOf(isMerged: boolean): Promise<Stage> {
 
 const idsOf = (records: readonly LogRecord[]): string[] => records.map(({ id }) => id);
 const feedback = (changes: Partial<Feedback>): Feedback => ({ id: 'f', organisationId: 'organisation', workspaceId: 'workspace', traceId: 't', value: 5, weight: 1, metadata: '', createdAtMs: nowMs, ...changes });
+const idsOfFeedback = (items: readonly Feedback[]): string[] => items.map(({ id }) => id);
 const noSignal = (): AbortSignal => new AbortController().signal;
 
 async function rowsOf(reader: LogReader, query: Partial<LogAggregateQuery>): Promise<readonly (readonly [number, string, ...number[]])[]> {
@@ -99,6 +101,32 @@ for (const isMerged of [false, true]) describe(`reader of the store, over ${isMe
     assert.deepEqual(await reader.read(scope, 'd'), []);
     assert.deepEqual(await reader.read({ organisationId: 'organisation', workspaceIds: ['beside'] }, 'c'), []);
     assert.deepEqual(await reader.read({ organisationId: 'other', workspaceIds: null }, 'c'), []);
+  });
+
+  it('reads no more of a trace than fits, however many calls have it: the newest, and the record of that id always', async () => {
+    const { reader, add } = await stage();
+    const bodies = { requestHeaders: '', request: 'x'.repeat(1000), upstreamUrl: '', upstreamHeaders: '', upstreamRequest: '', upstreamResponse: '', responseHeaders: '', response: '' };
+    await add(...Array.from({ length: 1200 }, (_, index) => ({ id: `id${String(index).padStart(4, '0')}`, traceId: 'id0000', startedAtMs: nowMs + index, bodies, isFinal: index !== 1199 })));
+    const found = await reader.read(scope, 'id0000');
+    assert.deepEqual([found.length, found[0]?.id, found[1]?.id, found.at(-1)?.id], [1001, 'id0000', 'id0200', 'id1199']);
+    const withBodies = idsOf(found.filter((each) => each.bodies !== null));
+    assert.deepEqual([withBodies.length, withBodies[0], withBodies.at(-1)], [20, 'id0000', 'id1198']);
+  });
+
+  it('keeps feedback within its room, and holds no metadata of it', async () => {
+    const host = fakeHost({ nowMs });
+    const store = await host.store('feedback');
+    let bytes = 10_000;
+    const rows = new FeedbackRows(host, { get: store.get.bind(store), range: store.range.bind(store), write: store.write.bind(store), revision: store.revision.bind(store), size: () => bytes }, dayMs, 5000);
+    await rows.add(Array.from({ length: 70 }, (_, index) => feedback({ id: `f${String(index)}`, createdAtMs: nowMs + index, metadata: '{"note":"long"}' })));
+    assert.deepEqual([(await rows.all()).length, (await rows.all())[0]?.metadata], [70, '']);
+    bytes = 5000;
+    await rows.sweep();
+    assert.equal((await rows.all()).length, 70);
+    let asked = 0;
+    const full = new FeedbackRows(host, { get: store.get.bind(store), range: store.range.bind(store), write: store.write.bind(store), revision: store.revision.bind(store), size: () => { asked += 1; return asked === 1 ? 10_000 : 1000; } }, dayMs, 5000);
+    await full.sweep();
+    assert.deepEqual(idsOfFeedback(await rows.all()), ['f64', 'f65', 'f66', 'f67', 'f68', 'f69']);
   });
 
   it('gives bodies to who reads a record, and to an export that asks for them', async () => {

@@ -15,6 +15,11 @@ import { Selection, type FeedbackByTrace } from './select.js';
 /** Records of one page of an export. */
 const exportPageRecords = 500;
 const bodiesPageRecords = 20;
+/** Records of one id: clients may give one trace to any number of calls. */
+const readRecordsMax = 1000;
+/** Of those the ones that come with their bodies: so many, and no more behind so many characters. */
+const readBodiesMax = 20;
+const readBodiesCharsMax = 16 * 1024 * 1024;
 /** A query that met a block that was merged meanwhile begins again, so often. */
 const triesMax = 5;
 /** The reader works this long before others on its thread have their turn. */
@@ -60,7 +65,19 @@ export class StoreReader implements LogReader {
   }
 
   async read(scope: LogScope, id: string): Promise<readonly LogRecord[]> {
-    return this.#withBodies(await this.#read(scope, id));
+    const records = [...await this.#read(scope, id)];
+    // First those that are most likely asked for.
+    const places = records.map((_, index) => index).sort((left, right) => rankOf(records[right], id) - rankOf(records[left], id) || right - left).slice(0, readBodiesMax);
+    let chars = 0;
+    for (const index of places) {
+      if (chars > readBodiesCharsMax) break;
+      const record = records[index] as LogRecord;
+      const bodies = await this.bodies.read(record);
+      if (bodies === null) continue;
+      records[index] = { ...record, bodies };
+      for (const text of Object.values<string>({ ...bodies })) chars += text.length;
+    }
+    return records;
   }
 
   async #withBodies(records: readonly LogRecord[]): Promise<readonly LogRecord[]> {
@@ -75,15 +92,18 @@ export class StoreReader implements LogReader {
   #read(scope: LogScope, id: string): Promise<readonly LogRecord[]> {
     return this.#again(async () => {
       const selection = new Selection({ scope, records: 'all' }, none);
-      const found: Found[] = [];
+      const own: Found[] = [];
+      let ofTrace: Found[] = [];
       for (const segment of await this.#candidates(selection)) {
         if (!await segment.mayHaveId([id])) continue;
         const columns = await segment.open(new Set<Field>([...selection.fields, 'id', 'traceId', 'startedAtMs']));
         const [ids, traces] = [columns.ids('id'), columns.ids('traceId')];
-        found.push(...foundIn(segment, columns, selection.of(columns, segment.bounds).filter((index) => ids[index] === id || traces[index] === id), undefined));
+        const places = selection.of(columns, segment.bounds).filter((index) => ids[index] === id || traces[index] === id);
+        own.push(...foundIn(segment, columns, places.filter((index) => ids[index] === id), undefined));
+        ofTrace = nearest(ofTrace, foundIn(segment, columns, places.filter((index) => ids[index] !== id), undefined), readRecordsMax);
         await this.#turn();
       }
-      return recordsOf(found.sort(compare));
+      return recordsOf([...own, ...ofTrace].sort(compare));
     });
   }
 
@@ -311,17 +331,24 @@ function foundIn(segment: Segment, columns: Columns, places: Uint16Array, after:
 /** The newest of both, newest first. */
 const nearest = (best: readonly Found[], found: readonly Found[], wanted: number): Found[] => (found.length === 0 ? [...best] : [...best, ...found].sort((left, right) => compare(right, left)).slice(0, wanted));
 
-/** In the same order. */
+/** In the same order. The columns of one segment are held at a time: all of them may be more than fits into memory. */
 async function recordsOf(found: readonly Found[]): Promise<LogRecord[]> {
-  const columnsOf = new Map<Segment, Columns>();
-  const records: LogRecord[] = [];
-  for (const { segment, index } of found) {
-    let columns = columnsOf.get(segment);
-    if (columns === undefined) columnsOf.set(segment, columns = await segment.open(everyField));
-    records.push(columns.record(index));
+  const placesOf = new Map<Segment, number[]>();
+  for (const [place, { segment }] of found.entries()) {
+    const places = placesOf.get(segment);
+    if (places === undefined) placesOf.set(segment, [place]);
+    else places.push(place);
   }
-  return records;
+  const records = new Map<number, LogRecord>();
+  for (const [segment, places] of placesOf) {
+    const columns = await segment.open(everyField);
+    for (const place of places) records.set(place, columns.record((found[place] as Found).index));
+  }
+  return found.map((_, place) => records.get(place) as LogRecord);
 }
+
+/** The record of the id itself, then final ones. */
+const rankOf = (record: LogRecord | undefined, id: string): number => (record?.id === id ? 2 : record?.isFinal === true ? 1 : 0);
 
 /** Place in the order of arrival: so many of what was written in this millisecond by this row. */
 interface Tail {
