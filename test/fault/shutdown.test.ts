@@ -247,7 +247,7 @@ describe('an end that cannot come by itself', { concurrency: 2 }, () => {
     await wire.until((text) => text.endsWith('}}'));
     gateway.kill('SIGTERM');
     assert.deepEqual(await gateway.ended, clean, gateway.stderr());
-    assert.match(gateway.stderr(), /"message":"could not be closed","what":"an exporter","reason":"stays open"/);
+    assert.match(gateway.stderr(), /"message":"could not be closed","what":"the exporter acme.stubborn","reason":"stays open"/);
     assert.equal((await storedRecords(gateway.dataDir)).length, 1);
   });
 
