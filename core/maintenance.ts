@@ -1,8 +1,12 @@
 // Commands on a data directory without a gateway: backup, restore, change of the master key. A backup also works beside one.
 
 import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BackupReport, RekeyOptions, RekeyReport } from './cli/app-contract.js';
 import { fail } from './errors/gateway-error.js';
+import { journalFolder } from './limits/journal-layout.js';
+import { spendingSource, spendingTarget } from './limits/kept-spending.js';
+import { Ledger } from './limits/ledger.js';
 import { checkMasterKey, publishNextMasterKey, readNewMasterKey, readNextMasterKey, writeNextMasterKey } from './settings/master-key.js';
 import type { Settings } from './settings/read.js';
 import { writeBackup } from './storage/backup.js';
@@ -14,20 +18,22 @@ import { requireWhole, restoreBackup } from './storage/restore.js';
 import { Sealer } from './storage/sealer.js';
 import { tables } from './storage/tables/index.js';
 import { gatewayVersion } from './version.js';
+import { spendStore } from './spend.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 
 export async function backupGateway(settings: Settings, file: string, { withSecrets }: { readonly withSecrets: boolean }): Promise<BackupReport> {
-  return inStore(settings, async (repository) => {
+  return inStore(settings, async (repository, ledger) => {
     await requireWhole(repository.store);
-    return writeBackup(repository, tables, file, { withSecrets, version: gatewayVersion });
+    return writeBackup(repository, tables, file, { withSecrets, version: gatewayVersion, spending: spendingSource(ledger) });
   });
 }
 
 export async function restoreGateway(settings: Settings, file: string, { isForced }: { readonly isForced: boolean }): Promise<BackupReport> {
   mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
-  return alone(settings, (repository) => {
+  return alone(settings, (repository, ledger) => {
     const key = checkMasterKey(settings);
-    return restoreBackup(repository, tables, file, { isForced, keyId: key === undefined ? undefined : new Sealer(key).keyId });
+    const spending = spendingTarget(ledger, join(settings.dataDir, journalFolder));
+    return restoreBackup(repository, tables, file, { isForced, keyId: key === undefined ? undefined : new Sealer(key).keyId, spending });
   });
 }
 
@@ -68,7 +74,7 @@ function nextMasterKey(settings: Settings, from: Sealer, given: Buffer | undefin
 }
 
 /** With nobody else in the data directory. */
-async function alone<T>(settings: Settings, use: (repository: Repository) => Promise<T>): Promise<T> {
+async function alone<T>(settings: Settings, use: (repository: Repository, ledger: Ledger) => Promise<T>): Promise<T> {
   requireDirectory(settings);
   const presence = Presence.enter(settings.dataDir, 'command', () => {});
   try {
@@ -78,13 +84,14 @@ async function alone<T>(settings: Settings, use: (repository: Repository) => Pro
   }
 }
 
-async function inStore<T>(settings: Settings, use: (repository: Repository) => Promise<T>): Promise<T> {
+async function inStore<T>(settings: Settings, use: (repository: Repository, ledger: Ledger) => Promise<T>): Promise<T> {
   requireDirectory(settings);
   const services = new ThreadServices({ ...settings, threads: 1, pluginsReload: false });
   try {
     const storage = await services.openStorage();
     if (!services.isStorageShared) throw fail('SETTINGS_INVALID', { reason: `storage ${settings.storage} keeps its rows inside the gateway alone; this command cannot reach them` });
-    return await use(new Repository(await storage.open(controlStore)));
+    const ledger = new Ledger(await storage.open(spendStore), { now: Date.now, startOf: () => 0 });
+    return await use(new Repository(await storage.open(controlStore)), ledger);
   } finally {
     await services.close();
   }

@@ -101,6 +101,13 @@ export interface Counter extends CounterRow {
   readonly key: string;
 }
 
+/** A counter with what it holds in its period. */
+export interface KeptCounter extends Counter {
+  readonly amount: number;
+  readonly calls: number;
+  readonly estimated: number;
+}
+
 /** Another one has put it in; read its position again. */
 export class PositionMoved extends Error {}
 
@@ -218,6 +225,16 @@ export class Ledger {
       if (await this.store.write([{ op: 'put', key: counterKey(key), value: packr.pack(after), ifVersion: stored.version }])) return { key, ...after };
     }
     throw new Error('the ledger is written to by too many at once');
+  }
+
+  /** Counters of another ledger, with the sums of their periods; the calls have no rows here. */
+  async takeOver(counters: readonly KeptCounter[]): Promise<void> {
+    await this.store.write(counters.flatMap(({ key, counted, period, startMs, told, amount, calls, estimated }): Write[] => {
+      const sum: Sum = { startMs, amount, calls, estimated, prunedAmount: amount, prunedCalls: calls };
+      return [
+        { op: 'put', key: counterKey(key), value: packr.pack({ counted, period, startMs, told } satisfies CounterRow) }, { op: 'put', key: sumKey(key, period), value: packr.pack(sum) },
+      ];
+    }));
   }
 
   /** Removes rows of calls that are older, or too many, oldest first; what they told stays in the sums. Returns how many calls went. */

@@ -1,7 +1,8 @@
 // The file of a backup: JSON, one object a line. A header; rows, where a later line of the same row takes the place of an earlier one; the entries of
-// the audit log; an end with counts and the SHA-256 of every byte before it. What is not known in a line of this format is refused.
+// the audit log; what counters of budgets hold; an end with counts and the SHA-256 of every byte before it. What is not known in a line of this format is refused.
 
-export const backupFormat = 1;
+/** Format 1 had no counters of budgets. */
+export const backupFormat = 2;
 
 export interface BackupHeader {
   readonly backup: number;
@@ -29,6 +30,20 @@ export interface BackupAudit {
   readonly hash: string;
 }
 
+export interface BackupSpend {
+  /** The name of the counter. */
+  readonly spend: string;
+  readonly counted: 'cost' | 'tokens' | 'requests';
+  /** The one that it is in, and what was told of it. */
+  readonly period: number;
+  readonly startMs: number;
+  readonly told: number;
+  /** In that period. Calls that were under way are in it at what was reserved for them, and counted as estimated. */
+  readonly amount: number;
+  readonly calls: number;
+  readonly estimated: number;
+}
+
 export interface BackupEnd {
   readonly end: true;
   /** Of the commit that the backup is as of. */
@@ -37,10 +52,23 @@ export interface BackupEnd {
   /** Lines of each kind. */
   readonly rows: number;
   readonly audits: number;
+  /** Since format 2. */
+  readonly spends?: number;
   readonly sha256: string;
 }
 
-export type BackupLine = BackupHeader | BackupRow | BackupAudit | BackupEnd;
+export type BackupLine = BackupHeader | BackupRow | BackupAudit | BackupSpend | BackupEnd;
+
+/** Where what was spent is kept. */
+export interface SpendingSource {
+  read(): AsyncIterable<BackupSpend>;
+}
+
+export interface SpendingTarget {
+  /** Forgets everything that was counted here. */
+  clear(): Promise<void>;
+  put(counters: readonly BackupSpend[]): Promise<void>;
+}
 
 export interface BackupSummary {
   readonly rows: number;

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
-import { backupFormat, type BackupLine, type BackupSummary } from './backup-format.js';
+import { backupFormat, type BackupLine, type BackupSummary, type SpendingSource } from './backup-format.js';
 import type { Row, Table } from './define-table.js';
 import type { Repository } from './repository.js';
 import { secretsOf, withoutSecrets } from './stored-secrets.js';
@@ -19,6 +19,8 @@ export interface BackupOptions {
   readonly withSecrets: boolean;
   /** Of the gateway. */
   readonly version: string;
+  /** Undefined: nothing is counted here. */
+  readonly spending?: SpendingSource;
   readonly now?: () => number;
 }
 
@@ -63,7 +65,13 @@ class BackupWriter {
     const { auditHash, audits } = await this.#putAudits(sequence);
     this.#flush();
     const lines = this.#lines - 1 - audits;
-    this.#put({ end: true, sequence, auditHash, rows: lines, audits, sha256: this.#hash.copy().digest('hex') });
+    let spends = 0;
+    for await (const counter of options.spending?.read() ?? []) {
+      this.#put(counter);
+      spends += 1;
+    }
+    this.#flush();
+    this.#put({ end: true, sequence, auditHash, rows: lines, audits, spends, sha256: this.#hash.copy().digest('hex') });
     this.#flush();
     for (const table of tables) this.#rows += await repository.count(table);
     const { fault } = await verifyAudit(repository);

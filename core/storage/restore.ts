@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { isObject, type Store, type Write } from '@gateway/plugin-sdk';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
-import { backupFormat, type BackupAudit, type BackupEnd, type BackupHeader, type BackupSummary } from './backup-format.js';
+import { backupFormat, type BackupAudit, type BackupEnd, type BackupHeader, type BackupSpend, type BackupSummary, type SpendingTarget } from './backup-format.js';
 import type { Row, Table } from './define-table.js';
 import { prepareStore } from './prepare-store.js';
 import { auditDigits, auditEntryOf, auditWrite, emptyAuditHash, headWrite, indexRowKey, keyBytesMax, Repository, rowUpgrade, rowWrite } from './repository.js';
@@ -22,6 +22,9 @@ const lineBytesMax = 64 * 1024 * 1024;
 const sequenceMax = 2 ** 52;
 /** A row holds what one call brought, a few levels down. */
 const rowLevelsMax = 256;
+/** Periods begin by the day at most, or when somebody asks. */
+const periodMax = 2 ** 32;
+const toldMax = 3;
 const hash256 = /^[0-9a-f]{64}$/;
 
 /** Throws SETTINGS_INVALID when a restore into this store was broken off. */
@@ -35,9 +38,11 @@ export interface RestoreOptions {
   readonly isForced: boolean;
   /** Of the master key at hand; undefined: there is none yet. */
   readonly keyId: string | undefined;
+  /** Undefined: what was spent is left out. */
+  readonly spending?: SpendingTarget;
 }
 
-export async function restoreBackup(repository: Repository, tables: readonly Table[], path: string, { isForced, keyId }: RestoreOptions): Promise<BackupSummary> {
+export async function restoreBackup(repository: Repository, tables: readonly Table[], path: string, { isForced, keyId, spending }: RestoreOptions): Promise<BackupSummary> {
   const { store } = repository;
   const checked = await checkBackup(tables, path);
   const other = checked.keyIds.find((each) => each !== keyId);
@@ -52,7 +57,9 @@ export async function restoreBackup(repository: Repository, tables: readonly Tab
   }
   await write(store, [{ op: 'put', key: markKey, value: Buffer.from(path.slice(-500)) }]);
   await clear(store);
-  await putLines(store, tables, path);
+  // A backup that says nothing of it takes nothing from what is counted here.
+  if (checked.end.spends !== undefined) await spending?.clear();
+  await putLines(store, tables, path, spending);
   await prepareStore(repository, tables);
   await write(store, [headWrite(checked.end)]);
   const { faults, auditFault, rows, auditEntries } = await verifyStore(new Repository(store), tables);
@@ -73,7 +80,7 @@ async function checkBackup(tables: readonly Table[], path: string): Promise<Chec
   const withoutSecrets = new Set<string>();
   let header: BackupHeader | undefined = undefined;
   let end: BackupEnd | undefined = undefined;
-  let [rows, audits] = [0, 0];
+  let [rows, audits, spends] = [0, 0, 0];
   let last: BackupAudit['audit'] = [0, -1];
   const unique = new UniqueKeys();
   for await (const { line, number, sha256 } of linesOf(path)) {
@@ -85,7 +92,7 @@ async function checkBackup(tables: readonly Table[], path: string): Promise<Chec
     } else if ('end' in value) {
       end = value as unknown as BackupEnd;
       if (end.sha256 !== sha256()) throw wrong('is not the end of what is before it: the file was changed or damaged');
-      if (end.rows !== rows || end.audits !== audits) throw wrong('counts other lines than there are');
+      if (end.rows !== rows || end.audits !== audits || (end.spends ?? 0) !== spends || (end.spends === undefined) !== (header.backup < 2)) throw wrong('counts other lines than there are');
       if (!isCount(end.sequence, sequenceMax) || last[0] > end.sequence) throw wrong('has no sequence, or one before that of its audit entries');
       if (end.auditHash !== emptyAuditHash && !hash256.test(String(end.auditHash))) throw wrong('has no hash of the audit log');
       const twice = unique.twice();
@@ -93,6 +100,9 @@ async function checkBackup(tables: readonly Table[], path: string): Promise<Chec
     } else if ('audit' in value) {
       audits += 1;
       last = auditOf(value, last, wrong).audit;
+    } else if ('spend' in value && header.backup >= 2) {
+      spends += 1;
+      spendOf(value, wrong);
     } else {
       rows += 1;
       const { table, id, row } = rowOf(tables, header, value, wrong);
@@ -145,6 +155,18 @@ function auditOf(value: Readonly<Record<string, unknown>>, last: BackupAudit['au
     throw wrong(`cannot be read: ${reasonOf(thrown)}`);
   }
   return { audit: [sequence, number], packed, hash };
+}
+
+const spendUnits: ReadonlySet<unknown> = new Set<BackupSpend['counted']>(['cost', 'tokens', 'requests']);
+/** Beside its name a key of the store has a word and a number. */
+const spendKeyBytesMax = keyBytesMax - 32;
+
+function spendOf(value: Readonly<Record<string, unknown>>, wrong: (reason: string) => Error): BackupSpend {
+  const { spend, counted, period, startMs, told, amount, calls, estimated } = value;
+  const isName = typeof spend === 'string' && spend !== '' && Buffer.byteLength(spend) <= spendKeyBytesMax && !/\p{Surrogate}/u.test(spend);
+  const isSafe = [startMs, amount, calls, estimated].every((each) => isCount(each, Number.MAX_SAFE_INTEGER));
+  if (!isName || !isSafe || !spendUnits.has(counted) || !isCount(period, periodMax) || !isCount(told, toldMax)) throw wrong('is not a counter of a budget');
+  return value as unknown as BackupSpend;
 }
 
 function faultOfWrites(table: Table, row: Row): string | undefined {
@@ -217,9 +239,10 @@ function objectOf(line: string, wrong: (reason: string) => Error): Readonly<Reco
 }
 
 /** Of a file that was checked. */
-async function putLines(store: Store, tables: readonly Table[], path: string): Promise<void> {
+async function putLines(store: Store, tables: readonly Table[], path: string, spending: SpendingTarget | undefined): Promise<void> {
   let header: BackupHeader | undefined = undefined;
   let batch: Write[] = [];
+  let counters: BackupSpend[] = [];
   const wrong = (reason: string): Error => fail('SETTINGS_INVALID', { reason: `${path} was changed while it was restored (a line ${reason}); restore it again` });
   for await (const { line } of linesOf(path)) {
     const value = objectOf(line, wrong);
@@ -228,15 +251,19 @@ async function putLines(store: Store, tables: readonly Table[], path: string): P
     } else if ('audit' in value) {
       const { audit: [sequence, number], packed, hash } = value as unknown as BackupAudit;
       batch.push(auditWrite(sequence, number, Buffer.from(packed, 'base64'), hash));
+    } else if ('spend' in value && header.backup >= 2) {
+      counters.push(spendOf(value, wrong));
     } else if (!('end' in value)) {
       const { table, id, row } = rowOf(tables, header, value, wrong);
       batch.push(row === null ? { op: 'remove', key: `${table.name}/${id}` } : rowWrite(table, row));
     }
-    if (batch.length < rowsOfBatch) continue;
+    if (batch.length + counters.length < rowsOfBatch) continue;
     await write(store, batch);
-    batch = [];
+    await spending?.put(counters);
+    [batch, counters] = [[], []];
   }
   await write(store, batch);
+  await spending?.put(counters);
 }
 
 /** The mark stays. */

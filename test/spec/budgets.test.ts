@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { backupGateway, restoreGateway, verifySpending } from '../../core/app.js';
+import { journalFolder, journalName } from '../../core/limits/journal-layout.js';
+import { readSettings } from '../../core/settings/read.js';
 import { adminKey, startTestGateway } from '../support/gateway.js';
 import { storedData } from '../support/stored.js';
 import { answerChat, sendJson, startUpstream } from '../support/upstream.js';
@@ -114,6 +120,33 @@ describe('budgets', { concurrency: false }, () => {
     gateway = await startTestGateway(environment);
     assert.deepEqual(await shown(`/api-keys/${keyId}`), ['active', 230]);
     assert.deepEqual(await shown('/providers/small'), ['active', 10]);
+    assert.equal(posted.length, 2, 'nothing is told again');
+  });
+
+  test('go on after a restore where the backup was made, beside the gateway, and journals of what was there before count no more', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-restored-'));
+    after(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'backup.jsonl');
+    gateway = await startTestGateway(environment);
+    await backupGateway(readSettings(environment, folder), file, { withSecrets: true });
+    assert.equal(await spend(500), 200);
+    await gateway.stop();
+    const dataDir = join(folder, 'data');
+    const journals = join(dataDir, journalFolder);
+    mkdirSync(journals, { recursive: true });
+    writeFileSync(join(journals, journalName('dead', 0, 1)), 'of what was there before');
+    const own = { ...environment, GATEWAY_DATA_DIR: dataDir };
+    await restoreGateway(readSettings(own, folder), file, { isForced: false });
+    assert.deepEqual(readdirSync(journals).filter((name) => name.endsWith('.journal')), []);
+    gateway = await startTestGateway(own);
+    assert.deepEqual(await shown(`/api-keys/${keyId}`), ['active', 230]);
+    assert.deepEqual(await shown('/providers/small'), ['active', 10]);
+    assert.equal(await spend(20), 200);
+    assert.deepEqual(await shown(`/api-keys/${keyId}`), ['active', 250]);
+    await gateway.stop();
+    const { differences, sums, calls } = await verifySpending(readSettings(own, folder));
+    assert.deepEqual([differences, calls], [[], 1]);
+    assert.ok(sums >= 2);
     assert.equal(posted.length, 2, 'nothing is told again');
   });
 });

@@ -155,7 +155,7 @@ describe('a restore', () => {
       ['with lines behind', `${text}${lines[1] ?? ''}\n`, /line 11 is behind its end/],
       ['of another kind', 'hello\n', /line 1 is not what a backup has/],
       ['of nothing', '', /it has no end/],
-      ['of a newer gateway', text.replace('"backup":1', '"backup":2'), /it has format 2, newer than the 1 .* take version 9\.8\.7 of the gateway/],
+      ['of a newer gateway', text.replace('"backup":2', '"backup":3'), /it has format 3, newer than the 2 .* take version 9\.8\.7 of the gateway/],
       ['with rows of a newer format', text.replace('"api-key":2', '"api-key":3'), /line 2 cannot be read: the api-key a has format 3, newer than the 2/],
       ['with a table of a newer gateway', text.replace('"table":"api-key"', '"table":"novel"'), /line 2 is of a table novel, which this version does not have/],
       ['with a row that is none', text.replace('"keyHash":"', '"keyHash":"!'), /line 2 cannot be read: the api-key a is damaged \(its keyHash must match/],

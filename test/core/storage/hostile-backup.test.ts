@@ -31,7 +31,9 @@ async function filled(): Promise<Repository> {
 }
 
 const honest = join(folder, 'honest.jsonl');
-await writeBackup(await filled(), tables, honest, { withSecrets: true, version: '1.0.0' });
+await writeBackup(await filled(), tables, honest, {
+  withSecrets: true, version: '1.0.0', spending: { read: async function* read() { yield { spend: 'key/a/cost', counted: 'cost', period: 1, startMs: 5, told: 1, amount: 70, calls: 2, estimated: 0 } as const; } },
+});
 const lines: readonly Line[] = readFileSync(honest, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as Line);
 
 /** With counts and a hash that fit, unless `end` says otherwise. */
@@ -40,7 +42,8 @@ function madeUp(change: (lines: Line[]) => void, end: Line = {}): string {
   change(all);
   const text = all.map((line) => `${'raw' in line ? String(line.raw) : JSON.stringify(line)}\n`).join('');
   const audits = all.filter((line) => 'audit' in line).length;
-  const last = { ...lines.at(-1), rows: all.length - 1 - audits, audits, sha256: createHash('sha256').update(text).digest('hex'), ...end };
+  const spends = all.filter((line) => 'spend' in line).length;
+  const last = { ...lines.at(-1), rows: all.length - 1 - audits - spends, audits, spends, sha256: createHash('sha256').update(text).digest('hex'), ...end };
   const path = join(folder, `made-up-${files += 1}.jsonl`);
   writeFileSync(path, `${text}${JSON.stringify(last)}\n`);
   return path;
@@ -48,6 +51,7 @@ function madeUp(change: (lines: Line[]) => void, end: Line = {}): string {
 
 const row = (changes: object): Line => ({ table: 'api-key', id: 'x', row: { ...keyRow('c'), id: 'x', ...changes } });
 const deep = (levels: number): string => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
+const spend = (changes: Line): Line => ({ ...lines.find((line) => 'spend' in line), ...changes });
 const lastAudit = (all: Line[]): Line => all.findLast((line) => 'audit' in line) ?? {};
 const integration = (configurations: string): Line => ({
   raw: `{"table":"integration","id":"i","row":${JSON.stringify({
@@ -81,12 +85,24 @@ describe('a backup that was made up', () => {
     'a row of a format in words': madeUp((all) => { all[0] = { ...all[0], tables: { 'api-key': 'new', integration: 1 } }; }),
     'a list as row': madeUp((all) => { all.push({ table: 'api-key', id: 'x', row: [] }); }),
     'secrets that are neither there nor left out': madeUp((all) => { all[0] = { ...all[0], secrets: 'maybe' }; }),
+    'a counter without a name': madeUp((all) => { all.push(spend({ spend: '' })); }),
+    'a counter whose name is half a character': madeUp((all) => { all.push(spend({ spend: '\ud800' })); }),
+    'a counter whose name is no key': madeUp((all) => { all.push(spend({ spend: 'x'.repeat(5000) })); }),
+    'a counter of something else': madeUp((all) => { all.push(spend({ counted: 'hours' })); }),
+    'a counter in half a period': madeUp((all) => { all.push(spend({ period: 0.5 })); }),
+    'a counter that holds less than nothing': madeUp((all) => { all.push(spend({ amount: -1 })); }),
+    'a counter that holds a text': madeUp((all) => { all.push(spend({ amount: '70' })); }),
+    'a counter that was told something else': madeUp((all) => { all.push(spend({ told: 4 })); }),
+    'another number of counters than its end says': madeUp(() => {}, { spends: 2 }),
+    'counters of which its end says nothing': madeUp(() => {}, { spends: undefined }),
+    'counters in format 1': madeUp((all) => { all[0] = { ...all[0], backup: 1 }; }),
     'a header of format 0.5': madeUp((all) => { all[0] = { ...all[0], backup: 0.5 }; }),
   };
   for (const [name, path] of Object.entries(cases)) {
     it(`with ${name} is refused, and what is stored stays`, async () => {
       const repository = await filled();
-      await assert.rejects(restoreBackup(repository, tables, path, { isForced: true, keyId: undefined }), (thrown: Error) => {
+      const spending = { clear: () => assert.fail('cleared'), put: () => assert.fail('put') };
+      await assert.rejects(restoreBackup(repository, tables, path, { isForced: true, keyId: undefined, spending }), (thrown: Error) => {
         assert.equal((thrown as { code?: unknown }).code, 'SETTINGS_INVALID', thrown.stack);
         assert.doesNotMatch(thrown.message, /something else writes/);
         return true;
@@ -100,5 +116,14 @@ describe('a backup that was made up', () => {
     const repository = await filled();
     const { rows, auditFault } = await restoreBackup(repository, tables, madeUp((all) => { all.push(row({}), integration(deep(20))); }), { isForced: true, keyId: undefined });
     assert.deepEqual([rows, auditFault], [4, undefined]);
+  });
+
+  it('of format 1 is restored, and what is counted here stays', async () => {
+    const path = madeUp((all) => {
+      all[0] = { ...all[0], backup: 1 };
+      all.splice(all.findIndex((line) => 'spend' in line), 1);
+    }, { spends: undefined });
+    const spending = { clear: () => assert.fail('cleared'), put: async (counters: readonly unknown[]) => assert.equal(counters.length, 0) };
+    assert.equal((await restoreBackup(await filled(), tables, path, { isForced: true, keyId: undefined, spending })).rows, 2);
   });
 });
