@@ -3,6 +3,7 @@
 import type { Feedback, LogAggregateQuery, LogAggregateRow, LogGroup, LogMeasure } from '@gateway/plugin-sdk';
 import type { Columns, Field } from './block.js';
 import type { Words } from './block-columns.js';
+import { nearestRanks } from './nearest-rank.js';
 import { bucketOf, bucketWidthOf, isError, isSemanticHit, isSimpleHit, isSuccess, metadataOf, metadataPrefix, userKey } from './plain-query.js';
 import { traceKeyAt, weightedSum, type FeedbackByTrace } from './select.js';
 
@@ -31,17 +32,10 @@ function fieldsOfGroup(group: LogGroup | null): readonly Field[] {
   }
 }
 
-/** Numbers that grow. */
-class Numbers {
-  values = new Float64Array(64);
-  length = 0;
-
-  reserve(count: number): void {
-    if (this.length + count <= this.values.length) return;
-    const values = new Float64Array(Math.max(this.values.length * 2, this.length + count));
-    values.set(this.values);
-    this.values = values;
-  }
+/** Times of one block, and the cell of each. */
+interface Took {
+  readonly cells: Int32Array;
+  readonly values: Float64Array;
 }
 
 export class Aggregation {
@@ -54,9 +48,8 @@ export class Aggregation {
   readonly #groups: string[] = [];
   /** For each measure, one number a cell; for percentiles nothing. */
   readonly #sums: Float64Array[];
-  /** Of all records that have a percentile: the cell and the time. */
-  readonly #tookCells = new Numbers();
-  readonly #took = new Numbers();
+  /** Of all records that have a percentile. */
+  readonly #took: Took[] = [];
   /** By cell. */
   readonly #users = new Map<number, Set<string>>();
 
@@ -147,7 +140,9 @@ export class Aggregation {
 
   #measure(name: LogMeasure, sums: Float64Array, columns: Columns, places: Uint16Array, cells: Int32Array): void {
     const count = places.length;
+    const isAll = count === columns.count;
     const add = (values: Float64Array): void => {
+      if (isAll) return addAll(sums, values, cells);
       for (let at = 0; at < count; at += 1) {
         const value = values[places[at] as number] as number;
         // -1: nobody said how much.
@@ -176,7 +171,9 @@ export class Aggregation {
       return (index) => (numbers[index] as number) > 0 && isRight(index);
     };
     switch (name) {
-      case 'count': return addWhere(undefined, () => true);
+      case 'count':
+        for (let at = 0; at < count; at += 1) sums[cells[at] as number] = (sums[cells[at] as number] as number) + 1;
+        return;
       case 'cost': return add(columns.numbers('cost'));
       case 'saved': return add(columns.numbers('saved'));
       case 'simpleSaved': return addWhere(columns.numbers('saved'), cacheIs(isSimpleHit));
@@ -241,39 +238,50 @@ export class Aggregation {
 
   #addTook(columns: Columns, places: Uint16Array, cells: Int32Array): void {
     const took = columns.numbers('tookMs');
-    this.#took.reserve(places.length);
-    this.#tookCells.reserve(places.length);
-    const [values, ofCells] = [this.#took.values, this.#tookCells.values];
-    let { length } = this.#took;
-    for (let at = 0; at < places.length; at += 1, length += 1) {
-      values[length] = took[places[at] as number] as number;
-      ofCells[length] = cells[at] as number;
-    }
-    this.#took.length = this.#tookCells.length = length;
+    // Columns are kept for other queries, and never changed.
+    if (places.length === took.length) return void this.#took.push({ cells, values: took });
+    const values = new Float64Array(places.length);
+    for (let at = 0; at < places.length; at += 1) values[at] = took[places[at] as number] as number;
+    this.#took.push({ cells, values });
   }
 
-  /** By cell, each sorted. */
-  #sorted: readonly Float64Array[] | undefined = undefined;
+  /** By share, then by cell. */
+  #ranks: ReadonlyMap<number, Float64Array> | undefined = undefined;
 
   #percentiles(share: number): Float64Array {
-    this.#sorted ??= this.#sortTook();
-    return Float64Array.from(this.#sorted, (values) => values[Math.max(0, Math.ceil(values.length * share) - 1)] ?? 0);
+    this.#ranks ??= this.#rankTook();
+    return this.#ranks.get(share) ?? new Float64Array();
   }
 
-  #sortTook(): readonly Float64Array[] {
-    const { values: took, length } = this.#took;
-    const cells = this.#tookCells.values;
+  #rankTook(): ReadonlyMap<number, Float64Array> {
+    const shares = [...new Set(this.#query.measures.flatMap((name) => percentiles[name] ?? []))].sort((left, right) => left - right);
     const ends = new Int32Array(this.#buckets.length + 1);
-    for (let index = 0; index < length; index += 1) ends[(cells[index] as number) + 1] = (ends[(cells[index] as number) + 1] as number) + 1;
+    for (const { cells } of this.#took) for (let index = 0; index < cells.length; index += 1) ends[(cells[index] as number) + 1] = (ends[(cells[index] as number) + 1] as number) + 1;
     for (let cell = 0; cell < this.#buckets.length; cell += 1) ends[cell + 1] = (ends[cell + 1] as number) + (ends[cell] as number);
     const starts = ends.slice();
-    const ordered = new Float64Array(length);
-    for (let index = 0; index < length; index += 1) {
-      const cell = cells[index] as number;
-      ordered[starts[cell] as number] = took[index] as number;
-      starts[cell] = (starts[cell] as number) + 1;
+    const ordered = new Float64Array(ends[this.#buckets.length] as number);
+    for (const { cells, values } of this.#took) {
+      for (let index = 0; index < cells.length; index += 1) {
+        const cell = cells[index] as number;
+        const start = starts[cell] as number;
+        ordered[start] = values[index] as number;
+        starts[cell] = start + 1;
+      }
     }
-    return this.#buckets.map((_, cell) => ordered.subarray(ends[cell], ends[cell + 1]).sort());
+    const ranks = new Map(shares.map((share) => [share, new Float64Array(this.#buckets.length)]));
+    for (let cell = 0; cell < this.#buckets.length; cell += 1) {
+      const found = nearestRanks(ordered.subarray(ends[cell], ends[cell + 1]), shares);
+      for (let index = 0; index < shares.length; index += 1) (ranks.get(shares[index] as number) as Float64Array)[cell] = found[index] as number;
+    }
+    return ranks;
+  }
+}
+
+function addAll(sums: Float64Array, values: Float64Array, cells: Int32Array): void {
+  for (let index = 0; index < cells.length; index += 1) {
+    const value = values[index] as number;
+    // -1: nobody said how much.
+    if (value > 0) sums[cells[index] as number] = (sums[cells[index] as number] as number) + value;
   }
 }
 
