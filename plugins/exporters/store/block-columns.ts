@@ -20,6 +20,8 @@ const scales: readonly number[] = [1, 1e3, 1e6, 1e9];
 const widthMax = 6;
 /** More different texts than this share of all are not words. */
 const wordShare = 1 / 2;
+/** A chunk that is not filled is the last one; the least that there may be. */
+const chunkRest = 64;
 export const blockRecordsMax = 65_535;
 
 /** Texts of one field: `words[codes[index]]`. */
@@ -27,6 +29,68 @@ export interface Words {
   readonly words: readonly string[];
   readonly codes: Uint16Array;
 }
+
+/** Texts as they are kept, made when somebody asks for them. */
+class Joined {
+  #texts: readonly string[] | undefined = undefined;
+
+  constructor(readonly bytes: Buffer, readonly ends: Uint32Array) {}
+
+  at(index: number): string {
+    return this.#texts?.[index] ?? this.bytes.toString('utf8', index === 0 ? 0 : this.ends[index - 1], this.ends[index]);
+  }
+
+  get texts(): readonly string[] {
+    this.#texts ??= this.#read();
+    return this.#texts;
+  }
+
+  #read(): readonly string[] {
+    const { bytes, ends } = this;
+    const whole = bytes.toString('utf8');
+    // A unit for each byte, so that both have the same ends.
+    const isNarrow = whole.length === bytes.length;
+    let from = 0;
+    return Array.from(ends, (to) => {
+      const text = isNarrow ? whole.slice(from, to) : bytes.toString('utf8', from, to);
+      from = to;
+      return text;
+    });
+  }
+
+  /** Adds which of the texts have these bytes inside. */
+  find(wanted: Buffer, isFound: Uint8Array): void {
+    let index = 0;
+    for (let at = this.bytes.indexOf(wanted); at !== -1; at = this.bytes.indexOf(wanted, this.ends[index])) {
+      while ((this.ends[index] as number) <= at) index += 1;
+      isFound[index] = 1;
+    }
+  }
+}
+
+/** Words of a block. */
+export class JoinedWords implements Words {
+  constructor(readonly joined: Joined, readonly codes: Uint16Array) {}
+
+  get words(): readonly string[] {
+    return this.joined.texts;
+  }
+
+  /** For each word 1 where it has one of these texts inside, which is a quick look at all of them. */
+  having(texts: readonly string[]): Uint8Array {
+    const isFound = new Uint8Array(this.joined.ends.length);
+    for (const text of texts) this.joined.find(Buffer.from(text), isFound);
+    return isFound;
+  }
+
+  /** In memory. */
+  get bytes(): number {
+    return this.codes.byteLength + this.joined.bytes.length * 2 + this.joined.ends.length * 36;
+  }
+}
+
+/** What a column says of one record. */
+export type At<T> = (index: number) => T;
 
 const deflated = (bytes: Uint8Array): Packed => {
   const short = bytes.length < 64 ? bytes : deflateRawSync(bytes, { level: deflateLevel });
@@ -36,10 +100,13 @@ const deflated = (bytes: Uint8Array): Packed => {
 function inflated(packed: unknown, bytesWanted?: number): Buffer {
   const [isDeflated, bytes] = Array.isArray(packed) ? packed : [];
   if (!(bytes instanceof Uint8Array) || typeof isDeflated !== 'boolean') throw damaged('has no bytes');
-  const whole = isDeflated ? inflateRawSync(bytes) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const whole = isDeflated ? inflateRawSync(bytes, bytesWanted === undefined ? {} : { chunkSize: bytesWanted + chunkRest }) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytesWanted !== undefined && whole.length !== bytesWanted) throw damaged(`has ${whole.length} bytes in place of ${bytesWanted}`);
   return whole;
 }
+
+/** What is kept in memory must not hold the row that it came with. */
+const owned = (bytes: Buffer, packed: unknown): Buffer => (Array.isArray(packed) && packed[0] === true ? bytes : Buffer.from(bytes));
 
 const damaged = (what: string): Error => new Error(`a block of the log is damaged: a column ${what}`);
 
@@ -60,10 +127,19 @@ function planes(values: Float64Array, width: number): Uint8Array {
 
 function fromPlanes(bytes: Uint8Array, count: number, width: number): Float64Array {
   const values = new Float64Array(count);
-  let factor = 1;
-  for (let plane = 0; plane < width; plane += 1, factor *= 256) {
-    const from = plane * count;
-    for (let index = 0; index < count; index += 1) values[index] = (values[index] as number) + (bytes[from + index] as number) * factor;
+  // Written out for the usual widths: several times as fast.
+  if (width === 1) {
+    for (let index = 0; index < count; index += 1) values[index] = bytes[index] as number;
+  } else if (width === 2) {
+    for (let index = 0; index < count; index += 1) values[index] = (bytes[index] as number) | ((bytes[count + index] as number) << 8);
+  } else {
+    const [second, third] = [count, 2 * count];
+    for (let index = 0; index < count; index += 1) values[index] = (bytes[index] as number) | ((bytes[second + index] as number) << 8) | ((bytes[third + index] as number) << 16);
+    let factor = 2 ** 24;
+    for (let plane = 3; plane < width; plane += 1, factor *= 256) {
+      const from = plane * count;
+      for (let index = 0; index < count; index += 1) values[index] = (values[index] as number) + (bytes[from + index] as number) * factor;
+    }
   }
   return values;
 }
@@ -131,13 +207,33 @@ export function readNumbers(column: unknown, count: number): Float64Array {
   }
   if ((form !== 'numbers' && form !== 'steps') || typeof first !== 'number' || typeof second !== 'number' || typeof third !== 'number') throw damaged('is not one of numbers');
   const values = fromPlanes(inflated(packed, count * third), count, third);
-  let before = 0;
-  for (let index = 0; index < count; index += 1) {
-    let value = (values[index] as number) + second;
-    if (form === 'steps') before = value = before + (value % 2 === 0 ? value / 2 : -(value + 1) / 2);
-    values[index] = first === 1 ? value : value / first;
-  }
+  if (form === 'steps') {
+    let before = 0;
+    for (let index = 0; index < count; index += 1) {
+      const value = (values[index] as number) + second;
+      before += value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+      values[index] = before;
+    }
+  } else if (second !== 0) for (let index = 0; index < count; index += 1) values[index] = (values[index] as number) + second;
+  if (first !== 1) for (let index = 0; index < count; index += 1) values[index] = (values[index] as number) / first;
   return values;
+}
+
+/** The same, for few of them. */
+export function numberAt(column: unknown, count: number): { readonly at: At<number>; readonly bytes: number } {
+  const [form, first, second, third, packed]: readonly unknown[] = Array.isArray(column) ? column : [];
+  if (form === 'same' && typeof first === 'number') return { at: () => first, bytes: 0 };
+  if (form !== 'numbers' || typeof first !== 'number' || typeof second !== 'number' || typeof third !== 'number') {
+    const values = readNumbers(column, count);
+    return { at: (index) => values[index] as number, bytes: values.byteLength };
+  }
+  const bytes = owned(inflated(packed, count * third), packed);
+  const at: At<number> = (index) => {
+    let value = 0;
+    for (let plane = third - 1; plane >= 0; plane -= 1) value = value * 256 + (bytes[plane * count + index] as number);
+    return first === 1 ? value + second : (value + second) / first;
+  };
+  return { at, bytes: bytes.length };
 }
 
 /** Different texts and which of them each is. */
@@ -166,28 +262,41 @@ function packJoined(texts: readonly string[]): PackedColumn {
   return ['texts', deflated(planes(Float64Array.from(parts, ({ length }) => length), 4)), deflated(Buffer.concat(parts))];
 }
 
-function readJoined(column: unknown): string[] {
+function readJoined(column: unknown): Joined {
   const [form, lengths, text]: readonly unknown[] = Array.isArray(column) ? column : [];
   if (form !== 'texts') throw damaged('is not one of texts');
   const planesOfLengths = inflated(lengths);
-  const bytes = inflated(text);
-  let at = 0;
-  return Array.from(fromPlanes(planesOfLengths, planesOfLengths.length / 4, 4), (length) => bytes.toString('utf8', at, at += length));
+  const ends = new Uint32Array(planesOfLengths.length / 4);
+  let to = 0;
+  for (let index = 0; index < ends.length; index += 1) ends[index] = to += numberOfPlanes(planesOfLengths, ends.length, index);
+  return new Joined(owned(inflated(text, to), text), ends);
 }
+
+const numberOfPlanes = (bytes: Uint8Array, count: number, index: number): number =>
+  ((bytes[index] as number) | ((bytes[count + index] as number) << 8) | ((bytes[2 * count + index] as number) << 16)) + (bytes[3 * count + index] as number) * 2 ** 24;
 
 export function readWords(column: unknown, count: number): Words {
   const [form, first, width, packed]: readonly unknown[] = Array.isArray(column) ? column : [];
   if (form === 'same' && typeof first === 'string') return { words: [first], codes: new Uint16Array(count) };
   if (form === 'texts') {
-    const texts = readJoined(column);
-    if (texts.length !== count) throw damaged(`has ${texts.length} texts in place of ${count}`);
-    return { words: texts, codes: Uint16Array.from(texts, (_, index) => index) };
+    const joined = readJoined(column);
+    if (joined.ends.length !== count) throw damaged(`has ${joined.ends.length} texts in place of ${count}`);
+    const codes = new Uint16Array(count);
+    for (let index = 0; index < count; index += 1) codes[index] = index;
+    return new JoinedWords(joined, codes);
   }
-  if (form !== 'words' || typeof width !== 'number') throw damaged('is not one of words');
-  const words = readJoined(first);
-  const codes = Uint16Array.from(fromPlanes(inflated(packed, count * width), count, width));
-  if (codes.some((code) => code >= words.length)) throw damaged('names a word that there is not');
-  return { words, codes };
+  if (form !== 'words' || (width !== 1 && width !== 2)) throw damaged('is not one of words');
+  const joined = readJoined(first);
+  const bytes = inflated(packed, count * width);
+  const codes = new Uint16Array(count);
+  let most = 0;
+  for (let index = 0; index < count; index += 1) {
+    const code = width === 1 ? bytes[index] as number : (bytes[index] as number) | ((bytes[count + index] as number) << 8);
+    codes[index] = code;
+    if (code > most) most = code;
+  }
+  if (count > 0 && most >= joined.ends.length) throw damaged('names a word that there is not');
+  return new JoinedWords(joined, codes);
 }
 
 const idForm = { empty: 0, uuid: 1, hex16: 2, hex8: 3, text: 4, own: 5 } as const;
@@ -222,7 +331,7 @@ export function readIds(column: unknown, count: number, own: readonly string[] |
   if (form !== 'ids' || !(bytes instanceof Uint8Array)) throw damaged('is not one of ids');
   const forms = inflated(packedForms, count);
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
-  const others = readJoined(texts);
+  const others = readJoined(texts).texts;
   let at = 0;
   let other = 0;
   return Array.from(forms, (each, index) => {
@@ -232,10 +341,42 @@ export function readIds(column: unknown, count: number, own: readonly string[] |
       case idForm.text: return others[other++] ?? '';
       case idForm.hex8: return hex.slice(at, at += 16);
       case idForm.hex16: return hex.slice(at, at += 32);
-      default: {
-        const text = hex.slice(at, at += 32);
-        return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
-      }
+      default: return uuidOf(hex.slice(at, at += 32));
     }
   });
+}
+
+const uuidOf = (hex: string): string => `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+
+/** The same, for few of them. */
+export function idAt(column: unknown, count: number, own: At<string> | undefined): { readonly at: At<string>; readonly bytes: number } {
+  const [form, packedForms, bytes, texts]: readonly unknown[] = Array.isArray(column) ? column : [];
+  if (form !== 'ids' || !(bytes instanceof Uint8Array)) throw damaged('is not one of ids');
+  const forms = owned(inflated(packedForms, count), packedForms);
+  const ids = Buffer.from(bytes);
+  const others = readJoined(texts);
+  /** Where its bytes begin, or which text it is. */
+  const places = new Uint32Array(count);
+  let [place, other] = [0, 0];
+  for (let index = 0; index < count; index += 1) {
+    const each = forms[index];
+    if (each === idForm.text) places[index] = other++;
+    else {
+      places[index] = place;
+      if (each === idForm.uuid || each === idForm.hex16) place += 16;
+      else if (each === idForm.hex8) place += 8;
+    }
+  }
+  const at: At<string> = (index) => {
+    const from = places[index] as number;
+    switch (forms[index]) {
+      case idForm.empty: return '';
+      case idForm.own: return own?.(index) ?? '';
+      case idForm.text: return from < others.ends.length ? others.at(from) : '';
+      case idForm.hex8: return ids.toString('hex', from, from + 8);
+      case idForm.hex16: return ids.toString('hex', from, from + 16);
+      default: return uuidOf(ids.toString('hex', from, from + 16));
+    }
+  };
+  return { at, bytes: bytes.length + count * 5 + others.bytes.length };
 }

@@ -4,9 +4,9 @@
 
 import type { LogRecord, Write } from '@gateway/plugin-sdk';
 import { Packr } from 'msgpackr';
-import { packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordsOf, type PackedColumn, type Words } from './block-columns.js';
+import { idAt, JoinedWords, numberAt, packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordsOf, type At, type PackedColumn, type Words } from './block-columns.js';
 import { packIdFilter } from './id-filter.js';
-import { blankFields, type KeptRecord } from './log-batch.js';
+import { blankFields, valuesOf, type KeptRecord, type LogBatch } from './log-batch.js';
 
 export const blockFormat = 1;
 
@@ -107,24 +107,48 @@ export async function packBlock(records: readonly LogRecord[], firstMs: number, 
   };
 }
 
-export function boundsOf(records: readonly LogRecord[]): BlockBounds {
-  const values: Partial<Record<ListedField, readonly string[]>> = {};
-  for (const field of listed) {
+const listedOf = (found: ReadonlySet<string>): readonly string[] | undefined => (found.size > listedMax ? undefined : [...found]);
+
+function boundsOf(records: readonly LogRecord[]): BlockBounds {
+  return boundsFrom((field) => {
     const found = new Set<string>();
     for (const record of records) {
       found.add(String(record[field]));
       if (found.size > listedMax) break;
     }
-    if (found.size <= listedMax) values[field] = [...found];
-  }
-  const rangeOf = (field: RangedField): readonly [number, number] => {
+    return listedOf(found);
+  }, (field) => {
     let [least, most] = [Infinity, -Infinity];
     for (const record of records) {
       least = Math.min(least, record[field]);
       most = Math.max(most, record[field]);
     }
     return [least, most];
-  };
+  });
+}
+
+/** The same of columns. */
+export function boundsOfColumns(columns: Columns): BlockBounds {
+  return boundsFrom((field) => {
+    if (field !== 'status' && field !== 'isFinal') return listedOf(new Set(columns.words(field).words));
+    const numbers = new Set(columns.numbers(field));
+    return listedOf(new Set(Array.from(numbers, (number) => String(field === 'status' ? number : number === 1))));
+  }, (field) => {
+    let [least, most] = [Infinity, -Infinity];
+    for (const number of columns.numbers(field)) {
+      if (number < least) least = number;
+      if (number > most) most = number;
+    }
+    return [least, most];
+  });
+}
+
+function boundsFrom(valuesOf: (field: ListedField) => readonly string[] | undefined, rangeOf: (field: RangedField) => readonly [number, number]): BlockBounds {
+  const values: Partial<Record<ListedField, readonly string[]>> = {};
+  for (const field of listed) {
+    const found = valuesOf(field);
+    if (found !== undefined) values[field] = found;
+  }
   return { values, ranges: { startedAtMs: rangeOf('startedAtMs'), tookMs: rangeOf('tookMs'), cost: rangeOf('cost'), inputTokens: rangeOf('inputTokens'), outputTokens: rangeOf('outputTokens'), totalTokens: rangeOf('totalTokens') } };
 }
 
@@ -168,38 +192,100 @@ export function columnOf(records: readonly LogRecord[], field: Field): Column {
   return idFields.has(field) ? textsOf(records, field) : wordsOf(records.length, (index) => String(records[index]?.[field]));
 }
 
-export const bytesOfColumn = (column: Column): number => (column instanceof Float64Array ? column.byteLength : 'codes' in column ? column.codes.byteLength + column.words.reduce((sum, { length }) => sum + length + 32, 0) : column.length * 64);
+/** The same of a row that the exporter wrote. */
+export function columnOfRow(batch: LogBatch, field: Field): Column {
+  const packed = batch.columns.get(field);
+  const [form, words, codes]: readonly unknown[] = Array.isArray(packed) ? packed : [];
+  if (form === 'words' && !isNumber(field) && !idFields.has(field) && Array.isArray(words) && codes instanceof Uint8Array && codes.length === batch.count && words.every((word) => typeof word === 'string') && codes.every((code) => code < words.length)) return { words, codes: Uint16Array.from(codes) };
+  const values = valuesOf(batch, field) ?? new Array<unknown>(batch.count).fill(blankFields[field]);
+  if (isNumber(field)) return Float64Array.from(values, Number);
+  const texts = values.map(String);
+  return idFields.has(field) ? texts : wordsOf(texts.length, (index) => texts[index] ?? '');
+}
 
-/** Fields by name, of one block or row. */
+/** What a field says of one record; for few of them cheaper than the whole column. */
+export interface Peek {
+  readonly at: At<string | number>;
+  /** In memory. */
+  readonly bytes: number;
+}
+
+/** `own`: the id of a record. */
+export function peekField(part: PackedPart, field: Field, own: At<string> | undefined): Peek {
+  const column = part.columns.get(field);
+  if (column !== undefined && isNumber(field)) return numberAt(column, part.count);
+  if (column !== undefined && idFields.has(field)) return idAt(column, part.count, own);
+  const read = readField(part, field, undefined);
+  return { at: atOf(read), bytes: bytesOfColumn(read) };
+}
+
+export function atOf(column: Column): At<string | number> {
+  if (column instanceof Float64Array) return (index) => column[index] as number;
+  if (column instanceof JoinedWords) return (index) => column.joined.at(column.codes[index] as number);
+  return 'codes' in column ? (index) => column.words[column.codes[index] as number] ?? '' : (index) => column[index] ?? '';
+}
+
+export function bytesOfColumn(column: Column): number {
+  if (column instanceof Float64Array) return column.byteLength;
+  if (column instanceof JoinedWords) return column.bytes;
+  return 'codes' in column ? column.codes.byteLength + column.words.reduce((sum, { length }) => sum + length + 32, 0) : column.length * 64;
+}
+
+/** Where the columns of one block or row come from. */
+export interface ColumnSource {
+  read(field: Field): Column;
+  /** Left out where nothing is cheaper than the column. */
+  peek?(field: Field): At<string | number>;
+}
+
+/** Fields by name, of one block or row, each read when it is asked for. */
 export class Columns {
-  constructor(readonly count: number, readonly byField: ReadonlyMap<Field, Column>) {}
+  readonly #read = new Map<Field, Column>();
+  readonly #peeks = new Map<Field, At<string | number>>();
+
+  constructor(readonly count: number, readonly source: ColumnSource) {}
+
+  #column(field: Field): Column {
+    let column = this.#read.get(field);
+    if (column === undefined) this.#read.set(field, column = this.source.read(field));
+    return column;
+  }
+
+  /** What the field says of one record, where few of them are asked for. */
+  at(field: Field): At<string | number> {
+    let peek = this.#peeks.get(field);
+    if (peek === undefined) this.#peeks.set(field, peek = this.#read.has(field) || this.source.peek === undefined ? atOf(this.#column(field)) : this.source.peek(field));
+    return peek;
+  }
 
   numbers(field: NumberField): Float64Array {
-    const column = this.byField.get(field);
+    const column = this.#column(field);
     if (column instanceof Float64Array) return column;
-    throw new Error(`${field} was not read`);
+    throw new Error(`${field} is not a number`);
   }
 
   words(field: WordField): Words {
-    const column = this.byField.get(field);
-    if (column !== undefined && 'codes' in column) return column;
-    throw new Error(`${field} was not read`);
+    const column = this.#column(field);
+    if ('codes' in column) return column;
+    throw new Error(`${field} is not of words`);
   }
 
   ids(field: IdField): readonly string[] {
-    const column = this.byField.get(field);
-    if (column !== undefined && !(column instanceof Float64Array) && !('codes' in column)) return column;
-    throw new Error(`${field} was not read`);
+    const column = this.#column(field);
+    if (!(column instanceof Float64Array) && !('codes' in column)) return column;
+    throw new Error(`${field} is not an id`);
   }
 
-  /** All fields have to be there. */
-  record(index: number): LogRecord {
+  /** All fields have to be there. `isOfFew`: others of its block are not asked for. */
+  record(index: number, isOfFew = false): LogRecord {
     const record: Record<string, unknown> = { bodies: null };
-    for (const [field, column] of this.byField) {
-      if (column instanceof Float64Array) record[field] = typeof blankFields[field] === 'boolean' ? column[index] === 1 : column[index];
-      else record[field] = 'codes' in column ? column.words[column.codes[index] ?? 0] : column[index];
+    for (const field of allFields) {
+      const value = isOfFew ? this.at(field)(index) : valueAt(this.#column(field), index);
+      record[field] = typeof blankFields[field] === 'boolean' ? value === 1 : value;
     }
     // Each field of the blank record is there, with a value of its type.
     return record as unknown as LogRecord;
   }
 }
+
+const valueAt = (column: Column, index: number): string | number | undefined => (column instanceof Float64Array ? column[index] : 'codes' in column ? column.words[column.codes[index] ?? 0] : column[index]);

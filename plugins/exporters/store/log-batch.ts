@@ -110,6 +110,23 @@ export function packLogBatch(batch: readonly LogRecord[]): Uint8Array {
 
 /** The records of a row that the `store` exporter wrote, in the order they were given to it. */
 export function readLogBatch(value: Uint8Array): LogRecord[] {
+  const batch = unpacked(value);
+  return batch[0] === rowFormat ? readRows(batch[1], batch[2]) : readColumns(columnsOf(batch));
+}
+
+/** A row, of which no column is read yet. */
+export interface LogBatch {
+  readonly count: number;
+  readonly columns: ReadonlyMap<string, unknown>;
+}
+
+/** Undefined: it is of format 1, and has no columns. */
+export function openLogBatch(value: Uint8Array): LogBatch | undefined {
+  const batch = unpacked(value);
+  return batch[0] === rowFormat ? undefined : columnsOf(batch);
+}
+
+function unpacked(value: Uint8Array): readonly unknown[] {
   let batch: unknown;
   try {
     batch = packr.unpack(value);
@@ -117,9 +134,24 @@ export function readLogBatch(value: Uint8Array): LogRecord[] {
     throw new Error('the log batch is damaged: it is not MessagePack', { cause: thrown });
   }
   if (!Array.isArray(batch) || !Number.isInteger(batch[0])) throw new Error('the log batch is damaged: it has no format');
-  if (batch[0] === rowFormat) return readRows(batch[1], batch[2]);
-  if (batch[0] !== logBatchFormat) throw new Error(`the log batch has format ${String(batch[0])}, newer than the ${logBatchFormat} that is read here; update the gateway`);
-  return readColumns(batch[1], batch[2], batch[3]);
+  if (batch[0] !== rowFormat && batch[0] !== logBatchFormat) throw new Error(`the log batch has format ${String(batch[0])}, newer than the ${logBatchFormat} that is read here; update the gateway`);
+  return batch;
+}
+
+function columnsOf([, count, names, packed]: readonly unknown[]): LogBatch {
+  if (typeof count !== 'number' || !Number.isInteger(count) || count < 0 || count > countMax) throw new Error('the log batch is damaged: it does not say how many records it has');
+  if (!Array.isArray(names) || !Array.isArray(packed)) throw new Error('the log batch is damaged: it has no fields or no columns');
+  return { count, columns: new Map(names.map((name, index) => [String(name), packed[index]])) };
+}
+
+/** The values of a field, each of its type; undefined: the batch was written without it. */
+export function valuesOf({ count, columns: packed }: LogBatch, name: string): readonly unknown[] | undefined {
+  if (!packed.has(name)) return undefined;
+  const values = readColumn(packed.get(name), count);
+  if (values === undefined) throw new Error(`the log batch is damaged: ${name} is not a column of ${count} values`);
+  const type = typeof blankFields[name];
+  if (!values.every((value) => typeof value === type)) throw new Error(`the log batch is damaged: ${name} is not a ${type}`);
+  return values;
 }
 
 /** How many records a batch has, without reading them. */
@@ -134,16 +166,11 @@ export function countOfBatch(value: Uint8Array): number {
   return readLogBatch(value).length;
 }
 
-function readColumns(count: unknown, names: unknown, packed: unknown): LogRecord[] {
-  if (typeof count !== 'number' || !Number.isInteger(count) || count < 0 || count > countMax) throw new Error('the log batch is damaged: it does not say how many records it has');
-  if (!Array.isArray(names) || !Array.isArray(packed)) throw new Error('the log batch is damaged: it has no fields or no columns');
-  const records = Array.from({ length: count }, (): Record<string, unknown> => ({ ...blankFields, bodies: null }));
-  for (let index = 0; index < names.length; index += 1) {
-    const name = String(names[index]);
-    if (!Object.hasOwn(blankFields, name)) continue;
-    const values = readColumn(packed[index], count);
-    if (values === undefined) throw new Error(`the log batch is damaged: ${name} is not a column of ${count} values`);
-    for (let at = 0; at < count; at += 1) put(records[at] as Record<string, unknown>, name, values[at]);
+function readColumns(batch: LogBatch): LogRecord[] {
+  const records = Array.from({ length: batch.count }, (): Record<string, unknown> => ({ ...blankFields, bodies: null }));
+  for (const name of batch.columns.keys()) {
+    const values = Object.hasOwn(blankFields, name) ? valuesOf(batch, name) : undefined;
+    if (values !== undefined) for (let at = 0; at < records.length; at += 1) (records[at] as Record<string, unknown>)[name] = values[at];
   }
   // Each field of `blank` is there, with a value of its type.
   return records as unknown as LogRecord[];

@@ -162,8 +162,7 @@ export class Merging {
         found.set(field, readField(read, field, Array.isArray(own) ? own : undefined));
       }
     }
-    for (const field of allFields) if (!found.has(field)) found.set(field, readField({ count: head.count, columns: new Map() }, field, undefined));
-    const columns = new Columns(head.count, found);
+    const columns = new Columns(head.count, { read: (field) => found.get(field) ?? readField({ count: head.count, columns: new Map() }, field, undefined) });
     return Array.from({ length: head.count }, (_, index) => columns.record(index));
   }
 }

@@ -7,6 +7,7 @@ import { headKey, packBlock, timeOfKey, type Columns, type Field } from './block
 import type { BodyRows } from './bodies.js';
 import { traceKey, type FeedbackChange, type FeedbackRows } from './feedback-rows.js';
 import { packLogBatch } from './log-batch.js';
+import { nearestRanks } from './nearest-rank.js';
 import { bucketOf, groupOf, inScope } from './plain-query.js';
 import { isSmall } from './merging.js';
 import { BlockSegment, everyField, isBatchKey, nextTurn, Segments, StaleError, type Segment } from './segments.js';
@@ -52,10 +53,13 @@ export class StoreReader implements LogReader {
         if (after === undefined || best.length >= wanted) break;
         continue;
       }
-      const columns = await segment.open(new Set<Field>([...selection.fields, 'startedAtMs', 'id']));
+      const columns = await segment.open(new Set<Field>([...selection.fields, 'startedAtMs']));
       const places = selection.of(columns, segment.bounds);
       total += places.length;
-      if (isTaken) best = nearest(best, foundIn(segment, columns, places, after), wanted);
+      if (isTaken) {
+        const newest = newestOf(columns, places, after, best, wanted);
+        if (newest.length > 0) best = nearest(best, foundIn(segment, await segment.open(ofPlaces, true), newest, after), wanted);
+      }
       await this.#turn();
     }
     const rest = best.slice(offset, offset + limit);
@@ -319,13 +323,29 @@ const compare = (left: Place, right: Place): number => left.startedAtMs - right.
 
 /** Of those places the records before `after`. */
 function foundIn(segment: Segment, columns: Columns, places: Uint16Array, after: Place | undefined): Found[] {
-  const [started, ids] = [columns.numbers('startedAtMs'), columns.ids('id')];
+  const [started, ids] = [columns.at('startedAtMs'), columns.at('id')];
   const found: Found[] = [];
   for (const index of places) {
-    const each = { startedAtMs: started[index] as number, id: ids[index] ?? '', segment, index };
+    const each = { startedAtMs: Number(started(index)), id: String(ids(index)), segment, index };
     if (after === undefined || compare(each, after) < 0) found.push(each);
   }
   return found;
+}
+
+const ofPlaces: ReadonlySet<Field> = new Set(['startedAtMs', 'id']);
+
+/** Of those places the ones whose time may put them among the newest that are wanted. */
+function newestOf(columns: Columns, places: Uint16Array, after: Place | undefined, best: readonly Found[], wanted: number): Uint16Array {
+  if (places.length === 0) return places;
+  const started = columns.numbers('startedAtMs');
+  const most = after?.startedAtMs ?? Infinity;
+  const least = best.length < wanted ? -Infinity : best.at(-1)?.startedAtMs ?? -Infinity;
+  const possible = places.filter((index) => (started[index] as number) <= most && (started[index] as number) >= least);
+  // Those of the time of `after` may be after it: all of them stay.
+  const before = Float64Array.from(possible, (index) => started[index] as number).filter((startedAtMs) => startedAtMs < most);
+  if (before.length <= wanted) return possible;
+  const [oldest = -Infinity] = nearestRanks(before.map((startedAtMs) => -startedAtMs), [wanted / before.length]);
+  return possible.filter((index) => (started[index] as number) >= -oldest);
 }
 
 /** The newest of both, newest first. */
@@ -341,8 +361,8 @@ async function recordsOf(found: readonly Found[]): Promise<LogRecord[]> {
   }
   const records = new Map<number, LogRecord>();
   for (const [segment, places] of placesOf) {
-    const columns = await segment.open(everyField);
-    for (const place of places) records.set(place, columns.record((found[place] as Found).index));
+    const columns = await segment.open(everyField, true);
+    for (const place of places) records.set(place, columns.record((found[place] as Found).index, true));
   }
   return found.map((_, place) => records.get(place) as LogRecord);
 }

@@ -1,19 +1,22 @@
 // All there is to read, at one moment: the blocks, and the rows that are in none yet. Both give columns.
 
-import type { LogRecord, Row, Store } from '@gateway/plugin-sdk';
+import type { Row, Store } from '@gateway/plugin-sdk';
 import {
-  allFields, boundsOf, bytesOfColumn, columnOf, Columns, filterKey, heads, keyOfHead, partKey, partOfField, readField, readHead, readPart, timeOfKey,
-  type Arrival, type BlockBounds, type BlockHead, type Column, type Field, type PackedPart, type PartName,
+  allFields, atOf, boundsOfColumns, bytesOfColumn, columnOf, columnOfRow, Columns, filterKey, heads, keyOfHead, partKey, partOfField, peekField, readField, readHead, readPart, timeOfKey,
+  type Arrival, type BlockBounds, type BlockHead, type Column, type ColumnSource, type Field, type PackedPart, type PartName, type Peek,
 } from './block.js';
+import type { At } from './block-columns.js';
 import { ColumnCache } from './column-cache.js';
 import { mayHave } from './id-filter.js';
-import { countOfBatch, readLogBatch } from './log-batch.js';
+import { countOfBatch, openLogBatch, readLogBatch } from './log-batch.js';
 import { allRows } from './partitions.js';
 
 /** Columns and rows that were read lately. */
 const cacheBytesMax = 160 * 1024 * 1024;
-/** What a record takes in memory, about. */
-const recordBytes = 1500;
+/** What a record of a row takes in memory, about, beside the columns that were read of it. */
+const recordBytes = 500;
+/** What is said about a column that few records were read of. */
+const peekBytes = 200;
 /** Looks at what there is until nothing was written meanwhile; the last is taken as it is. */
 const looksMax = 20;
 /** Heads that are kept read; more are read again. */
@@ -37,8 +40,8 @@ export interface Segment {
   readonly count: number;
   readonly bounds: BlockBounds;
   readonly arrivals: readonly Arrival[];
-  /** Throws StaleError. */
-  open(fields: ReadonlySet<Field>): Promise<Columns>;
+  /** Throws StaleError. `isOfFew`: what is asked of the columns is what they say of few records (`at`, `record`). */
+  open(fields: ReadonlySet<Field>, isOfFew?: boolean): Promise<Columns>;
   mayHaveId(ids: readonly string[]): Promise<boolean>;
   /** A row, in memory. */
   readonly isHeld: boolean;
@@ -113,26 +116,21 @@ export class BlockSegment implements Segment {
     return this.bounds.arrivals;
   }
 
-  async open(fields: ReadonlySet<Field>): Promise<Columns> {
-    const found = new Map<Field, Column>();
-    const parts = new Map<PartName, PackedPart>();
+  async open(fields: ReadonlySet<Field>, isOfFew = false): Promise<Columns> {
+    const [kept, peeks, parts] = [new Map<Field, Column>(), new Map<Field, Peek>(), new Map<PartName, PackedPart>()];
     // Ids of traces may be said by those of their records.
     const wanted = fields.has('traceId') || fields.has('spanId') || fields.has('parentSpanId') ? new Set<Field>(['id', ...fields]) : fields;
+    const name = `block ${this.key}@${this.version}/`;
     for (const field of wanted) {
-      const name = `block ${this.key}@${this.version}/${field}`;
-      // Only columns stand under such a name.
-      let column = this.cache.get(name) as Column | undefined;
-      if (column === undefined) {
-        const partName = partOfField(field);
-        let part = parts.get(partName);
-        if (part === undefined) parts.set(partName, part = await this.#part(partName));
-        const own = found.get('id');
-        column = readField(part, field, Array.isArray(own) ? own : undefined);
-        this.cache.set(name, column, bytesOfColumn(column));
-      }
-      found.set(field, column);
+      // Only columns stand under such names.
+      const column = this.cache.get(`${name}${field}`) as Column | undefined;
+      const peek = column === undefined && isOfFew ? this.cache.get(`${name}${field}?`) as Peek | undefined : undefined;
+      const partName = partOfField(field);
+      if (column !== undefined) kept.set(field, column);
+      else if (peek !== undefined) peeks.set(field, peek);
+      else if (!parts.has(partName)) parts.set(partName, await this.#part(partName));
     }
-    return new Columns(this.count, found);
+    return new Columns(this.count, new BlockSource(this.cache, name, kept, peeks, parts));
   }
 
   async #part(name: PartName): Promise<PackedPart> {
@@ -157,40 +155,76 @@ export class BlockSegment implements Segment {
   }
 }
 
-/** A row that the exporter wrote, read whole. */
-class RowSegment implements Segment {
+/** Columns of a block: those that are kept, and those of the parts that were read for it. */
+class BlockSource implements ColumnSource {
+  constructor(readonly cache: ColumnCache, readonly name: string, readonly kept: ReadonlyMap<Field, Column>, readonly peeks: ReadonlyMap<Field, Peek>, readonly parts: ReadonlyMap<PartName, PackedPart>) {}
+
+  read(field: Field): Column {
+    const kept = this.kept.get(field);
+    if (kept !== undefined) return kept;
+    const own = isOfOthers(field) ? this.read('id') : undefined;
+    const column = readField(this.#part(field), field, Array.isArray(own) ? own : undefined);
+    this.cache.set(`${this.name}${field}`, column, bytesOfColumn(column));
+    return column;
+  }
+
+  peek(field: Field): At<string | number> {
+    const kept = this.kept.get(field);
+    if (kept !== undefined) return atOf(kept);
+    const found = this.peeks.get(field);
+    if (found !== undefined) return found.at;
+    const own = isOfOthers(field) ? this.peek('id') : undefined;
+    const peek = peekField(this.#part(field), field, own === undefined ? undefined : (index) => String(own(index)));
+    this.cache.set(`${this.name}${field}?`, peek, peek.bytes + peekBytes);
+    return peek.at;
+  }
+
+  #part(field: Field): PackedPart {
+    const part = this.parts.get(partOfField(field));
+    if (part === undefined) throw new Error(`${field} was not asked for`);
+    return part;
+  }
+}
+
+/** It may be the id of its record. */
+const isOfOthers = (field: Field): boolean => field === 'traceId' || field === 'spanId' || field === 'parentSpanId';
+
+/** A row that the exporter wrote. */
+class RowSegment implements Segment, ColumnSource {
   readonly isHeld = true;
   readonly key: string;
   readonly version: number;
-  readonly records: readonly LogRecord[];
+  readonly count: number;
   readonly bounds: BlockBounds;
   readonly arrivals: readonly Arrival[];
+  readonly #read: (field: Field) => Column;
 
   constructor(readonly cache: ColumnCache, { key, version, value }: Row) {
     this.key = key;
     this.version = version;
-    this.records = readLogBatch(value);
-    this.bounds = boundsOf(this.records);
-    this.arrivals = [[timeOfKey(key.replace(/^r/, '')), this.records.length]];
+    // The row of a store may be a view of memory that comes to hold something else.
+    const batch = openLogBatch(Uint8Array.from(value));
+    const records = batch === undefined ? readLogBatch(value) : [];
+    this.#read = batch === undefined ? (field) => columnOf(records, field) : (field) => columnOfRow(batch, field);
+    this.count = batch?.count ?? records.length;
+    this.bounds = boundsOfColumns(new Columns(this.count, this));
+    this.arrivals = [[timeOfKey(key.replace(/^r/, '')), this.count]];
   }
 
-  get count(): number {
-    return this.records.length;
+  read(field: Field): Column {
+    const name = `${this.key}@${this.version}/${field}`;
+    let column = this.cache.get(name) as Column | undefined;
+    if (column === undefined) this.cache.set(name, column = this.#read(field), bytesOfColumn(column));
+    return column;
   }
 
-  async open(fields: ReadonlySet<Field>): Promise<Columns> {
-    const found = new Map<Field, Column>();
-    for (const field of fields) {
-      const name = `${this.key}@${this.version}/${field}`;
-      let column = this.cache.get(name) as Column | undefined;
-      if (column === undefined) this.cache.set(name, column = columnOf(this.records, field), bytesOfColumn(column));
-      found.set(field, column);
-    }
-    return new Columns(this.count, found);
+  async open(): Promise<Columns> {
+    return new Columns(this.count, this);
   }
 
   async mayHaveId(ids: readonly string[]): Promise<boolean> {
-    return this.records.some(({ id, traceId }) => ids.includes(id) || ids.includes(traceId));
+    const columns = await this.open();
+    return columns.ids('id').some((id) => ids.includes(id)) || columns.ids('traceId').some((id) => ids.includes(id));
   }
 }
 

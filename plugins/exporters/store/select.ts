@@ -2,7 +2,7 @@
 
 import type { Bounds, Feedback, LogFilter } from '@gateway/plugin-sdk';
 import type { BlockBounds, Columns, Field, ListedField, RangedField } from './block.js';
-import type { Words } from './block-columns.js';
+import { JoinedWords, type Words } from './block-columns.js';
 import { traceKey } from './feedback-rows.js';
 import { isSuccess, metadataOf } from './plain-query.js';
 
@@ -86,7 +86,7 @@ export class Selection {
       const kept = words.map(isKept);
       if (!kept.every(Boolean)) narrow((index) => kept[codes[index] as number] === true);
     };
-    for (const { field, values } of this.#lists) narrowByWord(columns.words(field), (word) => values.includes(word));
+    for (const { field, values } of this.#lists) if (bounds.values[field]?.every((value) => values.includes(value)) !== true) narrowByWord(columns.words(field), (word) => values.includes(word));
     for (const { field, bounds: { min = -Infinity, max = Infinity } } of this.#ranges) {
       if (bounds.ranges[field][0] >= min && bounds.ranges[field][1] <= max) continue;
       const numbers = columns.numbers(field);
@@ -96,7 +96,7 @@ export class Selection {
       const isFinal = columns.numbers('isFinal');
       narrow((index) => isFinal[index] === 1);
     }
-    if (this.#statuses !== undefined) {
+    if (this.#statuses !== undefined && bounds.values.status?.every((status) => this.#statuses?.(Number(status)) === true) !== true) {
       const statuses = columns.numbers('status');
       const known = new Map<number, boolean>();
       narrow((index) => {
@@ -112,10 +112,16 @@ export class Selection {
       narrow((index) => providerModels.includes(`${provider.words[provider.codes[index] as number] ?? ''}__${model.words[model.codes[index] as number] ?? ''}`));
     }
     if (this.#metadata.length > 0) {
-      narrowByWord(columns.words('metadata'), (word) => {
-        if (this.#metadata.some(([, value]) => isPlain.test(value) && !word.includes(value) && !word.includes('\\'))) return false;
-        const members = metadataOf(word);
-        return this.#metadata.every(([name, value]) => Object.hasOwn(members, name) ? members[name] === value : value === '');
+      const metadata = columns.words('metadata');
+      const plain = this.#metadata.find(([, value]) => isPlain.test(value));
+      const isPossible = plain !== undefined && metadata instanceof JoinedWords ? metadata.having([plain[1], '\\']) : undefined;
+      const known = new Map<number, boolean>();
+      narrow((index) => {
+        const code = metadata.codes[index] as number;
+        if (isPossible?.[code] === 0) return false;
+        let isKept = known.get(code);
+        if (isKept === undefined) known.set(code, isKept = this.#hasMetadata(metadata instanceof JoinedWords ? metadata.joined.at(code) : metadata.words[code] ?? ''));
+        return isKept;
       });
     }
     if (filter.traceIds !== undefined) narrowByIds(filter.traceIds, columns.ids('traceId'), narrow);
@@ -130,6 +136,12 @@ export class Selection {
       });
     }
     return places.subarray(0, left);
+  }
+
+  #hasMetadata(metadata: string): boolean {
+    if (this.#metadata.some(([, value]) => isPlain.test(value) && !metadata.includes(value) && !metadata.includes('\\'))) return false;
+    const members = metadataOf(metadata);
+    return this.#metadata.every(([name, value]) => Object.hasOwn(members, name) ? members[name] === value : value === '');
   }
 }
 
