@@ -195,12 +195,36 @@ export function columnOf(records: readonly LogRecord[], field: Field): Column {
 /** The same of a row that the exporter wrote. */
 export function columnOfRow(batch: LogBatch, field: Field): Column {
   const packed = batch.columns.get(field);
-  const [form, words, codes]: readonly unknown[] = Array.isArray(packed) ? packed : [];
-  if (form === 'words' && !isNumber(field) && !idFields.has(field) && Array.isArray(words) && codes instanceof Uint8Array && codes.length === batch.count && words.every((word) => typeof word === 'string') && codes.every((code) => code < words.length)) return { words, codes: Uint16Array.from(codes) };
-  const values = valuesOf(batch, field) ?? new Array<unknown>(batch.count).fill(blankFields[field]);
-  if (isNumber(field)) return Float64Array.from(values, Number);
-  const texts = values.map(String);
-  return idFields.has(field) ? texts : wordsOf(texts.length, (index) => texts[index] ?? '');
+  const [form, first, second]: readonly unknown[] = Array.isArray(packed) ? packed : [];
+  const type = typeof blankFields[field];
+  // The usual forms are taken as they are; `valuesOf` reads all of them, and says what is wrong.
+  if (isNumber(field)) {
+    if (form === 'same' && typeof first === type) return new Float64Array(batch.count).fill(Number(first));
+    const width = form === 'integers' ? 4 : form === 'doubles' ? 8 : 0;
+    if (width > 0 && type === 'number' && first instanceof Uint8Array && first.length === batch.count * width) {
+      const bytes = first.buffer.slice(first.byteOffset, first.byteOffset + first.byteLength);
+      return width === 4 ? new Float64Array(new Int32Array(bytes)) : new Float64Array(bytes);
+    }
+    return Float64Array.from(rowValues(batch, field), Number);
+  }
+  if (idFields.has(field)) return rowValues(batch, field).map(String);
+  if (form === 'same' && typeof first === type) return { words: [String(first)], codes: new Uint16Array(batch.count) };
+  if (form === 'words' && areWords(first) && second instanceof Uint8Array && second.length === batch.count && second.every((code) => code < first.length)) return { words: first, codes: new Uint16Array(second) };
+  const texts = rowValues(batch, field).map(String);
+  return wordsOf(texts.length, (index) => texts[index] ?? '');
+}
+
+const areWords = (words: unknown): words is readonly string[] => Array.isArray(words) && words.every((word) => typeof word === 'string');
+const rowValues = (batch: LogBatch, field: Field): readonly unknown[] => valuesOf(batch, field) ?? new Array<unknown>(batch.count).fill(blankFields[field]);
+
+/** The same of few records; undefined: its column is as cheap. */
+export function peekRow({ count, columns }: LogBatch, field: Field): At<string> | undefined {
+  const packed = columns.get(field);
+  const [form, first, second]: readonly unknown[] = Array.isArray(packed) ? packed : [];
+  if (isNumber(field)) return undefined;
+  if (form === 'texts' && typeof first === 'number' && typeof second === 'string' && second.length === first * count) return (index) => second.slice(index * first, (index + 1) * first);
+  if (form === 'list' && Array.isArray(first) && first.length === count && areWords(first)) return (index) => first[index] ?? '';
+  return undefined;
 }
 
 /** What a field says of one record; for few of them cheaper than the whole column. */

@@ -2,7 +2,7 @@
 
 import type { Row, Store } from '@gateway/plugin-sdk';
 import {
-  allFields, atOf, boundsOfColumns, bytesOfColumn, columnOf, columnOfRow, Columns, filterKey, heads, keyOfHead, partKey, partOfField, peekField, readField, readHead, readPart, timeOfKey,
+  allFields, atOf, boundsOfColumns, bytesOfColumn, columnOf, columnOfRow, Columns, filterKey, heads, keyOfHead, partKey, partOfField, peekField, peekRow, readField, readHead, readPart, timeOfKey,
   type Arrival, type BlockBounds, type BlockHead, type Column, type ColumnSource, type Field, type PackedPart, type PartName, type Peek,
 } from './block.js';
 import type { At } from './block-columns.js';
@@ -198,6 +198,7 @@ class RowSegment implements Segment, ColumnSource {
   readonly bounds: BlockBounds;
   readonly arrivals: readonly Arrival[];
   readonly #read: (field: Field) => Column;
+  readonly #peek: (field: Field) => At<string> | undefined;
 
   constructor(readonly cache: ColumnCache, { key, version, value }: Row) {
     this.key = key;
@@ -206,6 +207,7 @@ class RowSegment implements Segment, ColumnSource {
     const batch = openLogBatch(Uint8Array.from(value));
     const records = batch === undefined ? readLogBatch(value) : [];
     this.#read = batch === undefined ? (field) => columnOf(records, field) : (field) => columnOfRow(batch, field);
+    this.#peek = (field) => (batch === undefined ? undefined : peekRow(batch, field));
     this.count = batch?.count ?? records.length;
     this.bounds = boundsOfColumns(new Columns(this.count, this));
     this.arrivals = [[timeOfKey(key.replace(/^r/, '')), this.count]];
@@ -216,6 +218,10 @@ class RowSegment implements Segment, ColumnSource {
     let column = this.cache.get(name) as Column | undefined;
     if (column === undefined) this.cache.set(name, column = this.#read(field), bytesOfColumn(column));
     return column;
+  }
+
+  peek(field: Field): At<string | number> {
+    return this.#peek(field) ?? atOf(this.read(field));
   }
 
   async open(): Promise<Columns> {

@@ -10,6 +10,13 @@ export type FeedbackByTrace = ReadonlyMap<string, readonly Feedback[]>;
 
 /** Stands in JSON as it is, unless something in there is escaped. */
 const isPlain = /^[\w-]+$/;
+const literals: ReadonlySet<string> = new Set(['true', 'false', 'null']);
+
+/** What metadata without escapes have inside when a member is `value`; undefined: that cannot be said. Numbers and literals may stand without quotes. */
+function textIn(value: string): string | undefined {
+  if (!isPlain.test(value)) return undefined;
+  return Number.isNaN(Number(value)) && !literals.has(value) ? `"${value}"` : value;
+}
 
 interface Listed {
   readonly field: Exclude<ListedField, 'status' | 'isFinal'>;
@@ -113,8 +120,8 @@ export class Selection {
     }
     if (this.#metadata.length > 0) {
       const metadata = columns.words('metadata');
-      const plain = this.#metadata.find(([, value]) => isPlain.test(value));
-      const isPossible = plain !== undefined && metadata instanceof JoinedWords ? metadata.having([plain[1], '\\']) : undefined;
+      const [text] = this.#metadata.flatMap(([, value]) => textIn(value) ?? []);
+      const isPossible = text !== undefined && metadata instanceof JoinedWords ? metadata.having([text, '\\']) : undefined;
       const known = new Map<number, boolean>();
       narrow((index) => {
         const code = metadata.codes[index] as number;
@@ -139,7 +146,7 @@ export class Selection {
   }
 
   #hasMetadata(metadata: string): boolean {
-    if (this.#metadata.some(([, value]) => isPlain.test(value) && !metadata.includes(value) && !metadata.includes('\\'))) return false;
+    if (!metadata.includes('\\') && this.#metadata.some(([, value]) => !metadata.includes(textIn(value) ?? ''))) return false;
     const members = metadataOf(metadata);
     return this.#metadata.every(([name, value]) => Object.hasOwn(members, name) ? members[name] === value : value === '');
   }
