@@ -17,6 +17,7 @@ import { verifyLedger, type LedgerVerdict } from './limits/verify-ledger.js';
 import { makeLogReader } from './log-reader.js';
 import { isGatewayAlive } from './storage/presence.js';
 import type { Settings } from './settings/read.js';
+import { microCentsOf } from './snapshot/limit-specs.js';
 import { Repository } from './storage/repository.js';
 import { organisations } from './storage/tables/organisations.js';
 import { controlStore, ThreadServices } from './thread-services.js';
@@ -25,7 +26,6 @@ import { fetchBytes } from './upstream/fetch-bytes.js';
 /** Name of the store of the ledger. */
 export const spendStore = 'spend';
 const answerBytesMax = 64 * 1024;
-const microCentsPerCent = 1_000_000;
 const alertCaller = 'gateway/alerts';
 
 export interface SpendMemory {
@@ -138,7 +138,7 @@ async function recordedOf(call: OpenCall, repository: Repository, logs: LogReade
   return ({ counted }) => {
     if (counted === 'requests') return 1;
     if (counted === 'tokens') return record.totalTokens >= 0 ? record.totalTokens : undefined;
-    return record.cost >= 0 ? Math.round(record.cost * microCentsPerCent) : undefined;
+    return record.cost >= 0 ? microCentsOf(record.cost) : undefined;
   };
 }
 

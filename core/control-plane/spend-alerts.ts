@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { reasonOf } from '../errors/gateway-error.js';
 import type { Alert } from '../limits/keeper.js';
-import { microCentsPerDollar } from '../limits/limit-owners.js';
+import { countedPerUnit } from '../snapshot/limit-specs.js';
 import { Change } from '../storage/change.js';
 import type { Repository } from '../storage/repository.js';
 import { ownAuditRecord } from './jobs.js';
@@ -46,7 +46,7 @@ export interface AlertBody {
 }
 
 export function alertBody({ kind, counter, owner, used, resetsAtMs }: Alert, nowMs: number): AlertBody {
-  const perUnit = counter.counted === 'cost' ? microCentsPerDollar : 1;
+  const perUnit = countedPerUnit(counter.counted);
   return {
     event: kind === 'threshold' ? 'usage_limit.threshold_reached' : 'usage_limit.exhausted', created_at: new Date(nowMs).toISOString(), organisation_id: owner.organisationId, workspace_id: owner.workspaceId,
     resource_type: owner.kind, resource_id: owner.id, resource_name: owner.name, value_key: owner.level === 'policy' ? counter.key.slice(`policy/${owner.id}/`.length) : null,

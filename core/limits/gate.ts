@@ -5,7 +5,7 @@
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import type { ErrorCode } from '../errors/codes.js';
 import type { Exchange } from '../exchange/exchange.js';
-import { microCentsPerCent, microCentsPerDollar, policyCounterKey, slotUnknown, type LimitLevel, type LimitSpec } from '../snapshot/limit-specs.js';
+import { countedPerUnit, microCentsAtMost, policyCounterKey, slotUnknown, type LimitLevel, type LimitSpec } from '../snapshot/limit-specs.js';
 import type { PolicyGroup, RatePolicy, UsagePolicy } from '../snapshot/policy.js';
 import type { Principal } from '../snapshot/principal.js';
 import type { WorkspacePolicies } from '../snapshot/workspace-policies.js';
@@ -151,7 +151,7 @@ export class Gate {
 
   #expectedCost(hold: CallHold, input: number, output: number, from: number, nowMs: number): number {
     const cents = this.#options.prices.expected(hold.exchange, input, output);
-    if (cents !== undefined) return Math.ceil(cents * microCentsPerCent);
+    if (cents !== undefined) return microCentsAtMost(cents);
     if (hold.isPriceAsked) return 0;
     hold.undo(from, nowMs);
     throw priceUnknown;
@@ -193,11 +193,8 @@ function specOfPolicy(policy: RatePolicy | UsagePolicy, valueKey: string): Limit
   if ('unit' in policy) {
     return { type: 'rate', level: 'policy', name, counted: policy.type, unit: policy.unit, maximum: policy.value, slot: slotUnknown, told: '', counter: policyCounterKey(policy.id, valueKey, policy.unit) };
   }
-  const perUnit = policy.type === 'cost' ? microCentsPerDollar : 1;
   return {
-    type: 'usage', level: 'policy', name, counted: policy.type, maximum: Math.round(policy.creditLimit * perUnit), slot: slotUnknown, told: '', counter: policyCounterKey(policy.id, valueKey, null),
-    threshold: policy.alertThreshold === null ? -1 : Math.round(policy.alertThreshold * perUnit),
-    period: { reset: policy.periodicReset, days: policy.periodicResetDays, nextResetAtMs: policy.firstResetAtMs },
+    type: 'usage', level: 'policy', name, counted: policy.type, maximum: Math.round(policy.creditLimit * countedPerUnit(policy.type)), slot: slotUnknown, told: '', counter: policyCounterKey(policy.id, valueKey, null),
   };
 }
 
@@ -211,7 +208,6 @@ const budgetCodes: Readonly<Record<LimitLevel, ErrorCode>> = Object.freeze({
 function refusal(spec: LimitSpec, left: number, needed: number, seconds: number): GatewayError {
   const name = spec.name.slice(0, namesMax);
   if (spec.type === 'rate') return fail(rateCodes[spec.level], { name, maximum: spec.maximum, counted: spec.counted, window: nameOf[spec.unit], left, seconds });
-  const isCost = spec.counted === 'cost';
-  const shown = (amount: number): string => (isCost ? String(amount / microCentsPerDollar) : String(amount));
-  return fail(budgetCodes[spec.level], { name, maximum: shown(spec.maximum), counted: isCost ? 'US dollars' : spec.counted, left: shown(left), needed: shown(needed) });
+  const shown = (amount: number): string => String(amount / countedPerUnit(spec.counted));
+  return fail(budgetCodes[spec.level], { name, maximum: shown(spec.maximum), counted: spec.counted === 'cost' ? 'US dollars' : spec.counted, left: shown(left), needed: shown(needed) });
 }

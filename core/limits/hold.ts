@@ -6,7 +6,7 @@ import { DecisionLog } from '../exchange/decision-log.js';
 import type { Exchange, Hold } from '../exchange/exchange.js';
 import type { HeaderList } from '../exchange/responder.js';
 import { noUsage, type Usage } from '../exchange/usage.js';
-import { microCentsPerCent, type Counted, type LimitSpec } from '../snapshot/limit-specs.js';
+import { microCentsOf, type Counted, type LimitSpec } from '../snapshot/limit-specs.js';
 import type { Principal } from '../snapshot/principal.js';
 import { CallFacts } from './call-facts.js';
 import type { Counters } from './counters.js';
@@ -202,14 +202,14 @@ export class CallHold implements Hold {
     this.#thrown.tokens += tokensOf(usage);
     if (!this.hasCost) return;
     const { cents, isPriced } = this.options.prices.cost(this.exchange, usage);
-    this.#thrown.microCents += Math.round(cents * microCentsPerCent);
+    this.#thrown.microCents += microCentsOf(cents);
     this.exchange.cost = cents;
     this.exchange.isPriced = isPriced;
   }
 
   #costOf(usage: Usage): number {
     if (!this.hasCost) return 0;
-    return Math.round(this.options.prices.cost(this.exchange, usage).cents * microCentsPerCent);
+    return microCentsOf(this.options.prices.cost(this.exchange, usage).cents);
   }
 
   /** Resolves when the answer can be priced; null: now, or it need not be. */

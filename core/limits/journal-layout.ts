@@ -10,10 +10,10 @@
 //   charges  u16 how many; of each u32 number of the counter, u32 number of its period, f64 amount
 
 import { createHash } from 'node:crypto';
+import type { Counted } from '../snapshot/limit-specs.js';
 
-/** Micro-cents, tokens, calls. */
-export const spendUnits = ['cost', 'tokens', 'requests'] as const;
-export type SpendUnit = (typeof spendUnits)[number];
+/** What charges count, by the numbers that files say. */
+export const countedByNumber = ['cost', 'tokens', 'requests'] as const satisfies readonly Counted[];
 
 export const frameHeadBytes = 8;
 export const chargeBytes = 16;

@@ -1,11 +1,12 @@
 // Reads what a journal of spending (journal.ts) has written so far. It may be read while it grows: a frame that is not whole yet is read the next time.
 
 import { crc32 } from 'node:zlib';
-import { chargeBytes, entryKind, estimatedFlag, frameBytesMax, frameHeadBytes, spendUnits, type SpendUnit } from './journal-layout.js';
+import type { Counted } from '../snapshot/limit-specs.js';
+import { chargeBytes, countedByNumber, entryKind, estimatedFlag, frameBytesMax, frameHeadBytes } from './journal-layout.js';
 
 export interface JournalCounter {
   readonly key: string;
-  readonly counted: SpendUnit;
+  readonly counted: Counted;
 }
 
 export interface JournalCharge {
@@ -60,7 +61,7 @@ export class JournalReader {
         at += 2;
       } else if (kind === entryKind.define) {
         const length = bytes.readUInt16LE(at + 6);
-        this.#counters[bytes.readUInt32LE(at + 2)] = { key: bytes.toString('utf8', at + 8, at + 8 + length), counted: spendUnits[flags] ?? 'requests' };
+        this.#counters[bytes.readUInt32LE(at + 2)] = { key: bytes.toString('utf8', at + 8, at + 8 + length), counted: countedByNumber[flags] ?? 'requests' };
         at += 8 + length;
       } else if (kind === entryKind.open || kind === entryKind.settle) {
         const atMs = bytes.readDoubleLE(at + 2);

@@ -8,14 +8,15 @@ import { closeSync, constants, fdatasync, fsyncSync, mkdirSync, openSync, writeS
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { fail, reasonOf } from '../errors/gateway-error.js';
+import type { Counted } from '../snapshot/limit-specs.js';
 import type { FaultReport } from '../telemetry/fault-report.js';
-import { boundedKey, callIdBytesMax, chargeBytes, counterKeyBytesMax, entryKind, estimatedFlag, frameHeadBytes, journalName, spendUnits, type SpendUnit } from './journal-layout.js';
+import { boundedKey, callIdBytesMax, chargeBytes, countedByNumber, counterKeyBytesMax, entryKind, estimatedFlag, frameHeadBytes, journalName } from './journal-layout.js';
 
 /** One counter of a call. The object may go on changing: it is read while the call of `open` or `settle` runs. */
 export interface SpendCharge {
   /** Name of the counter, without its period. */
   readonly counter: string;
-  readonly counted: SpendUnit;
+  readonly counted: Counted;
   /** Number of the period that the counter was in when the amount was reserved: what is used belongs to that one, whenever it is known. */
   readonly period: number;
   /** Integers: micro-cents, tokens, calls. */
@@ -167,7 +168,7 @@ export class SpendJournal implements SpendWriter {
     const buffer = this.#buffer;
     const at = this.#at;
     buffer[at] = entryKind.define;
-    buffer[at + 1] = spendUnits.indexOf(counted);
+    buffer[at + 1] = countedByNumber.indexOf(counted);
     buffer.writeUInt32LE(number, at + 2);
     const bytes = buffer.write(boundedKey(counter), at + 8, counterKeyBytesMax, 'utf8');
     buffer.writeUInt16LE(bytes, at + 6);

@@ -11,7 +11,8 @@
 import type { Row, Store, Write } from '@gateway/plugin-sdk';
 import { randomBytes } from 'node:crypto';
 import { Packr } from 'msgpackr';
-import { boundedKey, type SpendUnit } from './journal-layout.js';
+import type { Counted } from '../snapshot/limit-specs.js';
+import { boundedKey } from './journal-layout.js';
 import type { JournalCharge, JournalEntry } from './journal-reader.js';
 
 /** Batches that lose against another writer this often are not losing races. */
@@ -25,7 +26,7 @@ export const toldExhausted = 2;
 const packr = new Packr({ useRecords: false });
 
 export interface CounterRow {
-  readonly counted: SpendUnit;
+  readonly counted: Counted;
   /** Numbers of periods follow each other. */
   readonly period: number;
   readonly startMs: number;
@@ -68,7 +69,7 @@ export interface LedgerCall {
 
 export interface LedgerCharge {
   readonly key: string;
-  readonly counted: SpendUnit;
+  readonly counted: Counted;
   readonly period: number;
   readonly amount: number;
 }
@@ -93,7 +94,7 @@ export interface JournalPosition {
 }
 
 interface StoredBlock {
-  readonly counters: readonly (readonly [key: string, counted: SpendUnit])[];
+  readonly counters: readonly (readonly [key: string, counted: Counted])[];
   readonly calls: readonly (readonly [id: string, openedAtMs: number, settledAtMs: number, isEstimated: boolean, charges: readonly number[]])[];
 }
 
@@ -378,7 +379,7 @@ class LedgerBatch {
     return { key: counter.key, counted: counter.counted, period: Math.max(0, period - (back < 0 ? back + periodsTold : back)), amount };
   }
 
-  async #counter(key: string, counted: SpendUnit, atMs: number): Promise<Held<CounterRow>> {
+  async #counter(key: string, counted: Counted, atMs: number): Promise<Held<CounterRow>> {
     let held = this.#counters.get(key);
     if (held === undefined) {
       const row = await this.#ledger.store.get(counterKey(key));
@@ -426,7 +427,7 @@ function merged(charges: readonly LedgerCharge[]): readonly LedgerCharge[] {
 
 function blockOf(calls: readonly LedgerCall[]): StoredBlock {
   const numbers = new Map<string, number>();
-  const counters: (readonly [string, SpendUnit])[] = [];
+  const counters: (readonly [string, Counted])[] = [];
   return {
     counters,
     calls: calls.map(({ id, openedAtMs, settledAtMs, isEstimated, charges }) => [id, openedAtMs, settledAtMs, isEstimated, charges.flatMap(({ key, counted, period, amount }) => {

@@ -7,11 +7,8 @@ import { integrations } from '../storage/tables/integrations.js';
 import { usagePolicies } from '../storage/tables/policies.js';
 import { providers } from '../storage/tables/providers.js';
 import { workspaces } from '../storage/tables/workspaces.js';
-import type { SpendUnit } from './journal-layout.js';
-import type { LimitLevel, ResetRule } from './periods.js';
-
-/** Of cost, in one US dollar: counters hold millionths of a cent. */
-export const microCentsPerDollar = 100_000_000;
+import { countedPerUnit, type LimitLevel } from '../snapshot/limit-specs.js';
+import type { ResetRule } from './periods.js';
 
 export interface LimitOwner {
   readonly level: LimitLevel;
@@ -117,7 +114,7 @@ export async function limitOwner(repository: Repository, counter: string): Promi
 function ownerOf(level: LimitLevel, id: string, counted: string, { usages, alertEmails = [], lastResetAtMs, ...subject }: Subject): LimitOwner | undefined {
   const usage = usages.find((each) => each !== null && (each.type ?? 'cost') === counted);
   if (usage === undefined || usage === null) return undefined;
-  const perUnit = (counted as SpendUnit) === 'cost' ? microCentsPerDollar : 1;
+  const perUnit = countedPerUnit(counted);
   const { credit_limit: limit, alert_threshold: threshold } = usage;
   return {
     level, id, ...subject, alertEmails, lastResetAtMs: lastResetAtMs ?? 0, rule: usage,

@@ -1,6 +1,8 @@
 // Which period an amount belongs to: a function of the time and of what the limits say, the same on every thread, in the control plane and in the ledger.
 // Nothing runs when a period ends; the next amount simply belongs to another one.
 
+import type { LimitLevel } from '../snapshot/limit-specs.js';
+
 const dayMs = 86_400_000;
 
 /** How limits say when their usage begins anew; the words of the wire. Absent and null alike: never. */
@@ -12,8 +14,7 @@ export interface ResetRule {
 }
 
 /** Days of the week on which weekly periods begin, at 00:00 UTC; Sunday is 0. Whose limits they are tells. */
-export const weekStarts = Object.freeze({ policy: 1, key: 0, workspace: 0, provider: 0, access: 0, token: 0 });
-export type LimitLevel = keyof typeof weekStarts;
+export const weekStarts: Readonly<Record<LimitLevel, number>> = Object.freeze({ policy: 1, key: 0, workspace: 0, provider: 0, access: 0, token: 0 });
 
 /** Half open. */
 export interface Period {
@@ -57,17 +58,4 @@ function weekAt(nowMs: number, firstDay: number): Period {
 function monthAt(nowMs: number): Period {
   const now = new Date(nowMs);
   return { startMs: Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1), endMs: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) };
-}
-
-/** Remembers the period that it said last: on the path of a call one comparison. */
-export class PeriodClock {
-  #period: Period = { startMs: 0, endMs: -Infinity };
-
-  constructor(readonly rule: ResetRule, readonly level: LimitLevel, readonly madeAtMs = 0) {}
-
-  /** Beginning of the period at a time; times may go back. */
-  startAt(nowMs: number): number {
-    if (nowMs >= this.#period.endMs || nowMs < this.#period.startMs) this.#period = periodAt(this.rule, this.level, nowMs, this.madeAtMs);
-    return this.#period.startMs;
-  }
 }

@@ -1,6 +1,6 @@
 // Prices records of calls that were not priced where they ran. Runs on the log thread, on whose time the table of prices may be loaded, when the first record needs it.
 
-import type { LogRecord } from '@gateway/plugin-sdk';
+import { isCachedAnswer, type LogRecord } from '@gateway/plugin-sdk';
 import { LRUCache } from 'lru-cache';
 import { callPrice, type PricedIntegration } from './call-price.js';
 import { costOf, tellsUsage, type BilledUse } from './cost.js';
@@ -40,7 +40,6 @@ interface Kept {
 const free: Pricing = Object.freeze({ cost: 0, saved: 0, isPriced: true });
 const unpriced: Pricing = Object.freeze({ cost: 0, saved: 0, isPriced: false });
 const unknown: Pricing = Object.freeze({ cost: -1, saved: 0, isPriced: false });
-const shared: ReadonlySet<string> = new Set(['HIT', 'SEMANTIC HIT', 'SHARED']);
 
 export class RecordPricer {
   readonly #options: RecordPricerOptions;
@@ -78,7 +77,7 @@ export class RecordPricer {
     if (price === undefined || price.rates === null) return unpriced;
     const isBatch = note.isBatch || record.endpoint === 'batches';
     const cents = costOf(price.rates, use, { isBatch, adjustments: price.adjustments });
-    if (shared.has(record.cacheStatus)) return { cost: 0, saved: cents, isPriced: true };
+    if (isCachedAnswer(record.cacheStatus)) return { cost: 0, saved: cents, isPriced: true };
     if (record.endpoint === 'batches' && cents > 0 && !this.#isFirstOf(record)) return free;
     return { cost: cents, saved: 0, isPriced: true };
   }

@@ -1,7 +1,8 @@
 // Whether the ledger, the log and the counters say the same of what was spent. Reads alone, beside a gateway or without one: what changes while it looks is
 // looked at again, or left to the next time.
 
-import type { LogRecord } from '@gateway/plugin-sdk';
+import { isCachedAnswer, type LogRecord } from '@gateway/plugin-sdk';
+import { microCentsOf } from '../snapshot/limit-specs.js';
 import type { Ledger, LedgerCall, NamedSum } from './ledger.js';
 
 /** Sums that changed meanwhile are compared again so often. */
@@ -158,15 +159,13 @@ async function verifyRecords(calls: Map<string, LedgerCall>, records: AsyncItera
   return { compared, notInLog };
 }
 
-const paidByAnother: ReadonlySet<string> = new Set(['HIT', 'SEMANTIC HIT', 'SHARED']);
-
 function compare({ id, charges }: LedgerCall, record: LogRecord, tell: Tell): void {
   // Of a call that was tried more than once the record tells the last answer alone; the ledger has the others as well.
   const isMore = record.targetIndex > 0 || record.retries > 0;
-  const isFree = paidByAnother.has(record.cacheStatus);
+  const isFree = isCachedAnswer(record.cacheStatus);
   for (const { key, counted, period, amount } of charges) {
     if (counted === 'requests') continue;
-    const told = isFree ? 0 : counted === 'tokens' ? record.totalTokens : record.cost < 0 ? -1 : Math.round(record.cost * 1_000_000);
+    const told = isFree ? 0 : counted === 'tokens' ? record.totalTokens : record.cost < 0 ? -1 : microCentsOf(record.cost);
     // Nobody priced it, or said what it used.
     if (told < 0) continue;
     const difference = Math.abs(amount - told);

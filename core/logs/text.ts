@@ -10,8 +10,6 @@ const lengthMask = 0x7f_ffff;
 
 /** Tags from this one on are of texts that stand as UTF-8. */
 export const utf8Tags = 128;
-/** Bytes of one such text at the most. */
-export const utf8BytesMax = lengthMask;
 
 /** What `writeText` may touch: the runtime tries UTF-8 first. */
 export const textBytesMax = (text: string): number => 8 + text.length * 3;

@@ -5,18 +5,14 @@ export type LimitLevel = 'key' | 'token' | 'provider' | 'access' | 'workspace' |
 export type RateUnit = 'rps' | 'rpm' | 'rph' | 'rpd' | 'rpw';
 export type Counted = 'requests' | 'tokens' | 'cost';
 
-/** Of cost, in one US dollar: a counter holds millionths of a cent. */
-export const microCentsPerDollar = 100_000_000;
-export const microCentsPerCent = 1_000_000;
-
-/** When usage begins anew. */
-export interface PeriodRule {
-  readonly reset: 'weekly' | 'monthly' | null;
-  /** Every so many days; null: not by days. */
-  readonly days: number | null;
-  /** Null: as the other two say. */
-  readonly nextResetAtMs: number | null;
-}
+const microCentsPerCent = 1_000_000;
+const microCentsPerDollar = 100 * microCentsPerCent;
+/** Counters of cost hold millionths of a cent; limits are in US dollars, prices and records in cents. */
+export const microCentsOf = (cents: number): number => Math.round(cents * microCentsPerCent);
+/** The same for what a call is expected to cost. */
+export const microCentsAtMost = (cents: number): number => Math.ceil(cents * microCentsPerCent);
+/** By how much a counter grows with one unit of its limit: a dollar, a token or a request. */
+export const countedPerUnit = (counted: string): number => (counted === 'cost' ? microCentsPerDollar : 1);
 
 interface SpecBase {
   readonly level: LimitLevel;
@@ -41,9 +37,6 @@ export interface RateSpec extends SpecBase {
 export interface UsageSpec extends SpecBase {
   readonly type: 'usage';
   readonly counter: string;
-  /** In the unit of the counter; -1: none. */
-  readonly threshold: number;
-  readonly period: PeriodRule;
 }
 
 export type LimitSpec = RateSpec | UsageSpec;
@@ -81,18 +74,12 @@ export function limitSpecs(level: LimitLevel, id: string, name: string, rates: r
 
 /** Null: it limits nothing and has no threshold. */
 export function usageSpec(level: LimitLevel, id: string, name: string, usage: Members): UsageSpec | null {
-  const { credit_limit: limit, alert_threshold: threshold, type, periodic_reset: reset, periodic_reset_days: days, next_usage_reset_at: next } = usage;
+  const { credit_limit: limit, alert_threshold: threshold, type } = usage;
   const hasLimit = typeof limit === 'number';
-  const hasThreshold = typeof threshold === 'number';
-  if (!hasLimit && !hasThreshold) return null;
+  if (!hasLimit && typeof threshold !== 'number') return null;
   const counted: Counted = type === 'tokens' ? 'tokens' : type === 'requests' ? 'requests' : 'cost';
-  const perUnit = counted === 'cost' ? microCentsPerDollar : 1;
-  const nextMs = typeof next === 'string' ? Date.parse(next) : NaN;
   return {
     type: 'usage', level, name, counted, slot: slotUnknown, told: '', counter: usageCounterKey(level, id, counted),
-    maximum: hasLimit ? Math.round(limit * perUnit) : Infinity, threshold: hasThreshold ? Math.round(threshold * perUnit) : -1,
-    period: Object.freeze({
-      reset: reset === 'weekly' ? 'weekly' : reset === 'monthly' ? 'monthly' : null, days: typeof days === 'number' ? days : null, nextResetAtMs: Number.isNaN(nextMs) ? null : nextMs,
-    }),
+    maximum: hasLimit ? Math.round(limit * countedPerUnit(counted)) : Infinity,
   };
 }

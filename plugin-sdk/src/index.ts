@@ -30,6 +30,7 @@ export { deniedStatus } from './kinds/strategy.js';
 export * from './path-segment.js';
 export { patternSize } from './pattern-size.js';
 export type * from './schema.js';
+export { isCachedAnswer } from './cached-answer.js';
 export { requestTypeOf, requestTypes, type RequestType } from './request-type.js';
 export { endpointNames } from './shared.js';
 export type { Closable, Common, EndpointName, Json, Maybe, Needs, Weighed, Weight, When } from './shared.js';

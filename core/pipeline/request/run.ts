@@ -2,6 +2,7 @@
 // The life of a call, in order: identity, routing, body, checks, attempts, answer, log. The file to read first; README.md tells the same
 // story with links. Every exchange ends in finish(), however it ends.
 
+import { isCachedAnswer } from '@gateway/plugin-sdk';
 import type { Principal } from '../../auth/principal.js';
 import { requireScope } from '../../auth/scopes.js';
 import { parseJsonObject } from '../../body/parse.js';
@@ -374,7 +375,7 @@ export class Pipeline implements CallEnd {
     this.open -= 1;
     const { hooks, hold } = exchange;
     const pricing = hold === null ? null : hold.loadPrice(usage);
-    if (hold !== null && pricing === null) hold.settle(usage, isCached(exchange));
+    if (hold !== null && pricing === null) hold.settle(usage, isCachedAnswer(exchange.cacheStatus));
     if (pricing !== null) this.#settleLater(exchange, running, usage, hooks === null ? [pricing] : [...hooks.pending, pricing]);
     else if (hooks === null || hooks.pending.length === 0) this.#settle(exchange, running, usage);
     else this.#settleLater(exchange, running, usage, hooks.pending);
@@ -410,7 +411,7 @@ export class Pipeline implements CallEnd {
   }
 
   #settle(exchange: Exchange, running: Running | null, usage: Usage | null): void {
-    if (exchange.hold !== null) exchange.hold.settle(usage, isCached(exchange));
+    if (exchange.hold !== null) exchange.hold.settle(usage, isCachedAnswer(exchange.cacheStatus));
     exchange.clientBody.letGo();
     const { record } = this.services;
     if (record !== null) record(exchange, usage, null);
@@ -459,6 +460,3 @@ function filledIn(node: Plan['root'], name: string): unknown {
 
 const isEveryTargetLoose = (node: Plan['root']): boolean =>
   node.kind === 'target' ? !node.isStrict : node.children.every((child) => isEveryTargetLoose(child));
-
-/** The client got what somebody else had asked for. */
-const isCached = ({ cacheStatus }: Exchange): boolean => cacheStatus === 'HIT' || cacheStatus === 'SEMANTIC HIT' || cacheStatus === 'SHARED';

@@ -3,12 +3,11 @@
 import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
 import { AggregationTemporality, MeterProvider, MetricReader, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
-import type { LogRecord } from '@gateway/plugin-sdk';
+import { isCachedAnswer, type LogRecord } from '@gateway/plugin-sdk';
 import { attribute, errorOf, metric, operationOf, providerOf, secondsBuckets, tokenBuckets } from './conventions.js';
 
 const msOfSecond = 1000;
 /** Answers that another call has paid for. */
-const unpaid: ReadonlySet<string> = new Set(['HIT', 'SEMANTIC HIT', 'SHARED']);
 
 export interface CallMetricsOptions {
   readonly resource: Resource;
@@ -52,7 +51,7 @@ export class CallMetrics {
       attributes[attribute.requestModel] = record.model;
       if (record.status >= 200 && record.status < 300) attributes[attribute.responseModel] = record.model;
     }
-    if (!unpaid.has(record.cacheStatus)) {
+    if (!isCachedAnswer(record.cacheStatus)) {
       if (record.inputTokens >= 0) this.#tokens.record(record.inputTokens, { ...attributes, [attribute.tokenType]: 'input' });
       if (record.outputTokens >= 0) this.#tokens.record(record.outputTokens, { ...attributes, [attribute.tokenType]: 'output' });
       if (record.cost > 0) this.#cost.add(record.cost / 100, attributes);

@@ -1,6 +1,6 @@
 // What is counted of finished calls, from their records: rate, errors and duration by provider, model and status; tokens, cost, results of caches.
 
-import type { LogRecord } from '@gateway/plugin-sdk';
+import { isCachedAnswer, type LogRecord } from '@gateway/plugin-sdk';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { LabelSets, otherLabel } from './label-sets.js';
 
@@ -11,7 +11,6 @@ const centsOfDollar = 100;
 /** Results of caches, endings and statuses are words of our own, but records come from anywhere. */
 const wordsMax = 64;
 /** Answers that another call has paid for. */
-const unpaid: ReadonlySet<string> = new Set(['HIT', 'SEMANTIC HIT', 'SHARED']);
 
 const pair = ['provider', 'model'] as const;
 
@@ -81,7 +80,7 @@ export class RequestFigures {
     if (record.saved > 0) this.#saved.inc(labels, record.saved / centsOfDollar);
     this.#bytes.inc({ direction: 'request' }, Math.max(0, record.requestBytes));
     this.#bytes.inc({ direction: 'response' }, Math.max(0, record.responseBytes));
-    if (!unpaid.has(record.cacheStatus)) this.#addUse(record, labels);
+    if (!isCachedAnswer(record.cacheStatus)) this.#addUse(record, labels);
   }
 
   #addUse(record: LogRecord, labels: { readonly provider: string; readonly model: string }): void {

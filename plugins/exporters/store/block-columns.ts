@@ -22,7 +22,6 @@ const widthMax = 6;
 const wordShare = 1 / 2;
 /** A chunk that is not filled is the last one; the least that there may be. */
 const chunkRest = 64;
-export const blockRecordsMax = 65_535;
 
 /** Texts of one field: `words[codes[index]]`. */
 export interface Words {

@@ -1,7 +1,7 @@
 // What usage limits have counted, as replies show it: by the counters that calls go by, reservations included.
 
 import { periodAt } from '../../../limits/periods.js';
-import { microCentsPerDollar, usageCounterKey } from '../../../snapshot/limit-specs.js';
+import { countedPerUnit, usageCounterKey } from '../../../snapshot/limit-specs.js';
 import { choice, object } from '../../../storage/schema-parts.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
@@ -29,7 +29,7 @@ export function usageOf({ services, nowMs }: UsageContext, level: 'key' | 'provi
   return limits.flatMap((limit): Usage[] => {
     if (limit === null) return [];
     const type = limit.type ?? 'cost';
-    const used = (services.spend?.used(usageCounterKey(level, id, type)) ?? 0) / (type === 'cost' ? microCentsPerDollar : 1);
+    const used = (services.spend?.used(usageCounterKey(level, id, type)) ?? 0) / countedPerUnit(type);
     const { endMs } = periodAt(limit, level, nowMs, madeAtMs);
     const isExhausted = typeof limit.credit_limit === 'number' && used >= limit.credit_limit;
     return [{ type, current_usage: used, status: isExhausted ? 'exhausted' : 'active', next_usage_reset_at: timeOrNull(endMs === Infinity ? null : endMs) }];

@@ -3,7 +3,7 @@
 
 import { Buffer } from 'node:buffer';
 import { fail } from '../../../errors/gateway-error.js';
-import { microCentsPerDollar, policyCounterKey } from '../../../snapshot/limit-specs.js';
+import { countedPerUnit, policyCounterKey } from '../../../snapshot/limit-specs.js';
 import { isValueKey } from '../../../snapshot/policy.js';
 import { choice, object } from '../../../storage/schema-parts.js';
 import type { UsagePolicyRow } from '../../../storage/tables/policies.js';
@@ -40,16 +40,13 @@ const valueKeyOf = (entityId: string): string => (entityId.includes(':') ? entit
 
 const stateOf = ({ creditLimit }: UsagePolicyRow, { used }: PolicyEntity): 'active' | 'exhausted' => (used >= creditLimit ? 'exhausted' : 'active');
 
-/** What the ledger counts cost in. */
-const unitOf = ({ type }: UsagePolicyRow): number => (type === 'cost' ? microCentsPerDollar : 1);
-
 export async function* entitiesOf({ services }: ControlContext, row: UsagePolicyRow): AsyncGenerator<PolicyEntity> {
   if (services.spend === undefined) return;
   let entities = 0;
   for await (const { valueKey, used } of services.spend.entitiesOf(row.id)) {
     entities += 1;
     if (entities % entitiesOfTurn === 0) await nextTurn();
-    yield { valueKey, used: used / unitOf(row) };
+    yield { valueKey, used: used / countedPerUnit(row.type) };
   }
 }
 
