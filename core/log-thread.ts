@@ -18,12 +18,12 @@ import { Breakers } from './upstream/breaker.js';
 
 /** Beyond the deadline of the calls: what closing a thread may take before it writes no more records. */
 const writersMs = 4_000;
-/** What is left to write when everything else is closed gets this long. */
+/** The last writes, when everything else is closed, get this long. */
 const flushTimeoutMs = 5_000;
 /** The same, all in all, when the process ends without notice. */
 const hastyFlushMs = 500;
 
-/** What the log shares with the rest of the process. */
+/** Memory that the log shares with the rest of the process. */
 export interface LogMemory {
   /** One for each thread that serves calls. */
   readonly rings: readonly SharedArrayBuffer[];

@@ -68,7 +68,7 @@ export function unpricedModels(settings: Settings, days: number): Promise<readon
   });
 }
 
-/** What budgets have counted stays as it was counted: they were kept by it. */
+/** Budgets stay as they have counted, since calls were let through and refused by that. */
 export function repriceHistory(settings: Settings, { fromMs, toMs, workspace, isWriting, onFound }: RepriceQuestion): Promise<RepriceReport> {
   return withReader(settings, async ({ reader, scopes, services, repository }) => {
     const repricing = new Repricing(reader, recordPricerOf(services, repository, () => 0));

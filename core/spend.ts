@@ -127,7 +127,7 @@ async function keeperOf(services: ThreadServices, repository: Repository, memory
   return { keeper, ledger, counters, close: () => alerts.stop() };
 }
 
-/** What the log says that a call used; undefined: nothing, or not enough to tell. */
+/** The use of a call by its log record; undefined: there is none, or it does not tell enough. */
 async function recordedOf(call: OpenCall, repository: Repository, logs: LogReader): Promise<((charge: LedgerCharge) => number | undefined) | undefined> {
   const [first] = call.charges;
   const owner = first === undefined ? undefined : await limitOwner(repository, first.key);

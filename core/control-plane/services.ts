@@ -33,7 +33,7 @@ export interface ControlServices {
   readonly secretSources?: readonly SecretSourceRule[];
   /** Records of calls, read off this thread; absent: no exporter keeps any that can be read. */
   readonly logs?: LogReader | undefined;
-  /** What limits on usage have counted; absent: nothing counts. */
+  /** The counts of usage limits; absent: nothing counts. */
   readonly spend?: SpendService | undefined;
   /** Runs the jobs that write logs into files; absent: nobody does. */
   readonly exports?: LogExportRunner | undefined;

@@ -1,4 +1,4 @@
-// What is told when usage has come to an alert threshold or to its limit: an audit entry, a line of the log, and a webhook where the settings name one.
+// Alerts for usage that has come to a threshold or to its limit: an audit entry, a line of the log, and a webhook where the settings name one.
 // Nobody waits for the webhook. The gateway sends no e-mails: the addresses are in the entry and in the webhook's body, for whoever does.
 
 import { setTimeout as wait } from 'node:timers/promises';

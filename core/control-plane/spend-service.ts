@@ -1,7 +1,7 @@
-// What the ledger tells handlers. Amounts are in the unit of a counter: requests, tokens, or millionths of a cent.
+// The ledger, as handlers ask it. Amounts are in the unit of a counter: requests, tokens, or millionths of a cent.
 
 export interface SpendService {
-  /** What a counter holds since its last reset; 0 for one that there is not. */
+  /** The sum of a counter since its last reset; 0 for one that does not exist. */
   used(counterKey: string): number;
   /** It counts from 0 again; resolves when calls obey that. */
   reset(counterKey: string): void | Promise<void>;

@@ -1,4 +1,4 @@
-// What was decided for a call beyond what the fields of its record say; made when somebody first has something to say, so that most calls have none. Anybody on the
+// Decisions about a call beyond what the fields of its record say; made when somebody first has something to say, so that most calls have none. Anybody on the
 // call path may add to it: `(exchange.decisions ??= new DecisionLog()).add({ ... })`.
 
 import type { Json } from '@gateway/plugin-sdk';
@@ -12,7 +12,7 @@ const priceCharsMax = 2_048;
 /** Of a text in one of them. */
 const textCharsMax = 256;
 
-/** What a decision was about; the rest of its members are its own. */
+/** The subject of a decision; the rest of its members are its own. */
 export type DecisionAbout = 'target' | 'strategy' | 'cache' | 'limit' | 'price' | 'retry' | 'body';
 
 export interface Decision {
@@ -27,7 +27,7 @@ export class DecisionLog {
   #left = 0;
 
   add(decision: Decision): void {
-    // What the price of the call depends on always has a place.
+    // The facts that the price depends on always have a place.
     this.#add(textOf(decision), decision.about === 'price' && this.#count < decisionsMax * 2 ? priceCharsMax : 0);
   }
 

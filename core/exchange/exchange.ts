@@ -46,7 +46,7 @@ export interface Running {
   onPluginThrow(thrown: unknown): void;
 }
 
-/** What a call has taken of limits, as those see it who answer it. */
+/** The limits of a call, as those see them who answer it. */
 export interface Hold {
   /** For 429. */
   readonly retryAfterSeconds: number;

@@ -1,4 +1,4 @@
-// What is kept of the bodies and headers of one call, because its workspace or the call itself asks for it. Other calls have none of this. Each body is cut to
+// The bodies and headers of one call, kept because its workspace or the call itself asks for it. Other calls have none of this. Each body is cut to
 // its limit as it comes; what all calls of a thread hold so has a limit, too. Everything leaves here masked.
 
 import type { FaultReport } from '../telemetry/fault-report.js';
@@ -25,7 +25,7 @@ export interface KeepRules {
   readonly keepsOriginal: boolean;
 }
 
-/** What answers of all calls that are under way in a thread may hold at the most. */
+/** The most that answers of all calls under way in a thread may hold. */
 const roomBytesMax = 32 * 1024 * 1024;
 /** Beyond the limit of a body at the least, so that a secret at its end is seen whole. */
 const slackBytes = 1024;
@@ -182,7 +182,7 @@ export class KeptBodies {
       ...this.#sentParts(isChanged),
       isAnswerChanged ? leftOut('hooks changed the answer, or withheld it') : this.#came(this.#answer, this.#answerType, this.#isAnswerEncoded),
       this.#text(answerHeaders(this.#responseHeaders, this.#masked)),
-      // What hooks took out of the request they may have put back into the answer.
+      // Hooks may have put back into the answer what they took out of the request.
       isChanged ? leftOut('hooks changed the request') : this.#came(this.#response, headerOf(this.#responseHeaders, 'content-type'), headerOf(this.#responseHeaders, 'content-encoding') !== ''),
     ];
     this.release();

@@ -1,5 +1,5 @@
 // Hot: asked for each call of a workspace that has policies.
-// What a call says of itself, for policies: read when one of them asks.
+// Facts of a call, for the conditions of policies: read when one of them asks.
 
 import { requestTypeOf } from '@gateway/plugin-sdk';
 import { multipartBoundary, multipartField } from '../body/multipart.js';

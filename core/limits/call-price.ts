@@ -1,4 +1,4 @@
-// What the model of a call costs: the rates that the table has for the name in the answer, or else in the request, and what the integration of the call says of them.
+// The price of the model of a call: the rates that the table has for the name in the answer, or else in the request, and what the integration of the call says of them.
 
 import type { IntegrationRow } from '../storage/tables/integrations.js';
 import { adjustmentsOf, type Adjustments } from './cost.js';
@@ -42,7 +42,7 @@ export function namesOf(answered: string, asked: string, own: PricedModelRow | u
   return [...names];
 }
 
-/** What an integration says of a model: under the name that was asked for, that of the answer, or that without its date. */
+/** The prices of an integration for a model: under the name that was asked for, that of the answer, or that without its date. */
 export function ownModel({ models }: PricedIntegration, answered: string, asked: string): PricedModelRow | undefined {
   let found: PricedModelRow | undefined = undefined;
   for (const model of models) {

@@ -1,4 +1,4 @@
-// What calls under a limit of cost are expected to cost, and what their answers did, by the rates that the thread has.
+// The expected and the real cost of calls under a limit of cost, by the rates that the thread has.
 
 import type { Exchange } from '../exchange/exchange.js';
 import { noUsage, type Usage } from '../exchange/usage.js';

@@ -1,4 +1,4 @@
-// What a call cost: its usage times the rates of its model. On serving threads for calls under a cost limit, on the log thread for the others, and when history is
+// The cost of a call: its usage times the rates of its model. On serving threads for calls under a cost limit, on the log thread for the others, and when history is
 // priced again: one function, so that all of them say the same.
 
 import type { Usage } from '../exchange/usage.js';
@@ -19,7 +19,7 @@ export interface CostOptions {
   readonly adjustments?: Adjustments | null;
 }
 
-/** What providers ask for work in batches, of the price for the same work at once. */
+/** The price of work in batches, as a share of the price for the same work at once. */
 const batchFactor = 0.5;
 
 /** US cents; 0 where `rates` is null: the model has no price. An answer that told no usage costs nothing. */

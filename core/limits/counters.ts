@@ -218,7 +218,7 @@ export class Counters {
     return Number(before & countMaskOfUsage);
   }
 
-  /** What is used, reservations included; undefined when nothing has been counted yet. */
+  /** The sum that is used, reservations included; undefined when nothing has been counted yet. */
   usage(key: string): { readonly period: number; readonly count: number } | undefined {
     const slot = this.find(key);
     if (slot < 0) return undefined;
@@ -226,7 +226,7 @@ export class Counters {
     return { period: periodOf(state), count: Number(state & countMaskOfUsage) };
   }
 
-  /** What is counted in the window of now. */
+  /** The count in the window of now. */
   rate(key: string, unit: RateUnit): number {
     const slot = this.find(key);
     if (slot < 0) return 0;
@@ -343,7 +343,7 @@ export class Counters {
     return distance > 1 && distance < windowMask - 1;
   }
 
-  /** What to unlock with. */
+  /** The value to unlock with. */
   #lock(): number {
     const mine = (this.now() & 0x7fff_ffff) | 1;
     let spins = 0;

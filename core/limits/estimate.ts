@@ -8,7 +8,7 @@ const bytesPerToken = 4;
 const mediaTokens = 1_000;
 /** Bodies up to this length are text for the most part: nobody looks. */
 const plainBytesMax = 16_384;
-/** A text without a blank in its first characters that is longer than this is no prose. */
+/** A text without a blank in its first characters that is longer than this is not prose. */
 const proseCharsMax = 4_096;
 const blankWithin = 512;
 const levelsMax = 32;

@@ -1,5 +1,5 @@
 // Hot: runs for each call that is limited.
-// What a call has taken of limits: reserved by estimate before it is dispatched, settled to what it used when it ends. What belongs to a target (its
+// The amounts that a call has taken from limits: reserved by estimate before it is dispatched, settled to what it used when it ends. What belongs to a target (its
 // provider, its integration, policies about either) goes with the target; the rest is taken once.
 
 import { DecisionLog } from '../exchange/decision-log.js';
@@ -24,11 +24,11 @@ export interface Taken {
   readonly tag: number;
   readonly before: number;
   readonly isOfTarget: boolean;
-  /** What it holds now. */
+  /** The amount that it holds now. */
   amount: number;
 }
 
-/** What a call has used, or one of its targets. */
+/** The use of a call, or of one of its targets. */
 export interface Used {
   tokens: number;
   microCents: number;
@@ -72,7 +72,7 @@ export class CallHold implements Hold {
   isCallRefused = false;
   /** The control thread has been asked for the rates of the call's model. */
   isPriceAsked = false;
-  /** What holds for the call as a whole has been taken. */
+  /** The limits of the call as a whole have been taken. */
   hasCall = false;
   /** Of the last refusal by a rate; 0: there was none. */
   retryAfterSeconds = 0;
@@ -115,7 +115,7 @@ export class CallHold implements Hold {
     if (spec.counted === 'cost') this.hasCost = true;
   }
 
-  /** What the journal is told before the call goes out; null: no budget is on it. */
+  /** The charges for the journal before the call goes out; null: no budget is on it. */
   openCharges(from: number): readonly SpendCharge[] | null {
     let charges: Charge[] | null = null;
     for (let index = from; index < this.taken.length; index += 1) {

@@ -12,7 +12,7 @@
 import { createHash } from 'node:crypto';
 import type { Counted } from '../snapshot/limit-specs.js';
 
-/** What charges count, by the numbers that files say. */
+/** Units of charges; a file says the index. */
 export const countedByNumber = ['cost', 'tokens', 'requests'] as const satisfies readonly Counted[];
 
 export const frameHeadBytes = 8;

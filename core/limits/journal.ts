@@ -1,5 +1,5 @@
 // Hot: runs for each call with a usage limit.
-// What calls under a budget reserve and use, written down so that no end of the process makes spending forgotten. One for each serving thread, in files that
+// The reservations and the use of calls under a budget, written down so that no end of the process makes spending forgotten. One for each serving thread, in files that
 // only it writes. Entries are gathered and written with one write at the end of the loop's turn, so a kill loses at most the calls of that turn; `strict`
 // has them on the disk before a call is dispatched. The keeper (keeper.ts) reads the files on another thread. Never throws, never waits for a disk but in
 // `strict`, and holds a bounded number of bytes while the disk takes none.
@@ -100,7 +100,7 @@ export class SpendJournal implements SpendWriter {
   }
 
   /**
-   * What a call has reserved, before it is dispatched; once more for what it reserves later. Null: go on. With `strict` a promise that resolves when
+   * The reservation of a call, before it is dispatched; once more for what it reserves later. Null: go on. With `strict` a promise that resolves when
    * the entry is on the disk, and rejects with LEDGER_UNWRITTEN when that fails or takes too long; what was reserved is settled by the caller then.
    */
   open(callId: string, charges: readonly SpendCharge[]): Promise<void> | null {
@@ -110,7 +110,7 @@ export class SpendJournal implements SpendWriter {
     return this.#synced();
   }
 
-  /** What a call used, of each counter that it has reserved anything of. Once for each call. `isEstimated`: nobody told. */
+  /** The use of a call, of each counter that it has reserved anything of. Once for each call. `isEstimated`: nobody told. */
   settle(callId: string, charges: readonly SpendCharge[], isEstimated: boolean): void {
     this.#entry(entryKind.settle, isEstimated ? estimatedFlag : 0, callId, charges, this.#bufferBytesMax);
   }
@@ -212,7 +212,7 @@ export class SpendJournal implements SpendWriter {
   #write(): void {
     if (this.#at === frameHeadBytes) return;
     if (this.#restMs > 0 && !this.#isClosed && this.#now() < this.#restUntilMs) {
-      // What is in the buffer is tried again; a call that waits for it is not kept waiting.
+      // The entries in the buffer are tried again; a call that waits for it is not kept waiting.
       if (this.#unwritten.length > 0) this.#refuseUnwritten('the disk takes nothing');
       return;
     }
@@ -259,7 +259,7 @@ export class SpendJournal implements SpendWriter {
     if (isStrict) syncFolder(folder);
   }
 
-  /** The buffer is empty. What the next file does not begin with, it has not: names are defined anew. */
+  /** The buffer is empty. The next file defines all names anew. */
   #rotate(): void {
     this.#end(false);
     try {

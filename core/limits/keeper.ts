@@ -51,7 +51,7 @@ export interface KeeperServices {
   owner(counter: string): Promise<LimitOwner | undefined>;
   /** Rows that changed since the last time, `<table>/<id>`; null: any may have. */
   changedRows(): Promise<ReadonlySet<string> | null>;
-  /** What the log says that a call used of a counter; undefined: it says nothing. */
+  /** The use of each counter as the log record of the call has it; undefined: there is none. */
   recorded?(call: OpenCall): Promise<((charge: LedgerCharge) => number | undefined) | undefined>;
   alert(alert: Alert): Promise<void>;
   now(): number;
@@ -77,7 +77,7 @@ interface File extends JournalPlace {
   readonly name: string;
 }
 
-/** What has been read of a file that is still being read. */
+/** Progress in a file that is still being read. */
 interface Open {
   readonly file: number;
   readonly reader: JournalReader;
@@ -302,7 +302,7 @@ export class Keeper {
     let open = this.#open.get(file.name);
     if (open === undefined) {
       this.#open.set(file.name, open = { file: openSync(path, 'r'), reader: new JournalReader(), isEnded: false });
-      // What is in already says what the counters are called.
+      // The part that is in already has the names of the counters.
       const upTo = await ledger.positionOf(file.name);
       while (open.reader.position < upTo) {
         const from = open.reader.position;
@@ -390,7 +390,7 @@ export class Keeper {
   /** Whether counters in memory hold what the ledger says, as far as nothing moves; what differs twice in a row is put down for `gateway ledger verify`. */
   async #compareCounters(): Promise<void> {
     const { ledger, counters, process, now } = this.#services;
-    // What another process spends is in the ledger, and not in this memory.
+    // Spending of another process is in the ledger, and not in this memory.
     if (this.#services.folder !== null && this.#files().some((file) => file.process !== process)) return;
     const keys = [...this.#known.keys()].slice(0, comparedMax);
     const before = keys.map((key) => counters.usage(key));

@@ -1,5 +1,5 @@
 // The ledger of spending: what calls under a budget have settled, by counter and period. Used on the control thread and at the start, never on the path of a
-// call. What a journal says is put in with the place that it was read to, in one batch, so that each entry counts once whoever dies when.
+// call. Entries of a journal are put in with the place that it was read to, in one batch, so that each entry counts once whoever dies when.
 //
 //   counter/<key>                   { counted, period, startMs, told }: the period that the counter is in
 //   sum/<key>/<period>              { startMs, amount, calls, estimated, pruned }: what has been settled in one period, and what of it has no row any more
@@ -138,7 +138,7 @@ export class Ledger {
     throw new Error('the ledger is written to by too many at once');
   }
 
-  /** What calls of processes that are gone left open, each at its reservation or at what is known of it. Returns those that nobody settled meanwhile, with what they were settled at. */
+  /** Settles the calls that dead processes left open, each at its reservation or at what is known of it. Returns those that nobody settled meanwhile, with what they were settled at. */
   async settleLeft(calls: readonly LeftCall[]): Promise<ReadonlyMap<OpenCall, readonly LedgerCharge[]>> {
     for (let tries = 0; tries < triesMax; tries += 1) {
       const batch = new LedgerBatch(this);
@@ -205,13 +205,13 @@ export class Ledger {
 
   /**
    * Begins a period at a time; null: the next one whenever the row is read. Null in return: another one has begun it, or the counter is not there.
-   * What is settled later of calls that began before still goes to theirs.
+   * Calls that began before and are settled later still go to theirs.
    */
   async begin(key: string, after: number, startMs: number): Promise<Counter | null> {
     return this.#changeCounter(key, (row) => (row.period !== after ? null : { ...row, period: row.period + 1, startMs, told: 0 }));
   }
 
-  /** What has been told in a period. */
+  /** The alerts that were sent in a period. */
   async tell(key: string, period: number, told: number): Promise<Counter | null> {
     return this.#changeCounter(key, (row) => (row.period !== period || row.told === told ? null : { ...row, told }));
   }
@@ -258,7 +258,7 @@ export class Ledger {
     return pruned;
   }
 
-  /** What a process found when it last compared its counters. Its own is removed at its end. */
+  /** The differences that a process found when it last compared its counters. Its own is removed at its end. */
   async tellCounters(process: string, atMs: number, differences: readonly CounterDifference[]): Promise<void> {
     await this.store.write([differences.length === 0 ? { op: 'remove', key: checkKey(process) } : { op: 'put', key: checkKey(process), value: packr.pack({ atMs, differences }) }]);
   }

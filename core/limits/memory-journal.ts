@@ -23,7 +23,7 @@ export class MemoryJournal {
 
   close(): void {}
 
-  /** What has come since the last time. */
+  /** The entries since the last time. */
   take(): readonly JournalEntry[] {
     const entries = this.#entries;
     this.#entries = [];

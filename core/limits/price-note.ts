@@ -1,4 +1,4 @@
-// What a call's price depends on beyond the members of its record: units beside tokens, batches, and a model that was asked for under another name than the answer has.
+// Facts that a call's price depends on beyond the members of its record: units beside tokens, batches, and a model that was asked for under another name than the answer has.
 // It is among the decisions of the record (exchange/decision-log.ts), so that history can be priced again; most calls have none.
 
 import { DecisionLog } from '../exchange/decision-log.js';

@@ -1,5 +1,5 @@
-// Rates of models on a thread that serves calls, where the table of prices is never loaded. What is known is found at once; what is not is asked once of the control
-// thread, and kept. What integrations say of prices is in the rows that the thread has anyway, so a changed row counts with the next look.
+// Rates of models on a thread that serves calls, where the table of prices is never loaded. A known model is found at once; an unknown one is asked once of the control
+// thread, and kept. Prices of integrations are in the rows that the thread has anyway, so a changed row counts with the next look.
 
 import { LRUCache } from 'lru-cache';
 import type { Exchange } from '../exchange/exchange.js';
@@ -8,7 +8,7 @@ import type { View } from '../snapshot/view.js';
 import { callPrice, namesOf, ownModel, type CallPrice } from './call-price.js';
 import type { Rates } from './prices.js';
 
-/** What the table has for a name. */
+/** The entry of the table for a name. */
 export interface ListedRates {
   /** Null: nothing. */
   readonly rates: Rates | null;

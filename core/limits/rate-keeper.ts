@@ -1,5 +1,5 @@
 // Carries the counters of rate limits over a restart: written by the control thread every second where they changed, and at its end; put back by the
-// first thread before it takes calls. What a kill leaves unwritten is the last second. Usage is the ledger's.
+// first thread before it takes calls. After a kill the last second is missing. Usage is kept by the ledger.
 
 import type { Store, Write } from '@gateway/plugin-sdk';
 import { Packr } from 'msgpackr';
@@ -25,7 +25,7 @@ const packr = new Packr({ useRecords: false });
 
 export class RateKeeper {
   readonly #options: RateKeeperOptions;
-  /** What was written of each group, as a number that another state hardly has; absent: nothing. */
+  /** A checksum of the state in which each group was written; absent: it was not. */
   readonly #written = new Map<number, number>();
   #store: Promise<Store> | null = null;
   #timer: NodeJS.Timeout | undefined = undefined;

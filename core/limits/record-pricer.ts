@@ -14,7 +14,7 @@ export interface RecordPricerOptions {
   readonly loadTable: () => Promise<PriceTable>;
   /** The name of a provider in the table. */
   readonly tableName: (provider: string) => Promise<string>;
-  /** What the integration behind a stored provider says of prices; null: there is none. */
+  /** The integration behind a stored provider, for its prices; null: there is none. */
   readonly integration: (workspaceId: string, providerSlug: string) => Promise<PricedIntegration | null>;
   /** Differs when rows have changed. */
   readonly revision: () => number;
@@ -26,7 +26,7 @@ export interface RecordPricerOptions {
 const integrationsMax = 10_000;
 /** Rows that another process changes move no revision here. */
 const integrationMs = 5_000;
-/** What could not be read is tried again after so long; records until then are not priced. */
+/** Rows that could not be read are tried again after so long; records until then are not priced. */
 const faultMs = 1_000;
 /** Batches whose cost was told once. */
 const batchesMax = 100_000;

@@ -66,7 +66,7 @@ export class Repricing {
       pricing = this.pricer.price(bare);
     }
     this.#records += 1;
-    // What nobody can say now stays as it is, as does what was estimated under a budget, since the answer had not told it all.
+    // A cost that nobody can tell now stays as it is, as does one that was estimated under a budget, since the answer had not told it all.
     const after = pricing === undefined || pricing.cost === -1 || isEstimated(record) ? record : pricing;
     const isChanged = record.isPriced !== after.isPriced || isOther(record.cost, after.cost) || isOther(record.saved, after.saved);
     const sums = this.#sumsOf(record);

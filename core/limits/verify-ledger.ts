@@ -18,9 +18,9 @@ export interface LedgerDifference {
   readonly call: string | null;
   readonly counter: string;
   readonly period: number | null;
-  /** What the ledger says; null: it says nothing. */
+  /** The amount in the ledger; null: none. */
   readonly ledger: number | null;
-  /** What the other one says. */
+  /** The amount in the other one. */
   readonly other: number | null;
   readonly reason: string;
 }
@@ -43,7 +43,7 @@ export interface LedgerVerdict {
 
 export interface VerifyOptions {
   readonly now: () => number;
-  /** What the log has of a time; undefined: there is no log. */
+  /** The records of a time; undefined: there is no log. */
   readonly records: ((fromMs: number, toMs: number) => AsyncIterable<LogRecord>) | undefined;
 }
 

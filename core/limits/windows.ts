@@ -10,7 +10,7 @@ const weekMs = 7 * dayMs;
 const mondayMs = 3 * dayMs;
 
 export const lengthOf: Readonly<Record<RateUnit, number>> = Object.freeze({ rps: secondMs, rpm: 60 * secondMs, rph: 3600 * secondMs, rpd: dayMs, rpw: weekMs });
-/** What a limit is by, in words. */
+/** The unit of a limit, in words. */
 export const nameOf: Readonly<Record<RateUnit, string>> = Object.freeze({ rps: 'second', rpm: 'minute', rph: 'hour', rpd: 'day', rpw: 'week' });
 
 export const windowAt = (lengthMs: number, nowMs: number): number => Math.floor((lengthMs === weekMs ? nowMs + mondayMs : nowMs) / lengthMs);

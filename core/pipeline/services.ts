@@ -1,4 +1,4 @@
-// What the pipeline works with; put together once in each thread by app.ts.
+// The services of the pipeline; put together once in each thread by app.ts.
 
 import type { Host } from '@gateway/plugin-sdk';
 import type { Authenticator } from '../auth/authenticate.js';
@@ -49,7 +49,7 @@ export interface PipelineServices {
    * when nothing is logged.
    */
   readonly record: ((exchange: Exchange, usage: Usage | null, left: LeftTarget | null) => void) | null;
-  /** What bodies that are kept for the log may take; null when nothing is logged. */
+  /** Room of bodies that are kept for the log; null when nothing is logged. */
   readonly keptRoom: KeptRoom | null;
   readonly hostOf: (pluginId: string) => Host;
   /** Answers on their way that others may join. */

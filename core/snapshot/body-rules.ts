@@ -1,4 +1,4 @@
-// What a workspace, or else its organisation, says of keeping the bodies of its calls in the log.
+// The rules of a workspace, or else its organisation, for keeping the bodies of its calls in the log.
 
 import type { LogBodySettings } from '../storage/tables/log-body-settings.js';
 

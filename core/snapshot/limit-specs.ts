@@ -16,7 +16,7 @@ export const countedPerUnit = (counted: string): number => (counted === 'cost' ?
 
 interface SpecBase {
   readonly level: LimitLevel;
-  /** What the limit belongs to, as clients are told. */
+  /** The name of its owner, as clients are told. */
   readonly name: string;
   /** Counts requests, tokens, or millionths of a cent. */
   readonly counted: Counted;

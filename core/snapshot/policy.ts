@@ -6,7 +6,7 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { RatePolicyRow, UsagePolicyRow } from '../storage/tables/policies.js';
 
-/** What a call says of itself; empty where it says nothing. Asked anew for each target. */
+/** Facts of a call; empty where it has none. Asked anew for each target. */
 export interface PolicyFacts {
   readonly keyId: string;
   readonly workspaceId: string;

@@ -1,4 +1,4 @@
-// What a thread says of itself when metrics are asked for. Costs nothing until the first question: the delay of the loop is measured from then on.
+// The figures of a thread when metrics are asked for. Costs nothing until the first question: the delay of the loop is measured from then on.
 
 import { monitorEventLoopDelay, performance, type IntervalHistogram } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
@@ -41,7 +41,7 @@ export class FigureTaker {
       this.#delay.enable();
       return null;
     }
-    // What it counts is the time between two looks, so a loop that is never late shows the resolution.
+    // It counts the time between two looks, so a loop that is never late shows the resolution.
     const late = (nanoseconds: number): number => Math.max(0, nanoseconds / nanosecondsOfMs - resolutionMs);
     const delay = histogram.max === 0 ? { p50: 0, p99: 0, max: 0 } : { p50: late(histogram.percentile(50)), p99: late(histogram.percentile(99)), max: late(histogram.max) };
     histogram.reset();

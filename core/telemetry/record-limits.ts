@@ -1,5 +1,5 @@
 // Hot: runs for each call.
-// What a log record may take. Its texts come from the head of a request, from configs and from providers: each is cut where it is longer than a
+// The room of a log record. Its texts come from the head of a request, from configs and from providers: each is cut where it is longer than a
 // record has room for, so that one call cannot fill the queue, a batch or the store.
 
 import type { LogBodies, LogRecord } from '@gateway/plugin-sdk';
@@ -19,7 +19,7 @@ const wordChars = 42;
 type Text = keyof typeof recordBytesMax;
 const texts = Object.keys(recordBytesMax).filter((name): name is Text => Object.hasOwn(recordBytesMax, name));
 
-/** What a record takes beside its texts: numbers, names, the object. */
+/** The size of a record beside its texts: numbers, names, the object. */
 const fixedBytes = 512;
 
 /** An estimate from above for text of one byte a character, which heads are; records of several threads and queues are weighed alike. */

@@ -14,7 +14,7 @@ export class BuiltBodies {
     this.#unsupported.set(key, unsupported);
   }
 
-  /** What was left out; undefined when it is not known that the body can be made. */
+  /** Parameters that were left out; undefined when it is not known that the body can be made. */
   find(key: string): readonly string[] | undefined {
     return this.#unsupported.get(key);
   }

@@ -1,4 +1,4 @@
-// What a cache is asked for a call: keys that keep tenants, providers and parameters apart, and the text that a semantic cache compares.
+// The question that a cache is asked for a call: keys that keep tenants, providers and parameters apart, and the text that a semantic cache compares.
 // Made only for targets with a cache.
 
 import { hasLongNumber, nameFault, type CachePrompt, type CacheQuestion, type Json, type JsonObject } from '@gateway/plugin-sdk';
@@ -22,7 +22,7 @@ const headersOfDelivery: ReadonlySet<string> = new Set([
   'accept', 'accept-encoding', 'content-type', 'content-length', 'user-agent',
   'traceparent', 'tracestate', 'baggage', 'x-request-id', 'x-correlation-id', 'x-amzn-trace-id', 'idempotency-key',
 ]);
-/** What client libraries tell of themselves, and of their tries. */
+/** Headers in which client libraries tell of themselves and of their tries. */
 const headersOfLibraries = 'x-stainless-';
 
 export class CacheKey implements CacheQuestion {
@@ -73,7 +73,7 @@ export function cacheKeyOf(exchange: Exchange, target: TargetPlan, prepared: Pre
   return new CacheKey(exchange, target, target.cache, prepared, prepared.cacheBody);
 }
 
-/** What goes up beside the body: headers the config forwards, versions, vendor organisation and project. */
+/** Everything that goes up beside the body: headers the config forwards, versions, vendor organisation and project. */
 function headersAsked({ provider }: TargetPlan, { request: { headers } }: PreparedRequest): string[] {
   const { auth } = provider.plugin;
   const keyHeader = auth.type === 'header' ? auth.name.toLowerCase() : '';
@@ -85,7 +85,7 @@ function headersAsked({ provider }: TargetPlan, { request: { headers } }: Prepar
   return asked;
 }
 
-/** What functions of the provider, and what signs, know of the target: region, deployment, version, project. Not its secrets: callers share across keys. */
+/** Facts of the target that functions of the provider, and the signing, know: region, deployment, version, project. Not its secrets: callers share across keys. */
 function settingsAsked({ provider }: TargetPlan, { call, keys }: PreparedRequest): string[] {
   const properties = provider.plugin.params.properties ?? {};
   const asked: string[] = [];
@@ -100,7 +100,7 @@ export function includesUsage(exchange: Exchange): boolean {
   return typeof options === 'object' && options !== null && 'include_usage' in options && options.include_usage === true;
 }
 
-/** What else has to be the same for a call to stand for another that is on its way: a failure for want of a good key, or of time, is its caller's own. */
+/** Everything else that has to be the same for a call to stand for another that is on its way: a failure for want of a good key, or of time, is its caller's own. */
 export function sharingKey(exchange: Exchange, { provider }: TargetPlan, { request, call, keys }: PreparedRequest): string {
   const { auth } = provider.plugin;
   const keyHeader = auth.type === 'header' ? auth.name.toLowerCase() : '';

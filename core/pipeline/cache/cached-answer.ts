@@ -19,7 +19,7 @@ import type { PipelineServices } from '../services.js';
 /** A cache that has not answered by then counts as one that knows nothing. */
 const lookupTimeoutMs = 2_000;
 
-/** What the client is told of a lookup that found nothing. */
+/** The status for the client when a lookup found nothing. */
 export const missStatus = (plan: CachePlan, key: CacheQuestion): string =>
   (plan.compares === 'meaning' && key.prompt() !== null ? 'SEMANTIC MISS' : 'MISS');
 
@@ -109,7 +109,7 @@ export function answerFromCache(exchange: Exchange, hit: CacheHit): void {
 }
 
 function streamOf(exchange: Exchange, body: Uint8Array, dialect: Dialect): string {
-  // What was parsed is JSON: a change of name, not of type.
+  // A parsed body is JSON: a change of name, not of type.
   const answer = parseExactObject(body, parseJsonObject(body)) as JsonObject;
   const events: readonly AnswerEvent[] = [...replay(dialect, answer, { includesUsage: includesUsage(exchange) })];
   let text = '';

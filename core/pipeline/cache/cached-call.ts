@@ -1,5 +1,5 @@
 // Runs for calls of targets with a cache.
-// What the cache has to do with a call: it answers it, the response of another call for the same does, or the call goes on, and what comes of it is
+// The part of the cache in a call: it answers it, the response of another call for the same does, or the call goes on, and what comes of it is
 // kept under its key.
 
 import type { CacheHit, Maybe } from '@gateway/plugin-sdk';
@@ -109,7 +109,7 @@ export class CachedCall {
     const { exchange, services } = this.owner;
     // Others are waiting for it already, from a target tried before.
     if (exchange.leaveShared !== null) return false;
-    // What hooks say may depend on metadata, which a cache namespace leaves out of the key.
+    // Verdicts of hooks may depend on metadata, which a cache namespace leaves out of the key.
     const said = target.before === null && target.after === null ? '' : exchange.head.metadata ?? '';
     const { stream, stream_options: options = null } = exchange.json();
     // How a stream is delivered is not in the key of what is kept, but all that share one get the same.

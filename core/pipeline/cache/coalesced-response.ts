@@ -52,7 +52,7 @@ export class CoalescedResponse implements Responder {
   #length = -1;
   #isWaiting = false;
 
-  /** What the answer said of itself, for the records of those who joined; known at its end. */
+  /** Usage and the rest that the answer said of itself, for the records of those who joined; known at its end. */
   usage: Usage | null = null;
 
   /** `first`: whose call it is. `onEnd`: nobody can join any more. `onAbandoned`: nobody is left to read, and the answer has not ended. */
@@ -205,7 +205,7 @@ export class CoalescedResponse implements Responder {
     this.#filled += chunk.length;
   }
 
-  /** What was read of it so far stays what it was. */
+  /** The part that was read so far stays as it was. */
   #closeBlock(block: Uint8Array): void {
     this.#pieces[this.#pieces.length - 1] = block.subarray(0, this.#filled);
     this.#block = null;

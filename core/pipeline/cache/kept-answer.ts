@@ -37,7 +37,7 @@ export function readKept(route: EndpointDefinition, body: Uint8Array, answer: Js
   if (known !== undefined) return known;
   let read = answer;
   try {
-    // What was parsed is JSON: a change of name, not of type.
+    // A parsed body is JSON: a change of name, not of type.
     read ??= parseJsonObject(body) as JsonObject;
   } catch {
     return null;
@@ -48,7 +48,7 @@ export function readKept(route: EndpointDefinition, body: Uint8Array, answer: Js
   return kept;
 }
 
-/** What a cache gave; plugins of others are not all written in TypeScript. */
+/** Checks an answer of a cache; plugins of others are not all written in TypeScript. */
 export function readHit(route: EndpointDefinition, hit: CacheHit): KeptAnswer | null {
   // Data of a plugin: nothing of it is taken for granted.
   const given: unknown = hit;

@@ -41,7 +41,7 @@ export function runBefore(exchange: Exchange, hooks: readonly CompiledHook[]): M
     if (take !== null) take();
     for (let index = 0; sync !== null && index < run.decisions.length; index += 1) log.ran.set(sync[index] as CompiledHook, run.decisions[index] as HookDecision);
     for (const result of run.results) log.before.push(result);
-    // What failed for a target that was passed over says nothing about this one.
+    // A failure for a target that was passed over says nothing about this one.
     log.hasFailedBefore = hooks.some((hook) => log.ran.get(hook)?.pass === false);
     if (run.isDenied) {
       log.isDeniedSoftly = run.isDeniedSoftly;

@@ -16,7 +16,7 @@ export class Subject {
   #length = -1;
   /** Why nobody can judge the texts of this body; set when somebody asked for them. */
   refusal: GatewayError | null = null;
-  /** What checks are given to call. */
+  /** Functions that checks may call. */
   readonly readPieces = (): readonly TextPiece[] => this.pieces();
   readonly readTexts = (): readonly string[] => this.texts();
   readonly readBody = (): Json => this.body;
@@ -142,7 +142,7 @@ function result(check: CompiledCheck, startedAt: number, verdict: Verdict, tookM
   } catch (thrown) {
     return errored(check, startedAt, asError(thrown));
   }
-  // What it meant to take out would stay, and its result would say that it is gone.
+  // The text that it meant to take out would stay, and its result would say that it is gone.
   if (!check.changes && (verdict.body !== undefined || (verdict.edits !== undefined && verdict.edits.length > 0))) {
     return { id: check.id, tookMs, error: new UnmadeChange('its plugin does not declare that it changes this side'), failOnError: true };
   }

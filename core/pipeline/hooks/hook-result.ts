@@ -10,7 +10,7 @@ const jsonType = /^application\/(?:[\w.+-]*\+)?json\b/i;
 const closingBrace = 0x7d;
 const openingBrace = 0x7b;
 
-/** A JSON answer with the results as its last member; everything before it keeps its bytes. What is no object goes as it came. */
+/** A JSON answer with the results as its last member; everything before it keeps its bytes. An answer that is not an object goes as it came. */
 export function withHookResults(exchange: Exchange, body: Uint8Array | string, contentType: string): Uint8Array | string {
   const { hooks } = exchange;
   if (hooks === null || hooks.isEmpty || !jsonType.test(contentType)) return body;
@@ -35,7 +35,7 @@ const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte ===
 /** Many hooks end in the same millisecond. */
 let lastMs = 0;
 let lastText = '';
-/** What the results of checks end with that ended then, neither changed anything nor count as failures when they err: nearly all. */
+/** The last members of a check's result, which nearly all that ended at `lastMs` share: nothing was changed, and an error is not a failure. */
 let lastEnding = '';
 
 function timeText(): string {
@@ -90,7 +90,7 @@ export function hookResult(hook: CompiledHook, results: readonly CheckResult[], 
   let isAnyTransformed = false;
   for (let index = 0; index < results.length; index += 1) {
     const result = results[index] as CheckResult;
-    // What nobody waited for changed nothing that anybody got.
+    // Hooks that nobody waited for changed nothing that anybody got.
     const transformed = !hook.isAsync && isTransformed(result);
     if (transformed || result.error !== undefined) isQuiet = false;
     isAnyTransformed ||= transformed;

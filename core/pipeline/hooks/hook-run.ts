@@ -17,7 +17,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => { setImmediate(re
 const turnMsMax = 20;
 
 export class HookRun {
-  /** What the wire gets of each hook, in order. */
+  /** Results of each hook as the client gets them, in order. */
   readonly results: HookResult[] = [];
   isDenied = false;
   /** The hook that denies does so softly. */
@@ -25,7 +25,7 @@ export class HookRun {
   hasFailed = false;
   /** Of each hook, in order. */
   readonly decisions: HookDecision[] = [];
-  /** What the clock said last: a check begins, and a hook ends, when the check before it has ended. */
+  /** The last reading of the clock: a check begins, and a hook ends, when the check before it has ended. */
   #now = performance.now();
   #turnStartedAt = this.#now;
   /** The last of the checks that were put off to a later turn of the loop. */

@@ -23,7 +23,7 @@ function withStored(exchange: Exchange, body: Json): Json {
 /** Puts what the hooks made of the request in the place of the client's. */
 export type TakeRequest = () => void;
 
-/** What the hooks made of it goes back to where it came from. Throws when it cannot be written; what it gives does not throw any more. */
+/** Puts the request, as the hooks changed it, back to where it came from. Throws when it cannot be written; the function that it returns does not throw any more. */
 export function writeJudgedRequest(exchange: Exchange, judged: JsonObject): TakeRequest {
   const { history, references } = exchange;
   const body = exchange.request.json();

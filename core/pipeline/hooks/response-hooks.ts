@@ -178,7 +178,7 @@ const madeEdits: readonly TextEdit[] = [{ piece: 0, from: 0, to: 0, text: '' }];
 class WatchedCheck implements StreamCheck {
   tookMs = 0;
   hasChanged = false;
-  /** What it threw, where that ends the stream. */
+  /** The error that it threw, where that ends the stream. */
   error: Error | null = null;
 
   /** `failsClosed`: the config wants no answer that this check could not judge, so what it throws is a failure, and at once. */

@@ -25,7 +25,7 @@ export interface EndpointChoice {
   readonly ownAnswer: string | null;
 }
 
-/** What is known of the request while it is prepared; parsed when asked. */
+/** The request while it is prepared; parsed when asked. */
 export interface EndpointBody {
   readonly exchange: Exchange;
   readonly target: TargetPlan;

@@ -63,7 +63,7 @@ export function proxyHeaders(exchange: Exchange, headers: string[]): void {
   }
 }
 
-/** What Connection names besides its two usual words: headers that end here as well (RFC 9110, section 7.6.1). */
+/** Headers that Connection names besides its two usual words: they end here as well (RFC 9110, section 7.6.1). */
 export function connectionNames(given: readonly string[]): ReadonlySet<string> | null {
   let names: Set<string> | null = null;
   for (let index = 0; index < given.length; index += 2) {

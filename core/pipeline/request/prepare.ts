@@ -1,5 +1,5 @@
 // Hot: runs for each target tried.
-// Client request + target -> upstream request. What nothing on the target touches goes up as it came: the body's bytes, the query, the path.
+// Client request + target -> upstream request. Parts that nothing on the target touches go up as they came: the body's bytes, the query, the path.
 
 import type { EndpointSpec, JsonObject, SigningKeys } from '@gateway/plugin-sdk';
 import type { Readable } from 'node:stream';

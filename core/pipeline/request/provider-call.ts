@@ -1,5 +1,5 @@
 // Made for each attempt at a provider that has functions, or whose dialect is not the client's; other attempts do without.
-// What the provider's functions are told of the call, and how they refuse or report a parameter.
+// The call as the provider's functions see it, and how they refuse or report a parameter.
 
 import type { EndpointName, JsonObject, ProviderCall as Call } from '@gateway/plugin-sdk';
 import { fail } from '../../errors/gateway-error.js';
@@ -18,7 +18,7 @@ export type ParamNames = ReadonlyMap<string, string>;
 export type UnsupportedMode = 'refuse' | 'omit';
 export const isUnsupportedMode = (value: string): value is UnsupportedMode => value === 'refuse' || value === 'omit';
 
-/** What the call, or else the config, says of parameters that the provider cannot take. */
+/** The rule of the call, or else of the config, for parameters that the provider cannot take. */
 export function unsupportedMode(exchange: Exchange, target: TargetPlan): UnsupportedMode | null {
   const { unsupportedParams } = exchange.head;
   return unsupportedParams !== undefined && isUnsupportedMode(unsupportedParams) ? unsupportedParams : target.unsupportedParams;
@@ -51,7 +51,7 @@ export class ProviderCall implements Call {
     this.#unsupported = unsupportedMode(exchange, target);
   }
 
-  /** What goes into the provider's functions from here on. */
+  /** The body that the provider's functions get from here on. */
   take(body: JsonObject): void {
     this.body = body;
     this.isStream = body.stream === true;

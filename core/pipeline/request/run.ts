@@ -36,7 +36,7 @@ export class Pipeline implements CallEnd {
   open = 0;
   /** Told when the last of those is settled that ended but for hooks that nobody waits for; for shutdown. */
   onSettled: (() => void) | null = null;
-  /** What settles each of them. */
+  /** Settles each of them. */
   readonly #inBackground = new Set<() => void>();
 
   constructor(readonly services: PipelineServices) {}
@@ -308,7 +308,7 @@ export class Pipeline implements CallEnd {
 
   // ---- the ends ----
 
-  /** What nobody expected: the call is answered with an error where it can be, else cut, so that it does not look whole. */
+  /** After an unexpected error: the call is answered with an error where it can be, else cut, so that it does not look whole. */
   breakOff(exchange: Exchange, thrown: unknown): void {
     if (exchange.isFinished) {
       this.#logThrown(exchange, thrown);
@@ -435,7 +435,7 @@ export class Pipeline implements CallEnd {
   }
 }
 
-/** What the client left out and every target fills in is no fault. */
+/** A member that the client left out and every target fills in is not an error. */
 function faultOf(validate: NonNullable<EndpointDefinition['validate']>, body: Readonly<Record<string, unknown>>, root: Plan['root']): BodyFault | undefined {
   let fault = validate(body);
   for (let given = body; fault !== undefined && given[fault.param] === undefined;) {
@@ -447,7 +447,7 @@ function faultOf(validate: NonNullable<EndpointDefinition['validate']>, body: Re
   return fault;
 }
 
-/** What default_params or override_params of every target set for a member; undefined when one of them sets nothing. */
+/** The value that default_params or override_params of every target set for a member; undefined when one of them sets nothing. */
 function filledIn(node: Plan['root'], name: string): unknown {
   if (node.kind === 'target') return node.fills.get(name);
   let value: unknown;

@@ -13,7 +13,7 @@ import type { ResponseStore } from '../../storage/response-store.js';
 /** Responses that one request may name items of. */
 const referencedMax = 200;
 
-/** What a translated answer is told of the call. */
+/** Facts of the call for a translated answer. */
 export function answerContext(exchange: Exchange, model: string, responses: ResponseStore): AnswerContext {
   const request = exchange.json() as JsonObject;
   return {

@@ -24,7 +24,7 @@ export function editedMultipart(exchange: Exchange, target: TargetPlan, bytes: U
   return boundary === undefined ? bytes : editMultipart(bytes, boundary, target.fieldEdits);
 }
 
-/** What the config says about the body; the same bytes when it says nothing. */
+/** The body with the changes of the config; the same bytes when there are none. */
 export function editedJson(target: TargetPlan, bytes: Uint8Array): Uint8Array {
   const edited = target.edits.length > 0 ? spliceObject(bytes, target.edits) : bytes;
   return target.dropPaths.length > 0 ? dropPaths(edited, target.dropPaths) : edited;
@@ -44,7 +44,7 @@ export class UpstreamBody implements EndpointBody {
     else this.edited = editedMultipart(exchange, target, bytes);
   }
 
-  /** The client's body as an object; empty when it is no JSON. */
+  /** The client's body as an object; empty when it is not JSON. */
   get client(): JsonObject {
     return this.#client ??= this.edited === null || !this.exchange.isJson
       ? {}
@@ -89,7 +89,7 @@ export class UpstreamBody implements EndpointBody {
     return boundary === undefined ? '' : multipartField(this.edited, boundary, 'model') ?? '';
   }
 
-  /** What goes up: null without a body, several for a fan-out. `isPutOff`: null when a function of the provider makes it; then `made` is to be asked. */
+  /** The upstream body: null without one, several for a fan-out. `isPutOff`: null when a function of the provider makes it; then `made` is to be asked. */
   bodies(choice: EndpointChoice, isPutOff: boolean): readonly Uint8Array[] | null {
     const { spec } = choice;
     if (this.edited === null) return null;

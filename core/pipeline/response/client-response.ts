@@ -31,7 +31,7 @@ export const writeResponse = (exchange: Exchange, chunk: Uint8Array): boolean =>
 
 export const endResponse = (exchange: Exchange): void => exchange.responder.end();
 
-/** What has gone must not look whole. */
+/** The part that has gone out must not look whole. */
 export const abortResponse = (exchange: Exchange): void => exchange.responder.abort();
 
 /** A whole response. */

@@ -25,13 +25,13 @@ import { asUpstreamInvalid } from './upstream-fault.js';
 /** `made`: the provider's functions or a translation make the body. `whole`: it stays as it is. `error`: it is an error of the provider. */
 export type CollectMode = 'made' | 'whole' | 'error';
 
-/** Of an error body so much is read; what is longer is no error message. */
+/** Of an error body so much is read; a longer one is not an error message. */
 const errorBytesMax = 256 * 1024;
 
 export class CollectHandler implements ResponseHandler {
   readonly #collected = new ByteCollector();
   #tap: UsageTap | null = null;
-  /** What hooks judge: it has been paid for, also when the client does not get it. */
+  /** The answer that hooks judge: it has been paid for, also when the client does not get it. */
   #judged: Uint8Array | JsonObject | null = null;
 
   constructor(readonly context: ResponseContext, readonly mode: CollectMode) {}
@@ -67,7 +67,7 @@ export class CollectHandler implements ResponseHandler {
     }
   }
 
-  /** What came of an error body says as much as the whole. */
+  /** The part that came of an error body says as much as the whole. */
   onError(error: GatewayError): void {
     if (this.mode === 'error') this.#sendError();
     else this.context.refuse(error);

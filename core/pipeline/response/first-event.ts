@@ -3,7 +3,7 @@
 import { ByteCollector, isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { tellsError } from '../../dialect/common/told-error.js';
 
-/** A first event that is longer is no error. */
+/** A first event that is longer is not an error. */
 const heldBytesMax = 16 * 1024;
 /** Statuses of errors that are told in words, in the APIs that providers share. */
 const statuses: Readonly<Record<string, number>> = {

@@ -8,7 +8,7 @@ import type { ResponseHead } from './response-head.js';
 import type { ResponseOwner } from './response-owner.js';
 
 const messageCharactersMax = 4_000;
-/** Of a page that is no error in any shape. */
+/** For a page that is not an error in any known shape. */
 const pageCharactersMax = 4_096;
 
 /** Null: the body is what the dialect's clients expect; it goes to them as it is. */
@@ -27,7 +27,7 @@ export function providerError(bytes: Buffer, head: ResponseHead, plugin: Provide
   };
 }
 
-/** What a function of the provider threw, for the client. */
+/** An error that a function of the provider threw, for the client. */
 export const clientErrorOf = ({ status, message, type, code }: ProviderError): ClientError =>
   ({ status, message, type: type ?? 'upstream_error', param: null, code: code ?? null });
 

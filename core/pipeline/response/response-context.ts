@@ -1,5 +1,5 @@
 // Hot: runs for each response that is not relayed.
-// What is known of a response that has to be translated, judged or kept: the call it answers, the hooks that judge it, and what becomes of it
+// Everything about a response that has to be translated, judged or kept: the call it answers, the hooks that judge it, and what becomes of it
 // when they have. For transform-handler.ts and collect-handler.ts.
 
 import { inspect } from 'node:util';
@@ -73,7 +73,7 @@ export class ResponseContext {
   }
 
   /**
-   * What passed the hooks goes into the cache, and is kept for later calls about it. `bytes`: of the body, when there are any; `body` is null
+   * An answer that passed the hooks goes into the cache, and is kept for later calls about it. `bytes`: of the body, when there are any; `body` is null
    * when nobody has read them yet, which then is done when the client has them.
    */
   remember(body: JsonObject | null, bytes: Uint8Array | null): void {

@@ -1,4 +1,4 @@
-// What becomes of one upstream response. The head selects the handler (select-handler.ts); the rest of the response is told to it alone.
+// Handlers of one upstream response. The head selects the handler (select-handler.ts); the rest of the response is told to it alone.
 
 import type { GatewayError } from '../../errors/gateway-error.js';
 import type { Usage } from '../../exchange/usage.js';
@@ -9,7 +9,7 @@ export interface ResponseHandler {
   onEnd(): void;
   /** The upstream broke off. */
   onError(error: GatewayError): void;
-  /** What the response, or the part of it that came, said about itself. */
+  /** Usage and the rest that the response, or the part of it that came, said about itself. */
   usage(): Usage | null;
 }
 

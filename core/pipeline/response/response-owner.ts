@@ -1,4 +1,4 @@
-// What a handler may ask of whoever runs the call. The loop in routing/retry-loop.ts answers: nobody else ends a call, or repeats it.
+// Requests that a handler may make of whoever runs the call. The loop in routing/retry-loop.ts answers: nobody else ends a call, or repeats it.
 
 import type { GatewayError } from '../../errors/gateway-error.js';
 import type { Exchange } from '../../exchange/exchange.js';

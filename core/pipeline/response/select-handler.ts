@@ -51,7 +51,7 @@ export function selectHandler(owner: ResponseOwner, target: TargetPlan, prepared
   return handler.begin() ? handler : null;
 }
 
-/** What comes is a stream of the provider's framing. */
+/** Whether the answer is a stream in the provider's framing. */
 function isStreamOf(head: ResponseHead, spec: EndpointSpec | null): boolean {
   const type = spec === null || spec.framing === undefined ? 'text/event-stream' : spec.framing.contentType;
   return head.contentType.startsWith(type) || head.contentType.toLowerCase().startsWith(type);

@@ -50,7 +50,7 @@ export class StreamTail implements EventTail {
     return true;
   }
 
-  /** What the provider said of its error, for a stream nothing of which has gone to the client. */
+  /** The provider's own error, for a stream nothing of which has gone to the client. */
   get providerError(): ProviderError | null {
     if (this.#error === null) return null;
     const data = membersOf(this.#error);
@@ -61,7 +61,7 @@ export class StreamTail implements EventTail {
     });
   }
 
-  /** What ends the stream has come, and is held here. */
+  /** The events that end the stream have come, and are held here. */
   get hasEnd(): boolean {
     return this.#held.length > 0;
   }

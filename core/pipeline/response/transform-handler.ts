@@ -25,7 +25,7 @@ export class TransformHandler extends ClientStream implements StreamHandler {
   #stages: StageChain | null = null;
   #translator: TranslationStage | null = null;
   #tail: StreamTail | null = null;
-  /** What was written last. */
+  /** The chunk that was written last. */
   #last: Uint8Array | null = null;
   /** For the client; what hooks say later changes it only where all is held for them. */
   #status = 0;
@@ -62,7 +62,7 @@ export class TransformHandler extends ClientStream implements StreamHandler {
     const { context, exchange } = this;
     if (this.#stages === null || context.isOver) return;
     const { spec, translation } = context.prepared;
-    // What the provider's own stage or a translator would notice, nobody does in a stream that is only watched.
+    // In a stream that is only watched, nobody notices the errors that the provider's stage or a translator would.
     const isBare = spec !== null && spec.stream === undefined && translation === null && this.#tail !== null && !this.#tail.hasEnd && !this.isHeld;
     if (isBare && isCutShort(exchange.suffix === '' ? answerDialect(exchange.route) : null, context.head.status, this.tap)) this.onError(withoutLastEvent(exchange.provider));
     else this.#stages.end();
@@ -110,7 +110,7 @@ export class TransformHandler extends ClientStream implements StreamHandler {
     const { exchange, context: { services: { responses }, hooks } } = this;
     const about = answerContext(exchange, prepared.call === null ? '' : prepared.call.model, responses);
     const keep = about.isStored ? (response: JsonObject): void => keepResponse(exchange, response, responses) : null;
-    // What the hooks have not seen yet is not to be read back later.
+    // Text that the hooks have not seen yet must not be read back later.
     if (hooks !== null && keep !== null) this.context.keep = keep;
     return this.#translator = translation.stage(about, hooks === null ? keep : null);
   }
@@ -129,7 +129,7 @@ export class TransformHandler extends ClientStream implements StreamHandler {
     });
   }
 
-  /** What the stages made: usage is read where its shape is known. */
+  /** The output of the stages: usage is read where its shape is known. */
   #onBytes(bytes: Uint8Array): void {
     if (this.tap !== null) this.tap.push(bytes);
     this.#last = bytes;

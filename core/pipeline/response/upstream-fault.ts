@@ -1,4 +1,4 @@
-// What is wrong with a response that could not be read.
+// The error for a response that could not be read.
 
 import { isStackOverflow } from '../../body/depth.js';
 import { fail, isGatewayError, type GatewayError } from '../../errors/gateway-error.js';

@@ -45,7 +45,7 @@ export class Attempt implements UpstreamListener, SendWatcher, TimeoutOwner {
   #drained = 0;
   /** Of the reading of a response that was passed over. */
   #drainTimeout: WheelTimeout | null = null;
-  /** What came of a response that was passed over, as long as it may be wanted; null when it is not. */
+  /** The part that came of a response that was passed over, as long as it may be wanted; null when it is not. */
   #kept: ByteCollector | null = null;
   /** The response that was passed over has come whole. */
   #isWhole = false;

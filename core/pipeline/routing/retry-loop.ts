@@ -32,7 +32,7 @@ import { TargetSelector } from './target-selector.js';
 const attemptsMax = 200;
 /** A retry-after that asks for more ends the retries; so does one that brings all waiting together above it. */
 const retryWaitMsMax = 60_000;
-/** What a strategy hears of a target whose breaker let nobody through. */
+/** The outcome, for strategies, of a target whose breaker let nobody through. */
 const breakerOpenStatus = 503;
 const noHeaders: readonly string[] = [];
 
@@ -70,7 +70,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
   /** Of an attempt; null where none has been limited. */
   #timeout: WheelTimeout | null = null;
   #retries = 0;
-  /** What the connection sent anew by itself, of the present target. */
+  /** Requests that the connection sent again by itself, for the present target. */
   #repeats = 0;
   #waitedMs = 0;
   /** The provider asked for a longer wait than there is. */
@@ -188,7 +188,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     else this.#onJudged(target, judging);
   }
 
-  /** What was denied for one target goes to no other, unless its strategy lists the status. */
+  /** A request that was denied for one target goes to no other, unless its strategy lists the status. */
   #onJudged(target: TargetPlan, judged: 'passed' | 'denied'): void {
     if (judged === 'passed') this.#startTarget(target);
     else if (this.#targets === null) this.#giveUp(fail('HOOKS_FAILED'));
@@ -204,7 +204,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     else this.#send();
   }
 
-  /** What begin() does with what is thrown, for a target that was waited for. */
+  /** As begin() does with an error, for a target that was waited for. */
   #resume(target: TargetPlan, goOn: () => void): void {
     if (this.#isOver) return;
     try {
@@ -270,7 +270,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     exchange.attempts += 1;
     if (this.#retries > 0) exchange.retries += 1;
     if (this.#left !== null) this.#recordLeft();
-    // What hooks said of an answer that was passed over says nothing about the next one.
+    // Verdicts on an answer that was passed over say nothing about the next one.
     if (exchange.hooks !== null) exchange.hooks.forgetAnswer();
     const attempt = this.#attempt = new Attempt(this, target, this.#prepared as PreparedRequest);
     if (exchange.kept !== null) keepSent(exchange.kept, target, attempt.prepared);
@@ -307,7 +307,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     const { target } = attempt;
     const { status } = head;
     if (target.breaker !== null) this.services.breakers.record(target.breakerSlot, target.breaker, status);
-    // What the hooks after the request make of it is not known yet; they ask again.
+    // The verdict of the hooks after the request is not known yet; they ask again.
     const isOpen = target.after !== null && isJudged(this.exchange, status);
     if (!isOpen && this.#triesAgain(target, clientStatus(this.exchange, status), head)) {
       // Its response may have to be told after all.
@@ -411,7 +411,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
   /** No response came, or not a usable one. */
   #triesAgainOver(attempt: Attempt, error: GatewayError, isRetriable: boolean): boolean {
     const { target } = attempt;
-    // What the client did wrong says nothing about the target; the network and its time-outs do.
+    // A mistake of the client says nothing about the target; the network and its time-outs do.
     if (target.breaker !== null && error.source === 'upstream') this.services.breakers.record(target.breakerSlot, target.breaker, error.status);
     const mayRepeat = this.#upload === null && this.exchange.attempts < attemptsMax;
     const isRetried = error.code === 'ATTEMPT_TIMEOUT' ? target.retry.onStatusCodes.has(error.status) : error.retryable || isRetriable;
@@ -592,7 +592,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     this.end.refuse(this.exchange, error, retryCount);
   }
 
-  /** What runs on nobody's stack: what it throws ends this call, and nothing else. */
+  /** For code that runs on nobody's stack: an error there ends this call, and nothing else. */
   #fenced(work: () => void): void {
     try {
       work();
@@ -619,7 +619,7 @@ export function asGatewayError(thrown: unknown): GatewayError {
   return isGatewayError(thrown) ? thrown : fail('INTERNAL', { id: 'unknown' }, thrown);
 }
 
-/** What goes up is kept for the log; of several bodies the first. */
+/** Keeps the upstream request for the log; of several bodies the first. */
 function keepSent(kept: KeptBodies, target: TargetPlan, { base, request, parts, keys }: PreparedRequest): void {
   kept.sent(base.originUrl + request.path, request.headers, parts === null ? request.body : parts[0] ?? null, target.after !== null, keys.apiKey ?? target.apiKey?.reveal(), target.kept ?? target.credentials);
 }

@@ -9,7 +9,7 @@ import type { Exchange } from '../../exchange/exchange.js';
 import type { Group, TargetPlan, PlanNode } from '../../plan/plan.js';
 import type { Breakers } from '../../upstream/breaker.js';
 
-/** What became of one target. */
+/** The outcome of one target. */
 class Tried implements Outcome {
   constructor(readonly target: number, readonly status: number, readonly error: Error | undefined, readonly tookMs: number, readonly plan: TargetPlan, readonly exchange: Exchange) {}
 
@@ -35,7 +35,7 @@ export class TargetSelector {
   #frame: Frame | null;
   /** The target named last counted as healthy when its strategy was asked. False: no healthy one was left to name. */
   isChosenHealthy = true;
-  /** What is being tried, and since when. */
+  /** The target that is being tried, and since when. */
   #target: TargetPlan | null = null;
   #askedAt = 0;
   /** The last outcome was enough for everybody: none asked for another target. */
@@ -107,7 +107,7 @@ export class TargetSelector {
     }
   }
 
-  /** What was chosen among several, and on what ground. */
+  /** The choice among several, and its ground. */
   #decide({ group, outcomes }: Frame, targets: readonly Target[], index: number): void {
     let unhealthy: number[] | null = null;
     if (group.hasBreaker) for (let each = 0; each < targets.length; each += 1) if (targets[each]?.healthy === false) (unhealthy ??= []).push(each);

@@ -1,4 +1,4 @@
-/** What the process says of itself when somebody asks for its metrics. Made for each question; nothing of it is kept up to date in between. */
+/** The figures of the process for its metrics. Made for each question; nothing of it is kept up to date in between. */
 export interface ProcessFigures {
   readonly threads: readonly ThreadFigures[];
   readonly exporters: readonly ExporterFigures[];
@@ -9,7 +9,7 @@ export interface ProcessFigures {
 export interface ThreadFigures {
   /** `serve-0`, `serve-1`, ..., `control`, `log`. */
   readonly name: string;
-  /** False: it did not answer in time. What it would have said is empty, 0 and null then. */
+  /** False: it did not answer in time. Its figures are empty, 0 and null then. */
   readonly isAnswering: boolean;
   /** Counters by name, since the thread began: those of the gateway (`refused.KEY_INVALID`), and of plugins below their ids. */
   readonly counts: Readonly<Record<string, number>>;

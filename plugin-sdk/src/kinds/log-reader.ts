@@ -1,7 +1,7 @@
 import type { Closable, Maybe } from '../shared.js';
 import type { LogRecord } from './log-record.js';
 
-/** What the log and analytics endpoints ask of a store of records. Times are milliseconds since the Unix epoch, money US cents. */
+/** Reads the records of calls for the log and analytics endpoints. Times are milliseconds since the Unix epoch, money US cents. */
 export interface LogReader extends Closable {
   /** Newest first, without bodies. */
   page(filter: LogFilter, options: LogPageOptions): Maybe<LogPage>;
@@ -13,7 +13,7 @@ export interface LogReader extends Closable {
   /** All that match, oldest first, in pages, with their bodies only where `hasBodies`; the signal ends it. */
   export(filter: LogFilter, signal: AbortSignal, options?: { readonly hasBodies?: boolean }): AsyncIterable<readonly LogRecord[]>;
   /**
-   * What arrived behind a place, in the order of its arrival, without bodies: each record once, whenever its call began. Null: the place of now, and no records.
+   * Records that arrived after a place, in the order of their arrival, without bodies: each record once, whenever its call began. Null: the place of now, and no records.
    * Of a place that is not known any more: what is there from the oldest one on.
    */
   follow?(filter: LogFilter, after: string | null, limit: number): Maybe<LogTail>;
@@ -34,7 +34,7 @@ export interface LogScope {
   readonly workspaceIds: readonly string[] | null;
 }
 
-/** What is not there does not narrow; bounds are inclusive; of a list one must match. */
+/** An absent member does not narrow; bounds are inclusive; of a list one must match. */
 export interface LogFilter {
   readonly scope: LogScope;
   readonly fromMs?: number;

@@ -83,7 +83,7 @@ export interface LogRecord {
   readonly hookResults: string;
   /** JSON of what was decided for the call beyond what the other members say: targets passed over, limits, price. Empty when nothing was. */
   readonly decision: string;
-  /** What was kept of bodies and headers, where the settings of the workspace or the call ask for it; else null. */
+  /** The bodies and headers that were kept, where the settings of the workspace or the call ask for it; else null. */
   readonly bodies: LogBodies | null;
   /** `call`: went through the gateway; `insert`: told by a client (`POST /v1/logs`). */
   readonly source: 'call' | 'insert';

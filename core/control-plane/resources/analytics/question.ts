@@ -1,4 +1,4 @@
-// What every operation of analytics asks: whose records, which of them, and in which buckets.
+// The question behind every operation of analytics: whose records, which of them, and in which buckets.
 
 import type { LogAggregate, LogAggregateQuery, LogAggregateRow, LogFilter, LogMeasure } from '@gateway/plugin-sdk';
 import { fail } from '../../../errors/gateway-error.js';

@@ -1,4 +1,4 @@
-// What usage limits have counted, as replies show it: by the counters that calls go by, reservations included.
+// The counts of usage limits, as replies show them: by the counters that calls go by, reservations included.
 
 import { periodAt } from '../../../limits/periods.js';
 import { countedPerUnit, usageCounterKey } from '../../../snapshot/limit-specs.js';

@@ -1,4 +1,4 @@
-// What a usage policy has counted: one entity for each combination of the values that it groups by. The ledger knows the amounts; here they are told in the
+// The counts of a usage policy: one entity for each combination of the values that it groups by. The ledger knows the amounts; here they are told in the
 // units of the wire.
 
 import { Buffer } from 'node:buffer';
