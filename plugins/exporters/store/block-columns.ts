@@ -6,7 +6,8 @@
 //   ['words', texts, width, packed]             different texts, and for each record which
 //   ['texts', packed lengths, packed text]      UTF-8, joined; lengths in 4 bytes
 //   ['ids', packed forms, bytes, texts]         for each record a form: empty, UUID, hex of 16 or 8 bytes, another text, the record's own id
-// `packed` is [isDeflated, bytes].
+// `packed` is [isDeflated, bytes]; of numbers and words in several bytes, a list of those: one for all first bytes, one for all second ones, and so on,
+// because the low bytes of what was measured are noise, which is not deflated, and the high ones are few. All in one, as it was written once, is read.
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
@@ -110,9 +111,9 @@ const owned = (bytes: Buffer, packed: unknown): Buffer => (Array.isArray(packed)
 const damaged = (what: string): Error => new Error(`a block of the log is damaged: a column ${what}`);
 
 /** Little-endian, all first bytes before all second ones: what repeats stands together. */
-function planes(values: Float64Array, width: number): Uint8Array {
+function planes(values: Float64Array, width: number): Buffer {
   const { length } = values;
-  const bytes = new Uint8Array(length * width);
+  const bytes = Buffer.alloc(length * width);
   for (let index = 0; index < length; index += 1) {
     let value = values[index] as number;
     for (let plane = 0; plane < width; plane += 1) {
@@ -124,24 +125,37 @@ function planes(values: Float64Array, width: number): Uint8Array {
   return bytes;
 }
 
-function fromPlanes(bytes: Uint8Array, count: number, width: number): Float64Array {
+const deflatedPlanes = (values: Float64Array, width: number): Packed | readonly Packed[] => {
+  const bytes = planes(values, width);
+  return width === 1 ? deflated(bytes) : Array.from({ length: width }, (_, plane) => deflated(bytes.subarray(plane * values.length, (plane + 1) * values.length)));
+};
+
+function inflatedPlanes(packed: unknown, count: number, width: number): readonly Buffer[] {
+  if (!Array.isArray(packed) || !Number.isInteger(width) || width < 1 || width > widthMax) throw damaged('has no bytes');
+  if (!Array.isArray(packed[0])) {
+    const bytes = inflated(packed, count * width);
+    return Array.from({ length: width }, (_, plane) => bytes.subarray(plane * count, (plane + 1) * count));
+  }
+  if (packed.length !== width) throw damaged(`has ${packed.length} lists of bytes in place of ${width}`);
+  return packed.map((plane) => inflated(plane, count));
+}
+
+function fromPlanes(bytes: readonly Buffer[], count: number): Float64Array {
   const values = new Float64Array(count);
+  const [first = noBytes, second = noBytes, third = noBytes] = bytes;
   // Written out for the usual widths: several times as fast.
-  if (width === 1) {
-    for (let index = 0; index < count; index += 1) values[index] = bytes[index] as number;
-  } else if (width === 2) {
-    for (let index = 0; index < count; index += 1) values[index] = (bytes[index] as number) | ((bytes[count + index] as number) << 8);
-  } else {
-    const [second, third] = [count, 2 * count];
-    for (let index = 0; index < count; index += 1) values[index] = (bytes[index] as number) | ((bytes[second + index] as number) << 8) | ((bytes[third + index] as number) << 16);
-    let factor = 2 ** 24;
-    for (let plane = 3; plane < width; plane += 1, factor *= 256) {
-      const from = plane * count;
-      for (let index = 0; index < count; index += 1) values[index] = (values[index] as number) + (bytes[from + index] as number) * factor;
-    }
+  if (bytes.length === 1) for (let index = 0; index < count; index += 1) values[index] = first[index] as number;
+  else if (bytes.length === 2) for (let index = 0; index < count; index += 1) values[index] = (first[index] as number) | ((second[index] as number) << 8);
+  else for (let index = 0; index < count; index += 1) values[index] = (first[index] as number) | ((second[index] as number) << 8) | ((third[index] as number) << 16);
+  let factor = 2 ** 24;
+  for (let plane = 3; plane < bytes.length; plane += 1, factor *= 256) {
+    const of = bytes[plane] ?? noBytes;
+    for (let index = 0; index < count; index += 1) values[index] = (values[index] as number) + (of[index] as number) * factor;
   }
   return values;
 }
+
+const noBytes = Buffer.alloc(0);
 
 const widthOf = (maximum: number): number => {
   let width = 1;
@@ -172,8 +186,8 @@ export function packNumbers(values: Float64Array): PackedColumn {
 }
 
 const sizeOf = (column: PackedColumn): number => {
-  const packed = column[4];
-  return Array.isArray(packed) && packed[1] instanceof Uint8Array ? packed[1].length : Infinity;
+  const bytesOf = (packed: unknown): number => (!Array.isArray(packed) ? 0 : packed[1] instanceof Uint8Array ? packed[1].length : packed.reduce((sum: number, plane) => sum + bytesOf(plane), 0));
+  return bytesOf(column[4]);
 };
 
 function packIntegers(form: string, scale: number, values: Float64Array): PackedColumn | undefined {
@@ -185,7 +199,7 @@ function packIntegers(form: string, scale: number, values: Float64Array): Packed
   }
   const width = widthOf(maximum - base);
   if (width > widthMax) return undefined;
-  return [form, scale, base, width, deflated(planes(values.map((value) => value - base), width))];
+  return [form, scale, base, width, deflatedPlanes(values.map((value) => value - base), width)];
 }
 
 function stepsOf(values: Float64Array): Float64Array {
@@ -205,7 +219,7 @@ export function readNumbers(column: unknown, count: number): Float64Array {
     return new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   }
   if ((form !== 'numbers' && form !== 'steps') || typeof first !== 'number' || typeof second !== 'number' || typeof third !== 'number') throw damaged('is not one of numbers');
-  const values = fromPlanes(inflated(packed, count * third), count, third);
+  const values = fromPlanes(inflatedPlanes(packed, count, third), count);
   if (form === 'steps') {
     let before = 0;
     for (let index = 0; index < count; index += 1) {
@@ -226,7 +240,8 @@ export function numberAt(column: unknown, count: number): { readonly at: At<numb
     const values = readNumbers(column, count);
     return { at: (index) => values[index] as number, bytes: values.byteLength };
   }
-  const bytes = owned(inflated(packed, count * third), packed);
+  // What is kept in memory must not hold the row that it came with.
+  const bytes = Buffer.concat(inflatedPlanes(packed, count, third));
   const at: At<number> = (index) => {
     let value = 0;
     for (let plane = third - 1; plane >= 0; plane -= 1) value = value * 256 + (bytes[plane * count + index] as number);
@@ -253,7 +268,7 @@ export function packTexts({ words, codes }: Words): PackedColumn {
   if (words.length <= 1) return ['same', first];
   if (words.length > Math.max(16, codes.length * wordShare)) return packJoined(Array.from(codes, (code) => words[code] ?? ''));
   const width = widthOf(words.length - 1);
-  return ['words', packJoined(words), width, deflated(planes(Float64Array.from(codes), width))];
+  return ['words', packJoined(words), width, deflatedPlanes(Float64Array.from(codes), width)];
 }
 
 function packJoined(texts: readonly string[]): PackedColumn {
@@ -286,11 +301,11 @@ export function readWords(column: unknown, count: number): Words {
   }
   if (form !== 'words' || (width !== 1 && width !== 2)) throw damaged('is not one of words');
   const joined = readJoined(first);
-  const bytes = inflated(packed, count * width);
+  const [low = noBytes, high = noBytes] = inflatedPlanes(packed, count, width);
   const codes = new Uint16Array(count);
   let most = 0;
   for (let index = 0; index < count; index += 1) {
-    const code = width === 1 ? bytes[index] as number : (bytes[index] as number) | ((bytes[count + index] as number) << 8);
+    const code = width === 1 ? low[index] as number : (low[index] as number) | ((high[index] as number) << 8);
     codes[index] = code;
     if (code > most) most = code;
   }

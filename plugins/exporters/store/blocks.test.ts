@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Exporter, Feedback, LogAggregateQuery, LogFilter, LogGroup, LogMeasure, LogReader, LogRecord, Store, Write } from '@gateway/plugin-sdk';
 import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
 import fc from 'fast-check';
-import { packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordsOf } from './block-columns.js';
+import { idAt, JoinedWords, numberAt, packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordsOf } from './block-columns.js';
 import { heads, readHead } from './block.js';
 import { ColumnCache } from './column-cache.js';
 import { mayHave, packIdFilter } from './id-filter.js';
@@ -293,7 +293,34 @@ describe('columns of a block', () => {
   const number = fc.oneof(fc.integer(), fc.double({ noNaN: true }), fc.constantFrom(-1, 0, 2 ** 31, 1e15, 0.5, Infinity, -0, 1e300), fc.integer({ min: 0, max: 300 }), fc.integer().map((each) => each / 1000));
   it('give back every number', () => {
     fc.assert(fc.property(fc.oneof(fc.array(number, { minLength: 1, maxLength: 200 }), fc.array(fc.integer({ min: 1.7e12, max: 1.7e12 + 1e6 }), { minLength: 1, maxLength: 200 })), (values) => {
-      assert.deepEqual([...readNumbers(packNumbers(Float64Array.from(values)), values.length)], values);
+      const column = packNumbers(Float64Array.from(values));
+      assert.deepEqual([...readNumbers(column, values.length)], values);
+      const { at } = numberAt(column, values.length);
+      assert.deepEqual(values.map((_, index) => at(index)), values);
+    }));
+  });
+
+  it('give back numbers and words whose bytes were written in one', () => {
+    const bytes = [false, Buffer.from([1, 2, 0, 1])] as const;
+    assert.deepEqual([...readNumbers(['numbers', 10, 5, 2, bytes], 2)], [0.6, 26.3]);
+    assert.equal(numberAt(['numbers', 10, 5, 2, bytes], 2).at(1), 26.3);
+    assert.deepEqual([...readNumbers(['steps', 1, 0, 2, bytes], 2)], [-1, 128]);
+    const words = packTexts(wordsOf(1200, (index) => `${index % 300}`));
+    const [form, texts, width] = words;
+    const whole = Buffer.alloc(2400);
+    for (let index = 0; index < 1200; index += 1) [whole[index], whole[1200 + index]] = [(index % 300) & 255, (index % 300) >> 8];
+    assert.equal(width, 2);
+    assert.deepEqual(readWords([form, texts, width, [false, whole]], 1200).codes, readWords(words, 1200).codes);
+  });
+
+  it('find the words that have a text inside, and no others', () => {
+    const text = fc.array(fc.constantFrom('ab', 'b', 'a', '', 'é', 'ba'), { maxLength: 4 }).map((parts) => parts.join(''));
+    fc.assert(fc.property(fc.array(text, { minLength: 20, maxLength: 60 }), (values) => {
+      const all = values.map((value, index) => `${value}${index}`);
+      const read = readWords(packTexts(wordsOf(all.length, (index) => all[index] ?? '')), all.length);
+      assert.ok(read instanceof JoinedWords);
+      const found = read.having(['ab', 'é1']);
+      assert.deepEqual(all.filter((_, index) => found[read.codes[index] ?? 0] === 1), all.filter((value) => value.includes('ab') || value.includes('é1')));
     }));
   });
 
@@ -312,11 +339,13 @@ describe('columns of a block', () => {
       const others = pairs.map(([first, second, isSame]) => (isSame ? first : second));
       assert.deepEqual(readIds(packIds(own, undefined), own.length, undefined), own);
       assert.deepEqual(readIds(packIds(others, own), own.length, own), others);
+      const { at } = idAt(packIds(others, own), own.length, (index) => own[index] ?? '');
+      assert.deepEqual(others.map((_, index) => at(index)), others);
     }));
   });
 
   it('say what is wrong with them', () => {
-    for (const column of [7, [], ['nothing'], ['numbers', 1, 0, 1, [false, Buffer.alloc(2)]], ['doubles', [false, Buffer.alloc(4)]], ['numbers', 1, 0, 1, 'x']]) assert.throws(() => readNumbers(column, 1), /damaged/);
+    for (const column of [7, [], ['nothing'], ['numbers', 1, 0, 1, [false, Buffer.alloc(2)]], ['doubles', [false, Buffer.alloc(4)]], ['numbers', 1, 0, 1, 'x'], ['numbers', 1, 0, 2, [[false, Buffer.alloc(1)]]], ['numbers', 1, 0, 7, [false, Buffer.alloc(7)]]]) assert.throws(() => readNumbers(column, 1), /damaged/);
     for (const column of [7, ['nothing'], ['words', ['texts', [false, Buffer.alloc(0)], [false, Buffer.alloc(0)]], 1, [false, Buffer.alloc(1)]], ['texts', [false, Buffer.alloc(0)], [false, Buffer.alloc(0)]]]) assert.throws(() => readWords(column, 1), /damaged/);
     for (const column of [7, ['ids', [false, Buffer.alloc(2)], Buffer.alloc(0), ['texts', [false, Buffer.alloc(0)], [false, Buffer.alloc(0)]]]]) assert.throws(() => readIds(column, 1, undefined), /damaged/);
   });
