@@ -5,7 +5,7 @@
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import type { ErrorCode } from '../errors/codes.js';
 import type { Exchange } from '../exchange/exchange.js';
-import { countedPerUnit, microCentsAtMost, policyCounterKey, slotUnknown, type LimitLevel, type LimitSpec } from '../snapshot/limit-specs.js';
+import { countedPerUnit, microCentsAtMost, policyCounterKey, slotUnknown, valuesCounterKey, type LimitLevel, type LimitSpec } from '../snapshot/limit-specs.js';
 import type { PolicyGroup, RatePolicy, UsagePolicy } from '../snapshot/policy.js';
 import type { Principal } from '../snapshot/principal.js';
 import type { WorkspacePolicies } from '../snapshot/workspace-policies.js';
@@ -17,6 +17,12 @@ import { lengthOf, nameOf, windowEnd } from './windows.js';
 const valuesMax = 100_000;
 /** A slot that was lost is looked up again; it can be lost again only to a table that is full. */
 const lookupsMax = 8;
+/**
+ * Values of policies are what clients say (metadata, models): calls of one workspace put at most this share of all counters into the table, so that the limits of
+ * everybody else find room. Of usage for good, of rates for each unit in each of its windows, of which two are kept: together three quarters.
+ */
+const usageShare = 1 / 4;
+const rateShare = 1 / 16;
 
 export class Gate {
   readonly #options: HoldOptions;
@@ -135,7 +141,7 @@ export class Gate {
       // Who asks for more than there ever is has the whole window, when nobody else has had any of it.
       if (spec.type === 'rate' && spec.maximum > 0) needed = Math.min(needed, spec.maximum);
     }
-    const amount = this.#amount(spec, wanted, needed, nowMs);
+    const amount = this.#amount(hold, spec, wanted, needed, nowMs);
     if (amount >= 0) {
       hold.add(spec, amount, isOfTarget);
       return;
@@ -149,6 +155,19 @@ export class Gate {
     throw refusal(spec, Math.max(0, spec.maximum - countBefore), needed, seconds);
   }
 
+  /** A value that policies have not met: false when the workspace of the call has brought too many. */
+  #mayPut(hold: CallHold, spec: LimitSpec, nowMs: number): boolean {
+    const { counters } = this.#options;
+    const { workspaceId } = hold.exchange.principal;
+    const unit = spec.type === 'rate' ? spec.unit : null;
+    const slot = counters.slot(valuesCounterKey(workspaceId, unit), unit ?? 'usage');
+    if (slot === noRoom) return false;
+    const taken = unit === null
+      ? counters.takeUsage(slot, 1, 1, Math.floor(counters.slotCount * usageShare))
+      : counters.takeRate(slot, lengthOf[unit], 1, 1, Math.floor(counters.slotCount * rateShare), nowMs);
+    return taken !== refused;
+  }
+
   #expectedCost(hold: CallHold, input: number, output: number, from: number, nowMs: number): number {
     const cents = this.#options.prices.expected(hold.exchange, input, output);
     if (cents !== undefined) return microCentsAtMost(cents);
@@ -158,10 +177,11 @@ export class Gate {
   }
 
   /** `refused`, `noRoom`, or what was taken. */
-  #amount(spec: LimitSpec, wanted: number, needed: number, nowMs: number): number {
+  #amount(hold: CallHold, spec: LimitSpec, wanted: number, needed: number, nowMs: number): number {
     const { counters } = this.#options;
     for (let lookup = 0; lookup < lookupsMax; lookup += 1) {
       if (spec.slot === slotUnknown) {
+        if (spec.level === 'policy' && counters.find(spec.counter) < 0 && !this.#mayPut(hold, spec, nowMs)) return noRoom;
         const slot = counters.slot(spec.counter, spec.type === 'rate' ? spec.unit : 'usage');
         if (slot === noRoom) return noRoom;
         spec.slot = slot;

@@ -15,13 +15,14 @@ import { limitSpecs, type LimitLevel, type LimitSpec } from '../../../core/snaps
 import type { Principal } from '../../../core/snapshot/principal.js';
 import { StoredPolicies } from '../../../core/snapshot/workspace-policies.js';
 import { WorkspaceState } from '../../../core/snapshot/workspace-state.js';
-import { usagePolicies } from '../../../core/storage/tables/policies.js';
+import { ratePolicies, usagePolicies } from '../../../core/storage/tables/policies.js';
 import type { WorkspaceRow } from '../../../core/storage/tables/workspaces.js';
-import { usagePolicyRow } from '../../support/rows.js';
+import { ratePolicyRow, usagePolicyRow } from '../../support/rows.js';
 
 const nowMs = 1_760_000_040_000;
 const off = [{ type: 'requests', unit: 'rpd', value: 0 }];
 const one = [{ type: 'requests', unit: 'rpd', value: 1 }];
+const spentNot = [{ type: 'tokens', credit_limit: 10_000 }];
 const spent = [{ type: 'tokens', credit_limit: 0 }];
 const workspaceRow: WorkspaceRow = {
   id: 'w', organisationId: 'o', slug: 'w', name: 'w', description: null, icon: null, status: 'active', isDefault: true, createdAtMs: 1, updatedAtMs: 1,
@@ -107,6 +108,22 @@ test('a limit whose counter finds no room refuses', () => {
   let refusals = 0;
   for (let index = 0; index < 10; index += 1) if (codeOf(() => take(principalOf(limitSpecs('key', `k${index}`, 'k', one, [])))) === 'LIMITS_FULL') refusals += 1;
   assert.ok(refusals > 0);
+});
+
+test('values that clients invent leave room for the limits of all others', () => {
+  const { counters, take } = setUp();
+  const principal = principalOf();
+  const policies = new StoredPolicies();
+  policies.put(usagePolicies.name, usagePolicyRow('p', { type: 'requests', creditLimit: 1_000, groupBy: [{ key: 'model' }] }));
+  for (const unit of ['rpm', 'rph', 'rpd', 'rpw'] as const) policies.put(ratePolicies.name, ratePolicyRow(unit, { type: 'requests', unit, value: 1_000, groupBy: [{ key: 'model' }] }));
+  principal.workspace!.policies = policies.of(workspaceRow);
+  const callOf = (model: string): string => codeOf(() => take(principal, null, exchangeOf({ model })));
+  const codes = new Set<string>();
+  for (let model = 0; model < 2_000; model += 1) codes.add(callOf(`model ${model}`));
+  assert.deepEqual([...codes], ['passed', 'LIMITS_FULL']);
+  assert.equal(callOf('model 0'), 'passed');
+  assert.ok(counters.used < counters.slotCount * 3 / 4, `${counters.used} of ${counters.slotCount} counters`);
+  for (let key = 0; key < 100; key += 1) assert.equal(codeOf(() => take(principalOf(limitSpecs('key', `k${key}`, 'k', one, spentNot)))), 'passed');
 });
 
 test('a budget is reserved and settled in the journal as in its counter, by policies as well', () => {
