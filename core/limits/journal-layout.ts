@@ -37,6 +37,8 @@ export function boundedKey(given: string): string {
 
 export const journalFolder = 'spend';
 const suffix = '.journal';
+/** Behind the name of a file that nobody could read to its end. */
+export const damagedSuffix = '.damaged';
 
 /** `process` is the name of the process, without a slash; files of a thread follow each other by `sequence`. */
 export const journalName = (process: string, thread: number, sequence: number): string => `${process}.${thread}.${sequence}${suffix}`;

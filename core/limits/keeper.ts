@@ -1,9 +1,10 @@
 // Keeps the ledger: carries what the journals of this process say into it, and what processes left that are gone; begins periods; puts the counters of usage
 // right at the start. Runs on the control thread, one round at a time; no call waits for it. Whenever it dies, the next one goes on where it stopped.
 
-import { closeSync, fstatSync, openSync, readdirSync, readSync, unlinkSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { journalPlaceOf, type JournalPlace } from './journal-layout.js';
+import { reasonOf } from '../errors/gateway-error.js';
+import { damagedSuffix, frameBytesMax, frameHeadBytes, journalPlaceOf, type JournalPlace } from './journal-layout.js';
 import { JournalReader, type JournalEntry } from './journal-reader.js';
 import { PositionMoved, toldExhausted, toldThreshold, type Counter, type CounterDifference, type Ledger, type LedgerCharge, type LeftCall, type OpenCall } from './ledger.js';
 import { rowOf, type LimitOwner } from './limit-owners.js';
@@ -85,6 +86,28 @@ interface Open {
 }
 
 const periodMask = 4_095;
+
+/** One file cannot be read; others can. */
+class JournalUnreadable extends Error {
+  override name = 'JournalUnreadable';
+}
+
+function readable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    throw new JournalUnreadable(`cannot be read: ${reasonOf(thrown)}`, { cause: thrown });
+  }
+}
+
+/** Behind what was read lies more than a kill can leave: a frame that is all there, and not what was written. */
+function isDamaged({ file, reader }: Open): boolean {
+  const head = Buffer.alloc(frameHeadBytes);
+  const left = fstatSync(file).size - reader.position;
+  if (left < frameHeadBytes || readSync(file, head, 0, frameHeadBytes, reader.position) < frameHeadBytes) return false;
+  const length = head.readUInt32LE(0);
+  return length > frameBytesMax || (length > 0 && length <= left - frameHeadBytes);
+}
 
 export class Keeper {
   readonly #services: KeeperServices;
@@ -267,7 +290,11 @@ export class Keeper {
         await this.#putIn(file);
       } catch (thrown) {
         this.#forget(file.name);
-        if (!(thrown instanceof PositionMoved)) throw thrown;
+        if (thrown instanceof PositionMoved) continue;
+        // Of the store: none of the files can be put in.
+        if (!(thrown instanceof JournalUnreadable)) throw thrown;
+        this.#services.onFault(`journal ${file.name}`, thrown);
+        if (file.process !== this.#services.process) await this.#putAside(file);
       }
     }
     // Removed files whose position is still there: whoever removed them died before the next step.
@@ -278,6 +305,18 @@ export class Keeper {
       const process = journalPlaceOf(name)?.process ?? '';
       if (!there.has(name) && (process === this.#services.process || !this.#services.isAlive(process))) await this.#services.ledger.forgetPosition(name);
     }
+  }
+
+  /** What is not to be read holds up no other file; the operator may want to look at it. Everything of it that could be read is in. */
+  async #putAside({ name }: File): Promise<void> {
+    const path = join(this.#services.folder ?? '', name);
+    try {
+      renameSync(path, `${path}${damagedSuffix}`);
+    } catch (thrown) {
+      this.#services.onFault(`journal ${name}`, thrown);
+      return;
+    }
+    await this.#services.ledger.forgetPosition(name);
   }
 
   /** In the order of their making, for each thread. */
@@ -301,14 +340,14 @@ export class Keeper {
     const isOwn = file.process === this.#services.process;
     let open = this.#open.get(file.name);
     if (open === undefined) {
-      this.#open.set(file.name, open = { file: openSync(path, 'r'), reader: new JournalReader(), isEnded: false });
+      this.#open.set(file.name, open = { file: readable(() => openSync(path, 'r')), reader: new JournalReader(), isEnded: false });
       // The part that is in already has the names of the counters.
       const upTo = await ledger.positionOf(file.name);
       while (open.reader.position < upTo) {
         const from = open.reader.position;
         const { entries } = this.#read(open, upTo);
         open.isEnded ||= entries.some(({ kind }) => kind === 'end');
-        if (open.reader.position === from) throw new Error(`${file.name} is shorter than what was read of it`);
+        if (open.reader.position === from) throw new JournalUnreadable('is shorter than what was read of it');
       }
     }
     for (;;) {
@@ -319,18 +358,21 @@ export class Keeper {
     }
     // Nobody writes to it any more, and all of it is in.
     if (!open.isEnded && isOwn) return;
+    if (!open.isEnded && isDamaged(open)) throw new JournalUnreadable(`is damaged from byte ${open.reader.position} on; what follows is not counted`);
     this.#forget(file.name);
     unlinkSync(path);
     await ledger.forgetPosition(file.name);
   }
 
   #read({ file, reader }: Open, upTo: number): { readonly from: number; readonly entries: readonly JournalEntry[] } {
-    const from = reader.position;
-    const bytes = Math.min(readBytesMax, upTo - from, Math.max(0, fstatSync(file).size - from));
-    if (bytes <= 0) return { from, entries: [] };
-    const buffer = Buffer.allocUnsafe(bytes);
-    const read = readSync(file, buffer, 0, bytes, from);
-    return { from, entries: reader.read(buffer.subarray(0, read), entriesMax) };
+    return readable(() => {
+      const from = reader.position;
+      const bytes = Math.min(readBytesMax, upTo - from, Math.max(0, fstatSync(file).size - from));
+      if (bytes <= 0) return { from, entries: [] };
+      const buffer = Buffer.allocUnsafe(bytes);
+      const read = readSync(file, buffer, 0, bytes, from);
+      return { from, entries: reader.read(buffer.subarray(0, read), entriesMax) };
+    });
   }
 
   async #put(process: string, position: { readonly name: string; readonly from: number; readonly to: number } | null, entries: readonly JournalEntry[]): Promise<void> {

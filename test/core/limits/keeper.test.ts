@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Store, Write } from '@gateway/plugin-sdk';
@@ -314,6 +314,56 @@ describe('the keeper of the ledger', () => {
     await keeper.stop();
   });
 
+  test('a file that cannot be read is put aside, and holds up neither the start nor other files', async () => {
+    const kit = spendKit();
+    mkdirSync(join(kit.folder, 'a.0.0.journal'));
+    symlinkSync('nowhere', join(kit.folder, 'b.0.0.journal'));
+    writeFileSync(join(kit.folder, 'c.0.0.journal'), 'this was never a journal');
+    const journal = kit.journal('dead');
+    const charges = [charge(kit, a, 10)];
+    journal.open('call', charges);
+    settle(kit, journal, 'call', charges, 7);
+    await turn();
+    // A frame in the middle that says something else now, and one behind it.
+    const [name = ''] = readdirSync(kit.folder).filter((each) => each.startsWith('dead'));
+    const more = [charge(kit, a, 10)];
+    const at = readFileSync(join(kit.folder, name)).length;
+    journal.open('more', more);
+    await turn();
+    settle(kit, journal, 'more', more, 9);
+    await turn();
+    const bytes = readFileSync(join(kit.folder, name));
+    bytes[at + 12]! ^= 1;
+    writeFileSync(join(kit.folder, name), bytes);
+
+    kit.counters = new Counters(Counters.allocate(1_024));
+    await kit.keeper('new').recover();
+    assert.equal(kit.counters.usage(a)?.count, 7);
+    assert.deepEqual(readdirSync(kit.folder).sort(), ['a.0.0.journal.damaged', 'b.0.0.journal.damaged', 'c.0.0.journal.damaged', `${name}.damaged`]);
+    assert.equal(kit.faults.length, 4);
+    const after = kit.faults.length;
+    await kit.keeper('next').recover();
+    assert.equal(kit.faults.length, after);
+  });
+
+  test('a file that is shorter than what is in the ledger is put aside', async () => {
+    const kit = spendKit();
+    const journal = kit.journal('other');
+    const charges = [charge(kit, a, 10)];
+    kit.alive.add('other');
+    journal.open('call', charges);
+    settle(kit, journal, 'call', charges, 7);
+    await turn();
+    const [name = ''] = readdirSync(kit.folder);
+    // Its own keeper has read it, then it died, and the disk lost the end.
+    await kit.keeper('other').look();
+    truncateSync(join(kit.folder, name), 5);
+    kit.alive.delete('other');
+    await kit.keeper('new').recover();
+    assert.equal(await amountOf(kit, a), 7);
+    assert.deepEqual([readdirSync(kit.folder), kit.faults.length], [[`${name}.damaged`], 1]);
+  });
+
   test('a file that is not a journal is left alone', async () => {
     const kit = spendKit();
     writeFileSync(join(kit.folder, 'notes.txt'), 'x');
@@ -321,6 +371,6 @@ describe('the keeper of the ledger', () => {
     const keeper = kit.keeper('p');
     await keeper.look();
     await keeper.stop();
-    assert.deepEqual(readdirSync(kit.folder), ['notes.txt']);
+    assert.deepEqual(readdirSync(kit.folder).sort(), ['dead.0.0.journal.damaged', 'notes.txt']);
   });
 });
