@@ -13,7 +13,11 @@ import type { RequestBody } from './request-body.js';
 
 export const metricsScope = 'metrics.read';
 /** Of a proxy, or of a page in a browser: the client is somebody else then. */
-const signsOfOthers: readonly string[] = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via', 'origin', 'referer', 'sec-fetch-site'];
+const signsOfOthers: readonly string[] = [
+  'forwarded', 'x-forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-forwarded-server', 'x-forwarded-scheme', 'x-forwarded-prefix', 'x-original-forwarded-for', 'x-original-host', 'x-scheme',
+  'x-real-ip', 'x-client-ip', 'x-cluster-client-ip', 'x-proxyuser-ip', 'x-envoy-external-address', 'x-envoy-peer-metadata', 'x-appengine-user-ip', 'x-azure-clientip', 'cf-connecting-ip', 'cf-ray', 'true-client-ip', 'fastly-client-ip',
+  'fly-client-ip', 'cdn-loop', 'via', 'origin', 'referer', 'sec-fetch-site',
+];
 const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const loopbackAddress = /^(?:127(?:\.\d{1,3}){3}|(?:0000:){7}0001)$/;
 

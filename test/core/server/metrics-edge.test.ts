@@ -39,6 +39,13 @@ describe('the metrics at the edge', () => {
     assert.equal((await ask({})).status, 401, 'without a host');
   });
 
+  it('are closed to whoever comes through a proxy, or from a page in a browser, by any sign of it', async () => {
+    const { ask } = setUp();
+    for (const name of ['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-port', 'x-real-ip', 'cf-connecting-ip', 'true-client-ip', 'x-client-ip', 'cdn-loop', 'via', 'origin', 'sec-fetch-site']) {
+      assert.equal((await ask({ host: 'localhost', [name]: '203.0.113.9' })).status, 401, name);
+    }
+  });
+
   it('ask for the scope, and know tokens when they were verified', async () => {
     const principal = (scopes: readonly string[]): unknown => ({ scopes: new Set(scopes) });
     assert.equal((await setUp({ authenticate: () => principal(['metrics.read']) }).ask({}, '192.0.2.1')).status, 200);
