@@ -123,6 +123,7 @@ export class KeptBodies {
     const { authorization, gatewayHeaders } = exchange.head;
     if (authorization !== undefined) this.#secrets.addAuthorization(authorization);
     this.#secrets.addHeaders(exchange.head.headers);
+    this.#secrets.addQuery(exchange.head.query);
     for (let index = 0; index < gatewayHeaders.length; index += 2) this.#secrets.addNamed({ [gatewayHeaders[index] as string]: gatewayHeaders[index + 1] });
   }
 

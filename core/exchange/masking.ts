@@ -139,6 +139,11 @@ export class Secrets {
     }
   }
 
+  /** Of an address, as a client sent it. */
+  addQuery(query: string): void {
+    if (query !== '') for (const [name, value] of new URLSearchParams(query)) if (isSensitive(name.toLowerCase(), none)) this.add(value);
+  }
+
   #addCookie(value: string): void {
     if (value.length >= cookieCharsMin) this.add(value);
   }

@@ -55,6 +55,16 @@ describe('bodies that are kept of a call', () => {
     assert.equal(/client-secret|0123456789abcdef/.test(requestHeaders ?? ''), false);
   });
 
+  it('hold no credential of the query that the client sent', () => {
+    const { exchange, room } = setUp();
+    exchange.head.query = 'alt=sse-stream-1&key=a%20query%2Bsecret';
+    const kept = new KeptBodies(exchange, rulesOf(), room);
+    kept.sent('http://x', json, null, false, undefined, {});
+    kept.answered('application/json', false);
+    kept.answerChunk(Buffer.from('/v1?key=a%20query%2Bsecret a query+secret sse-stream-1'));
+    assert.equal(kept.finish()[5]?.toString(), '/v1?key=[masked] [masked] sse-stream-1');
+  });
+
   it('take the memory that is counted, whatever the size of the chunks', () => {
     const { room, kept, finish } = setUp({ rules: { bytesMax: 100_000 } });
     kept.sent('http://x', json, null, false, undefined, {});
