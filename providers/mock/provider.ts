@@ -88,8 +88,8 @@ export default defineProvider({
   auth: { type: 'none' },
   params: { type: 'object', properties: {} },
   endpoints: {
-    chatCompletions: openaiPaths.chatCompletions,
-    completions: openaiPaths.completions,
+    chatCompletions: { path: openaiPaths.chatCompletions, streamUsage: 'stream_options' },
+    completions: { path: openaiPaths.completions, streamUsage: 'stream_options' },
     embeddings: openaiPaths.embeddings,
     moderations: openaiPaths.moderations,
     rerank: openaiPaths.rerank,

@@ -13,8 +13,8 @@ export default defineCompatible({
     },
   },
   endpoints: {
-    chatCompletions: true,
-    completions: true,
+    chatCompletions: { path: '/chat/completions', streamUsage: 'stream_options' },
+    completions: { path: '/completions', streamUsage: 'stream_options' },
     responses: true,
     embeddings: true,
     imageGenerations: true,

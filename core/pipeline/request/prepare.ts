@@ -32,6 +32,8 @@ export interface PreparedRequest {
   readonly call: ProviderCall | null;
   /** Turns the answer, which is a chat completion, into the client's dialect; null when it is in it. */
   readonly translation: Translation | null;
+  /** The client did not ask for the usage of its stream; the gateway did. */
+  readonly hidesUsage: boolean;
   /** For signing. */
   readonly keys: SigningKeys;
   /** The answer, when no provider has to be asked. */
@@ -94,6 +96,7 @@ export function prepare(exchange: Exchange, target: TargetPlan, upload: Readable
     // Functions that only look at the answer need it as well.
     call: spec.response !== undefined || spec.stream !== undefined || choice.translation !== null ? draft.call : draft.madeCall,
     translation: choice.translation,
+    hidesUsage: draft.hidesUsage,
     keys: signingKeys(exchange, target, target.kept ?? credentials),
     ownAnswer: choice.ownAnswer,
     cacheBody: target.cache === null || !exchange.isJson ? null : draft.client,
@@ -139,7 +142,7 @@ function prepareProxy(exchange: Exchange, target: TargetPlan, upload: Readable |
   if (head.query !== '') path += `?${checkedQuery(head.query)}`;
   path = authorise(exchange, target, headers, path);
   return {
-    base, request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId }, putOff: null, parts: null, spec: null, call: null, translation: null,
+    base, request: { method: head.method, path: path === '' ? '/' : path, headers, body, caller: exchange.principal.workspaceId }, putOff: null, parts: null, spec: null, call: null, translation: null, hidesUsage: false,
     keys: signingKeys(exchange, target, target.kept ?? credentials), ownAnswer: null, cacheBody: null, cacheBytes: null, cachePath: null,
   };
 }

@@ -2,7 +2,7 @@
 // The body on its way from the client's bytes to the provider's: what the config edits, the rules of the endpoint, the provider's own
 // function. Parsed only when one of them looks into it.
 
-import { writeJson, type EndpointSpec, type Json, type JsonObject } from '@gateway/plugin-sdk';
+import { isObject, writeJson, type EndpointSpec, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { editMultipart, multipartBoundary, multipartField } from '../../body/multipart.js';
 import { parseExactObject } from '../../body/parse.js';
 import { replacedRole, replaceRoles, type Roles } from '../../body/roles.js';
@@ -33,6 +33,8 @@ export function editedJson(target: TargetPlan, bytes: Uint8Array): Uint8Array {
 export class UpstreamBody implements EndpointBody {
   /** The client's body after the config's edits; null when there is none. */
   readonly edited: Uint8Array | null;
+  /** The provider is asked for the usage of its stream on the gateway's account: the client gets none. */
+  hidesUsage = false;
   #client: JsonObject | null = null;
   #exact: JsonObject | null = null;
   #call: ProviderCall | null = null;
@@ -96,7 +98,8 @@ export class UpstreamBody implements EndpointBody {
     if (!this.exchange.isJson) return [this.edited];
     const params = endpointParams(spec);
     let bytes = choice.body === null ? this.edited : null;
-    if (bytes !== null && params === null && spec.roles === undefined && spec.request === undefined) return [bytes];
+    const options = spec.streamUsage === undefined || this.exchange.hold === null ? null : this.#usageOptions(choice);
+    if (bytes !== null && params === null && spec.roles === undefined && spec.request === undefined && options === null) return [bytes];
     let body = choice.body;
     if (spec.roles !== undefined && namesRole(body ?? this.client, spec.roles)) {
       bytes = replaceRoles(bytes ?? Buffer.from(writeJson(body ?? {})), spec.roles);
@@ -107,9 +110,32 @@ export class UpstreamBody implements EndpointBody {
       bytes = spliceObject(bytes ?? Buffer.from(writeJson(body ?? {})), edits);
       body = spec.request === undefined ? body : this.#parse(bytes, spec);
     }
-    if (spec.request === undefined) return [bytes ?? Buffer.from(writeJson(body ?? {}))];
-    this.call.take(body ?? this.exact);
+    this.hidesUsage = options !== null;
+    if (spec.request === undefined) {
+      const made = bytes ?? Buffer.from(writeJson(body ?? {}));
+      return [options === null ? made : spliceObject(made, [{ kind: 'set', name: 'stream_options', value: Buffer.from(JSON.stringify(options)) }])];
+    }
+    this.call.take(options === null ? body ?? this.exact : { ...(body ?? this.exact), stream_options: options });
     return isPutOff ? null : this.made(spec, spec.request);
+  }
+
+  /**
+   * The `stream_options` that make the provider tell the usage of a stream: where a limit counts it, and nobody has said whether it is wanted. A config
+   * that drops the member knows better than the provider's definition. Null: they stay as they are.
+   */
+  #usageOptions({ spec, body, translation }: EndpointChoice): JsonObject | null {
+    const { hold } = this.exchange;
+    if (hold === null || hold.delivered === null || spec.stream !== undefined || translation !== null) return null;
+    const { stream, stream_options: given = null } = body ?? this.client;
+    // Of a compressed answer nothing could be kept from the client.
+    if (stream !== true || this.#mayBeCompressed || this.target.dropPaths.some(([first]) => first?.kind === 'name' && first.name === 'stream_options')) return null;
+    if (given === null) return wantsUsage;
+    return isObject(given) && given.include_usage === undefined ? { ...given, ...wantsUsage } : null;
+  }
+
+  get #mayBeCompressed(): boolean {
+    const { forwardHeaders = '' } = this.exchange.head;
+    return this.target.forwardHeaders.includes('accept-encoding') || /accept-encoding/i.test(forwardHeaders);
   }
 
   /** Asks the provider's function. */
@@ -189,3 +215,4 @@ function namesRole(body: JsonObject, roles: Roles): boolean {
 }
 
 const noEdits: readonly BodyEdit[] = [];
+const wantsUsage: JsonObject = Object.freeze({ include_usage: true });

@@ -3,6 +3,7 @@
 
 import type { Dialect } from '../../dialect/dialect.js';
 import { fail, type GatewayError } from '../../errors/gateway-error.js';
+import { UsageFilter } from '../../stream/usage-filter.js';
 import type { UsageTap } from '../../stream/usage-tap.js';
 import { clientStatus } from '../hooks/before.js';
 import { beginResponse } from './client-response.js';
@@ -16,9 +17,13 @@ import type { ResponseOwner } from './response-owner.js';
 const endBytes = 512;
 
 export class RelayHandler extends ClientStream implements StreamHandler {
-  /** `isRead`: usage is told in it. `dialect`: whose streams are looked at for their end; null where there is none. */
-  constructor(owner: ResponseOwner, head: ResponseHead, retryCount: number, isEventStream: boolean, isRead: boolean, readonly dialect: Dialect | null) {
+  /** Null: every byte goes to the client. */
+  readonly #filter: UsageFilter | null;
+
+  /** `isRead`: usage is told in it. `dialect`: whose streams are looked at for their end; null where there is none. `hidesUsage`: the client gets no event of nothing but usage. */
+  constructor(owner: ResponseOwner, head: ResponseHead, retryCount: number, isEventStream: boolean, isRead: boolean, readonly dialect: Dialect | null, hidesUsage = false) {
     super(owner, head, retryCount, isEventStream);
+    this.#filter = hidesUsage && isEventStream ? new UsageFilter((bytes) => this.write(bytes)) : null;
     if (isRead) this.tap = tapFor(this.exchange, isEventStream, dialect === null);
   }
 
@@ -29,12 +34,16 @@ export class RelayHandler extends ClientStream implements StreamHandler {
 
   onChunk(chunk: Uint8Array): void {
     if (this.tap !== null) this.tap.push(chunk);
-    this.write(chunk);
+    if (this.#filter === null) this.write(chunk);
+    else this.#filter.push(chunk);
   }
 
   onEnd(): void {
     if (this.isEventStream && isCutShort(this.exchange.suffix === '' ? this.dialect : null, this.head.status, this.tap)) this.breakOff(withoutLastEvent(this.exchange.provider));
-    else this.endWhole();
+    else {
+      if (this.#filter !== null) this.#filter.end();
+      this.endWhole();
+    }
   }
 
   onError(error: GatewayError): void {
@@ -52,6 +61,7 @@ export class RelayHandler extends ClientStream implements StreamHandler {
   }
 
   protected override isMidEvent(): boolean {
+    if (this.#filter !== null) return this.#filter.isMidEvent;
     const last = this.tap === null ? noBytes : this.tap.tail(4);
     return last.length > 0 && !endsEvent(last);
   }

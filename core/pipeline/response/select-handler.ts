@@ -45,7 +45,7 @@ export function selectHandler(owner: ResponseOwner, target: TargetPlan, prepared
   if (kind === 'made' || kind === 'whole' || kind === 'error') return new CollectHandler(new ResponseContext(owner, target, prepared, head, retryCount, hooks), kind);
   const mayWait = isStream && !head.isEncoded && spec !== null && head.status === 200 && owner.mayTryAgain;
   const handler = kind === 'relay'
-    ? new RelayHandler(owner, head, retryCount, isStream && !head.isEncoded, !head.isEncoded && (isStream || head.contentType.startsWith('application/json')), spec === null ? null : answerDialect(exchange.route))
+    ? new RelayHandler(owner, head, retryCount, isStream && !head.isEncoded, !head.isEncoded && (isStream || head.contentType.startsWith('application/json')), spec === null ? null : answerDialect(exchange.route), prepared.hidesUsage)
     : new TransformHandler(new ResponseContext(owner, target, prepared, head, retryCount, hooks), isHeld, mayWait);
   if (mayWait && spec.framing === undefined) return new FirstEventHandler(owner, handler);
   return handler.begin() ? handler : null;

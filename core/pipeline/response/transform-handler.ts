@@ -8,6 +8,7 @@ import { atOnce } from '../../errors/at-once.js';
 import { fail, type GatewayError } from '../../errors/gateway-error.js';
 import { answerDialect } from '../../exchange/endpoint.js';
 import { StageChain, type StreamCut, type StreamEnd } from '../../stream/stages.js';
+import { UsageFilter } from '../../stream/usage-filter.js';
 import { includesUsage } from '../cache/cache-key.js';
 import { callOf, type PreparedRequest } from '../request/prepare.js';
 import { answerContext, keepResponse } from '../request/stored-responses.js';
@@ -27,6 +28,8 @@ export class TransformHandler extends ClientStream implements StreamHandler {
   #tail: StreamTail | null = null;
   /** The chunk that was written last. */
   #last: Uint8Array | null = null;
+  /** Null: all that comes out goes to the client. */
+  readonly #filter: UsageFilter | null;
   /** For the client; what hooks say later changes it only where all is held for them. */
   #status = 0;
 
@@ -37,6 +40,7 @@ export class TransformHandler extends ClientStream implements StreamHandler {
   constructor(readonly context: ResponseContext, readonly isHeld: boolean, readonly startsLate: boolean) {
     super(context.owner, context.head, context.retryCount, true);
     this.tap = tapFor(this.exchange, true, false);
+    this.#filter = context.prepared.hidesUsage ? new UsageFilter((bytes) => this.write(bytes)) : null;
   }
 
   /** False when a plugin could not make its part: nothing has gone to the client, which gets a plain error. */
@@ -124,7 +128,7 @@ export class TransformHandler extends ClientStream implements StreamHandler {
       holdsAll: isHeld,
       assembles: isHeld || owner.cacheKey !== null || keep !== null || (hooks !== null && hooks.assemblesStream),
       bytesMax: services.settings.collectedBytesMax,
-      includesUsage: includesUsage(exchange),
+      includesUsage: includesUsage(exchange) || this.context.prepared.hidesUsage,
       onWhole: (answer) => this.#onWhole(answer),
     });
   }
@@ -134,7 +138,8 @@ export class TransformHandler extends ClientStream implements StreamHandler {
     if (this.tap !== null) this.tap.push(bytes);
     this.#last = bytes;
     if (!this.exchange.responder.isStarted) this.start();
-    this.write(bytes);
+    if (this.#filter === null) this.write(bytes);
+    else this.#filter.push(bytes);
   }
 
   /** The provider told of an error inside its stream, or the stream is not what it should be. */
@@ -187,6 +192,7 @@ export class TransformHandler extends ClientStream implements StreamHandler {
       case 'whole':
         // Held, and there was not one event.
         if (!exchange.responder.isStarted) this.start();
+        if (this.#filter !== null) this.#filter.end();
         this.endWhole();
         return;
       case 'denied': {

@@ -81,6 +81,11 @@ export interface EndpointSpec<C = any> {
   readonly request?: (body: JsonObject, call: ProviderCall<C>) => Json;
   /** Absent: the provider's bytes go down as they came. Answers with a status of 2xx that are not streams. */
   readonly response?: (body: Json, call: ProviderCall<C>) => Json | BinaryAnswer;
+  /**
+   * Of `chatCompletions` and `completions` whose streams are relayed: how the provider is asked to tell the usage of a stream. Set it where its documentation
+   * says so; the host asks where a limit counts tokens or cost, and keeps what the client did not ask for. A `stream` stage tells usage by itself.
+   */
+  readonly streamUsage?: 'stream_options';
   /** How streamed answers are cut into events. Default: server-sent events, content type `text/event-stream`. */
   readonly framing?: Framing;
   /** Absent: chunks of a stream are relayed unread. For `chatCompletions` the stage writes chunks, and the host `[DONE]`. */

@@ -18,7 +18,7 @@ export default defineProvider({ title: 'P', describe: 'P.', baseUrl: 'https://p.
   endpoints: { chatCompletions: '/chat/completions' }, ${members} });`;
 
 const folder = writePackage(temporaryFolder(), {
-  gateway: { namespace: 'acme', contract: { provider: 1 }, plugins: { provider: ['bearer', 'keyHeader', 'prefixed', 'query', 'none', 'signed', 'inPath', 'versioned', 'ruled', 'plain', 'mixed', 'shaped', 'placed'] } },
+  gateway: { namespace: 'acme', contract: { provider: 1 }, plugins: { provider: ['bearer', 'keyHeader', 'prefixed', 'query', 'none', 'signed', 'inPath', 'versioned', 'ruled', 'plain', 'mixed', 'shaped', 'placed', 'told', 'toldByFunction'] } },
   files: {
     'provider/bearer.js': provider("auth: { type: 'bearer' }"),
     'provider/keyHeader.js': provider("auth: { type: 'header', name: 'X-Acme-Key' }"),
@@ -34,6 +34,8 @@ const folder = writePackage(temporaryFolder(), {
       logprobs: { without: [false], refuse: 'it tells none' }, logit_bias: { without: [{}, []] }, max_completion_tokens: { rename: 'max_tokens' } } } }`),
     'provider/mixed.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } },
       request: (body) => ({ sent: body }) } }`),
+    'provider/told.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', streamUsage: 'stream_options', params: { max_completion_tokens: { rename: 'max_tokens' } } } }`),
+    'provider/toldByFunction.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', streamUsage: 'stream_options', request: (body) => ({ ...body, model: 'other' }) } }`),
     'provider/placed.js': provider(`auth: { type: 'none' }, baseUrl: ({ cloud1_region: region = 'us-1' }) => 'https://' + region + '.models.example/v1',
       params: { type: 'object', properties: { cloud1_region: { type: 'string' }, cloud2_service_account_json: { type: 'object', properties: {} } } },
       endpoints: (() => { const chat = { path: '/c', streamPath: '/c/{cloud1_region}?alt=sse', headers: (call) => ({ 'x-region': String(call.credentials.cloud1_region) }) };
@@ -258,6 +260,31 @@ describe('the body', () => {
     const exchange = unified();
     assert.equal(prepare(exchange, await leafOf({ provider: 'acme.none' }), null).request.body, exchange.bytes);
     assert.equal(exchange.parsed, undefined);
+  });
+
+  it('asks for the usage of a stream where a limit counts it, and nobody has said whether it is wanted', async () => {
+    const asked = async (provider: string, body: string, config: object = {}, headers: Record<string, string> = {}, hold: object | null = { delivered: { push: () => {} } }): Promise<string> => {
+      const target = await leafOf({ provider, ...config });
+      const exchange = unified({ body, headers });
+      // Nothing else of it is looked at here.
+      exchange.hold = hold as never;
+      const prepared = prepare(exchange, target, null);
+      assert.equal(prepared.hidesUsage, textOf(prepared).includes('"include_usage":true'));
+      return textOf(prepared);
+    };
+    const stream = '{"model":"m", "stream":true, "seed":9007199254740993, "messages":[]}';
+    const told = '{"model":"m", "stream":true, "seed":9007199254740993, "messages":[],"stream_options":{"include_usage":true}}';
+    assert.equal(await asked('acme.told', stream), told);
+    assert.equal(await asked('acme.told', stream.replace('{', '{"stream_options":null,')), '{"stream_options":{"include_usage":true},' + stream.slice(1));
+    assert.equal(await asked('acme.told', stream.replace('"seed"', '"max_completion_tokens":5,"seed"')), told.replace('"seed"', '"max_tokens":5,"seed"'));
+    assert.equal(await asked('acme.toldByFunction', stream), '{"model":"other","stream":true,"seed":9007199254740993,"messages":[],"stream_options":{"include_usage":true}}');
+    assert.equal(await asked('acme.told', stream, { default_params: { stream_options: { include_usage: false } } }), stream.replace('[]}', '[],"stream_options":{"include_usage":false}}'));
+    const unasked: readonly Parameters<typeof asked>[] = [
+      ['acme.none', stream], ['acme.told', stream, {}, {}, null], ['acme.told', stream, {}, {}, { delivered: null }], ['acme.told', stream, { drop_params: ['stream_options'] }],
+      ['acme.told', stream.replace('true', 'false')], ['acme.told', chatBody], ['acme.told', stream.replace('{', '{"stream_options":{"include_usage":false},')],
+      ['acme.told', stream, { forward_headers: ['Accept-Encoding'] }], ['acme.told', stream, {}, { 'x-gateway-forward-headers': 'a, Accept-Encoding' }],
+    ];
+    for (const given of unasked) assert.equal(await asked(...given), given[1], JSON.stringify(given));
   });
 
   it('has defaults and overrides spliced in, and dropped parameters taken out, the rest to the byte', async () => {
