@@ -23,6 +23,17 @@ export const inference = (path: string, usual: string): Endpoint => (call) => {
   return { path: `/v1${path}${query}`, ...withModel(call, id) };
 };
 
+/** Dated versions before this one answer 400 to `stream_options`. */
+const streamUsageSince = '2024-09-01';
+
+/** Azure's chat, which takes no `stream_options` where it searches data of the caller. */
+const chat: Endpoint = (call) => {
+  const spec = inference('/chat/completions', 'v1')(call);
+  const { apiVersion = 'v1' } = resolveDeployment(call);
+  if ('data_sources' in call.body || (!undated.has(apiVersion) && apiVersion < streamUsageSince)) return spec;
+  return { ...spec, streamUsage: 'stream_options' };
+};
+
 /** Calls to the resource, stored objects below the path included. */
 export const resource = (path: string, usual: string): Endpoint => ({ credentials }) => {
   const version = resourceVersion(credentials) ?? usual;
@@ -49,7 +60,7 @@ function withModel(call: Call, deployment: string): Pick<EndpointSpec<Deployment
 
 /** What each endpoint is called with when the config has no API version: what is generally available, else the first version that has it. */
 export const endpoints = {
-  chatCompletions: inference('/chat/completions', 'v1'),
+  chatCompletions: chat,
   completions: inference('/completions', newestDated),
   responses,
   embeddings: inference('/embeddings', 'v1'),

@@ -39,9 +39,16 @@ test('versions without a date have no deployment in the path; an alias is replac
   const call = fakeCall({ model: 'gpt-5' });
   assert.deepEqual(aliased.request?.({ model: 'gpt-5', messages: [] }, call), { model: 'prod-b', messages: [] });
   const plain = specOf('chatCompletions', { model: 'gpt-5' });
-  assert.deepEqual(plain, { path: '/v1/chat/completions' });
+  assert.deepEqual(plain, { path: '/v1/chat/completions', streamUsage: 'stream_options' });
   assert.equal(pathOf('embeddings', { model: 'e' }, { api_version: 'preview' }), '/v1/embeddings?api-version=preview');
   assert.equal(pathOf('embeddings', { model: 'e' }, { api_version: 'latest' }), '/v1/embeddings');
+});
+
+test('streams are asked for their usage in versions that know stream_options, and not where they search data', () => {
+  const asks = (version: string | undefined, body: JsonObject = {}): boolean => specOf('chatCompletions', { model: 'm', ...body }, version === undefined ? {} : { api_version: version }).streamUsage === 'stream_options';
+  for (const version of [undefined, 'v1', 'latest', 'preview', '2024-09-01-preview', '2024-10-21', '2025-01-01-preview']) assert.equal(asks(version), true, version);
+  for (const version of ['2023-05-15', '2024-02-01', '2024-06-01', '2024-08-01-preview']) assert.equal(asks(version), false, version);
+  assert.equal(asks('v1', { data_sources: [] }), false);
 });
 
 test('names are percent-encoded', () => {
