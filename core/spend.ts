@@ -10,7 +10,7 @@ import { journalFolder } from './limits/journal-layout.js';
 import { SpendJournal, type SpendWriter } from './limits/journal.js';
 import { Keeper } from './limits/keeper.js';
 import { Ledger, type LedgerCharge, type OpenCall } from './limits/ledger.js';
-import { limitOwner } from './limits/limit-owners.js';
+import { isOwnerGone, limitOwner } from './limits/limit-owners.js';
 import { MemoryJournal } from './limits/memory-journal.js';
 import { periodAt } from './limits/periods.js';
 import { verifyLedger, type LedgerVerdict } from './limits/verify-ledger.js';
@@ -115,6 +115,7 @@ async function keeperOf(services: ThreadServices, repository: Repository, memory
     takeFed: () => services.fedSpending?.take() ?? [],
     isAlive: (process) => isGatewayAlive(settings.dataDir, process),
     owner: (counter) => limitOwner(repository, counter),
+    isGone: (counter) => isOwnerGone(repository, counter),
     changedRows: async () => {
       const changes = await repository.changes(sequence);
       ({ sequence } = changes);

@@ -26,6 +26,8 @@ const comparedMax = 20_000;
 const ledgerDays = 40;
 const blocksMax = 200_000;
 const prunedAtOnce = 500;
+/** Counters that are looked at in one go, for those that nobody needs any more. */
+const idleAtOnce = 500;
 const dayMs = 86_400_000;
 /** A timer takes no more; nothing is due for longer without being looked at. */
 const waitMsMax = 3_600_000;
@@ -37,6 +39,7 @@ export interface UsageCounters {
   setUsage(key: string, period: number, count: number): number;
   slot(key: string, kind: 'usage'): number;
   settleUsage(slot: number, period: number, change: number): void;
+  drop(key: string): void;
 }
 
 export interface KeeperServices {
@@ -50,6 +53,8 @@ export interface KeeperServices {
   readonly process: string;
   isAlive(process: string): boolean;
   owner(counter: string): Promise<LimitOwner | undefined>;
+  /** Whoever the counter was of is there no more, and comes never again. */
+  isGone(counter: string): Promise<boolean>;
   /** Rows that changed since the last time, `<table>/<id>`; null: any may have. */
   changedRows(): Promise<ReadonlySet<string> | null>;
   /** The use of each counter as the log record of the call has it; undefined: there is none. */
@@ -125,6 +130,8 @@ export class Keeper {
   #sweptAtMs = -Infinity;
   /** Counters that held something else than the ledger, when they were last compared. */
   #differing: ReadonlyMap<string, CounterDifference> = new Map();
+  /** Where the last look for counters that nobody needs stopped. */
+  #idleAfter = '';
   /** When the first of the known periods is over. */
   #dueAtMs = Infinity;
 
@@ -211,6 +218,22 @@ export class Keeper {
     await this.#settleLeft((process) => process !== this.#services.process && !this.#services.isAlive(process));
     await this.#compareCounters();
     await this.#services.ledger.prune(this.#services.now() - ledgerDays * dayMs, blocksMax, prunedAtOnce);
+    await this.#forgetIdle();
+  }
+
+  /** Those of owners that are gone leave with the last row of a call that tells of them. */
+  async #forgetIdle(): Promise<void> {
+    const { ledger, counters } = this.#services;
+    const { after, removed } = await ledger.forgetIdle(this.#idleAfter, idleAtOnce, (key) => this.#services.isGone(key));
+    this.#idleAfter = after;
+    for (const key of removed) {
+      this.#known.delete(key);
+      const row = rowOf(key);
+      const keys = row === undefined ? undefined : this.#byRow.get(row);
+      keys?.delete(key);
+      if (row !== undefined && keys?.size === 0) this.#byRow.delete(row);
+      counters.drop(key);
+    }
   }
 
   /** Every counter that there is, and its limit. */

@@ -19,6 +19,8 @@ import type { JournalCharge, JournalEntry } from './journal-reader.js';
 const triesMax = 50;
 /** Counters in shared memory know the period modulo this. */
 const periodsTold = 4_096;
+/** Of one counter; of one that has more, only some are looked at. */
+const sumsAtOnce = 200;
 /** Threshold and exhaustion have been told for the period. */
 export const toldThreshold = 1;
 export const toldExhausted = 2;
@@ -256,6 +258,48 @@ export class Ledger {
       if (await this.store.write(batch.writes())) pruned += calls.length;
     }
     return pruned;
+  }
+
+  /**
+   * Removes sums that no row of a call tells of any more: of periods that are over, and, where whoever the counter was of is gone, all of them and the counter. Looks at so many
+   * counters behind `after`; returns where it stopped (empty: at the end), and the counters that went. Nothing that a call has open goes.
+   */
+  async forgetIdle(after: string, countersMax: number, isGone: (key: string) => Promise<boolean>): Promise<{ readonly after: string; readonly removed: readonly string[] }> {
+    const open = new Set<string>();
+    for await (const { charges } of this.openCalls(null)) for (const { key, period } of charges) open.add(key).add(sumKey(key, period));
+    const removed: string[] = [];
+    let last = '';
+    let looked = 0;
+    for await (const row of this.store.range({ from: after === '' ? 'counter/' : `${counterKey(after)}\u0000`, to: 'counter0', limit: countersMax })) {
+      looked += 1;
+      last = row.key.slice('counter/'.length);
+      if (await this.#forgetIdleOf(last, row, open, isGone)) removed.push(last);
+    }
+    return { after: looked < countersMax ? '' : last, removed };
+  }
+
+  async #forgetIdleOf(key: string, row: Row, open: ReadonlySet<string>, isGone: (key: string) => Promise<boolean>): Promise<boolean> {
+    const { period } = packr.unpack(row.value) as CounterRow;
+    const idle: Write[] = [];
+    let [sums, hasCurrent] = [0, false];
+    const from = `sum/${key}/`;
+    // Names of other counters may begin with this one's, so the rest has to be a number.
+    for await (const sum of this.store.range({ from, to: `${from}:`, limit: sumsAtOnce })) {
+      sums += 1;
+      if (!/^\d{10}$/.test(sum.key.slice(from.length))) continue;
+      const { amount, calls, prunedAmount, prunedCalls } = packr.unpack(sum.value) as Sum;
+      const isIdle = calls === prunedCalls && amount === prunedAmount && !open.has(sum.key);
+      if (isIdle && Number(sum.key.slice(from.length)) < period) idle.push({ op: 'remove', key: sum.key, ifVersion: sum.version });
+      else if (isIdle) {
+        hasCurrent = true;
+        idle.push({ op: 'remove', key: sum.key, ifVersion: sum.version });
+      } else sums = sumsAtOnce;
+    }
+    const isOver = sums < sumsAtOnce && !open.has(key) && await isGone(key);
+    const writes = isOver ? [...idle, { op: 'remove' as const, key: row.key, ifVersion: row.version }] : hasCurrent ? idle.slice(0, -1) : idle;
+    if (writes.length === 0) return false;
+    // Somebody else changed one of them: they are looked at again the next time.
+    return await this.store.write(writes) && isOver;
   }
 
   /** The differences that a process found when it last compared its counters. Its own is removed at its end. */

@@ -111,6 +111,19 @@ export async function limitOwner(repository: Repository, counter: string): Promi
   }
 }
 
+/** The row that said of the counter's limit is there no more, and comes never again. What a row says no more of may be said again, and of a token there is no row. */
+export async function isOwnerGone(repository: Repository, counter: string): Promise<boolean> {
+  const { level, id } = partsOf(counter);
+  switch (level) {
+    case 'key': return await repository.get(apiKeys, id) === undefined;
+    case 'provider': return await repository.get(providers, id) === undefined;
+    case 'workspace': return await repository.get(workspaces, id) === undefined;
+    case 'access': return await repository.get(integrations, id.slice(0, id.indexOf('.'))) === undefined || await repository.get(workspaces, id.slice(id.indexOf('.') + 1)) === undefined;
+    case 'policy': return ((await repository.get(usagePolicies, id))?.row.status ?? 'archived') === 'archived';
+    default: return false;
+  }
+}
+
 function ownerOf(level: LimitLevel, id: string, counted: string, { usages, alertEmails = [], lastResetAtMs, ...subject }: Subject): LimitOwner | undefined {
   const usage = usages.find((each) => each !== null && (each.type ?? 'cost') === counted);
   if (usage === undefined || usage === null) return undefined;

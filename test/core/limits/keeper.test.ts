@@ -87,6 +87,42 @@ describe('the keeper of the ledger', () => {
     await keeper.stop();
   });
 
+  test('what an owner that is gone has used goes with the last row that tells of it, unless a call is open on it', async () => {
+    const kit = spendKit();
+    const [b, c] = ['key/b/cost', 'key/b/cost/0000000001'];
+    const journal = kit.journal('p');
+    const keeper = kit.keeper('p');
+    for (const key of [a, b, c, w]) {
+      const charges = [charge(kit, key, 10)];
+      journal.open(`of ${key}`, charges);
+      settle(kit, journal, `of ${key}`, charges, 7);
+    }
+    journal.open('long', [charge(kit, w, 30)]);
+    await turn();
+    await keeper.look();
+    // Two periods of one that stays.
+    await keeper.reset(a, kit.nowMs);
+    for (const gone of [b, c, w]) kit.gone.add(gone);
+    const sums = async (): Promise<unknown[]> => (await collected(kit.ledger().sums())).map(({ key, period }) => `${key} ${period}`);
+    kit.nowMs += 39 * 86_400_000;
+    await keeper.look();
+    assert.deepEqual(await sums(), [`${a} 0`, `${b} 0`, `${c} 0`, `${w} 0`], 'as long as rows tell of them');
+    kit.nowMs += 2 * 86_400_000;
+    await keeper.look();
+    assert.deepEqual([await sums(), (await collected(kit.ledger().counters())).map(({ key }) => key)], [[`${w} 0`], [a, w]]);
+    assert.deepEqual([kit.counters.usage(b), kit.counters.usage(w)?.count, kit.counters.usage(a)?.count], [undefined, 37, 0]);
+    // The one whose call is open is settled in its sum, and leaves with that row.
+    settle(kit, journal, 'long', [{ ...charge(kit, w, 0), reserved: 30 }], 20);
+    await turn();
+    await keeper.look();
+    assert.equal(await amountOf(kit, w), 27);
+    kit.nowMs += 41 * 86_400_000;
+    await keeper.look();
+    assert.deepEqual([await sums(), (await collected(kit.ledger().counters())).map(({ key }) => key), kit.faults], [[], [a], []]);
+    journal.close();
+    await keeper.stop();
+  });
+
   test('another process that lives is left alone', async () => {
     const kit = spendKit();
     kit.alive.add('other');
@@ -147,7 +183,7 @@ describe('the keeper of the ledger', () => {
             mortal.step();
             return kit.counters.setUsage(key, period, count);
           },
-          settleUsage: (slot: number, period: number, change: number) => kit.counters.settleUsage(slot, period, change),
+          settleUsage: (slot: number, period: number, change: number) => kit.counters.settleUsage(slot, period, change), drop: (key: string) => kit.counters.drop(key),
         };
         const keeper = kit.keeper('own', { counters });
         try {

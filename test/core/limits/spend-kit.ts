@@ -28,6 +28,7 @@ export interface SpendKit {
   nowMs: number;
   readonly alive: Set<string>;
   readonly owners: Map<string, LimitOwner>;
+  readonly gone: Set<string>;
   readonly alerts: Alert[];
   readonly faults: string[];
   changed: ReadonlySet<string> | null;
@@ -38,7 +39,7 @@ export interface SpendKit {
 
 export function spendKit(): SpendKit {
   const kit: SpendKit = {
-    folder: temporaryJournals(), store: new MemoryStore(), counters: new Counters(Counters.allocate(1_024)), nowMs: Date.parse('2026-04-01T12:00:00Z'), alive: new Set(), owners: new Map(), alerts: [], faults: [],
+    folder: temporaryJournals(), store: new MemoryStore(), counters: new Counters(Counters.allocate(1_024)), nowMs: Date.parse('2026-04-01T12:00:00Z'), alive: new Set(), owners: new Map(), gone: new Set(), alerts: [], faults: [],
     changed: new Set(),
     ledger: () => new Ledger(kit.store, {
       now: () => kit.nowMs,
@@ -48,7 +49,7 @@ export function spendKit(): SpendKit {
       },
     }),
     keeper: (process, changes = {}) => new Keeper({
-      ledger: kit.ledger(), counters: kit.counters, folder: kit.folder, process, isAlive: (name) => kit.alive.has(name), owner: async (counter) => kit.owners.get(counter),
+      ledger: kit.ledger(), counters: kit.counters, folder: kit.folder, process, isAlive: (name) => kit.alive.has(name), owner: async (counter) => kit.owners.get(counter), isGone: async (counter) => kit.gone.has(counter),
       changedRows: async () => kit.changed, alert: async (alert) => { kit.alerts.push(alert); }, now: () => kit.nowMs, onFault: (what, thrown) => { kit.faults.push(`${what}: ${String(thrown)}`); }, ...changes,
     }),
     journal: (process, options = {}) => new SpendJournal({ folder: kit.folder, process, thread: 0, isStrict: false, faults: { add: (_, reason) => { kit.faults.push(reason); } }, now: () => kit.nowMs, ...options }),
