@@ -9,7 +9,7 @@ import { Counters } from './limits/counters.js';
 import { journalFolder } from './limits/journal-layout.js';
 import { SpendJournal, type SpendWriter } from './limits/journal.js';
 import { Keeper } from './limits/keeper.js';
-import { Ledger, type LedgerCharge, type OpenCall } from './limits/ledger.js';
+import { Ledger, toldExhausted, toldThreshold, type LedgerCharge, type OpenCall } from './limits/ledger.js';
 import { isOwnerGone, limitOwner } from './limits/limit-owners.js';
 import { MemoryJournal } from './limits/memory-journal.js';
 import { periodAt } from './limits/periods.js';
@@ -72,9 +72,9 @@ export async function keepSpending(services: ThreadServices, repository: Reposit
       entitiesOf: async function* (policyId) {
         const prefix = `policy/${policyId}/`;
         await keeper.look();
-        for await (const { key, period } of ledger.counters(prefix)) {
+        for await (const { key, period, told } of ledger.counters(prefix)) {
           const used = counters.usage(key)?.count ?? (await ledger.sum(key, period)).amount;
-          if (used > 0) yield { valueKey: key.slice(prefix.length), used };
+          if (used > 0) yield { valueKey: key.slice(prefix.length), used, isThresholdTold: (told & toldThreshold) !== 0, isExhaustedTold: (told & toldExhausted) !== 0 };
         }
       },
     },

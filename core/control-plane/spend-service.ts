@@ -6,5 +6,13 @@ export interface SpendService {
   /** It counts from 0 again; resolves when calls obey that. */
   reset(counterKey: string): void | Promise<void>;
   /** The counters of a policy that hold anything, in the order of their value keys. */
-  entitiesOf(policyId: string): AsyncIterable<{ readonly valueKey: string; readonly used: number }>;
+  entitiesOf(policyId: string): AsyncIterable<SpendEntity>;
+}
+
+export interface SpendEntity {
+  readonly valueKey: string;
+  readonly used: number;
+  /** Alerts that were sent since the last reset. */
+  readonly isThresholdTold: boolean;
+  readonly isExhaustedTold: boolean;
 }

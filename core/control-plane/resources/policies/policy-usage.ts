@@ -10,6 +10,7 @@ import type { UsagePolicyRow } from '../../../storage/tables/policies.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
+import type { SpendEntity } from '../../spend-service.js';
 import { nextTurn } from '../../next-turn.js';
 import { idCharsShown } from '../common/find-row.js';
 
@@ -18,11 +19,8 @@ const mapMax = 1_000;
 /** Looked at before other control calls get their turn. */
 const entitiesOfTurn = 250;
 
-export interface PolicyEntity {
-  readonly valueKey: string;
-  /** US dollars, tokens, or requests, since the last reset. */
-  readonly used: number;
-}
+/** `used`: US dollars, tokens, or requests, since the last reset. */
+export type PolicyEntity = SpendEntity;
 
 const stateField = () => choice(['active', 'exhausted']);
 export const entitySchema = object({
@@ -43,10 +41,10 @@ const stateOf = ({ creditLimit }: UsagePolicyRow, { used }: PolicyEntity): 'acti
 export async function* entitiesOf({ services }: ControlContext, row: UsagePolicyRow): AsyncGenerator<PolicyEntity> {
   if (services.spend === undefined) return;
   let entities = 0;
-  for await (const { valueKey, used } of services.spend.entitiesOf(row.id)) {
+  for await (const entity of services.spend.entitiesOf(row.id)) {
     entities += 1;
     if (entities % entitiesOfTurn === 0) await nextTurn();
-    yield { valueKey, used: used / countedPerUnit(row.type) };
+    yield { ...entity, used: entity.used / countedPerUnit(row.type) };
   }
 }
 
@@ -59,10 +57,8 @@ export function isWanted(row: UsagePolicyRow, entity: PolicyEntity, { status, se
 export async function usageMap(context: ControlContext, row: UsagePolicyRow): Promise<Reply> {
   const shown: [string, unknown][] = [];
   for await (const entity of entitiesOf(context, row)) {
-    const { used, valueKey } = entity;
-    shown.push([valueKey, {
-      current_usage: used, status: stateOf(row, entity), is_threshold_alerts_sent: row.alertThreshold !== null && used >= row.alertThreshold, is_exhausted_alerts_sent: used >= row.creditLimit,
-    }]);
+    const { used, valueKey, isThresholdTold, isExhaustedTold } = entity;
+    shown.push([valueKey, { current_usage: used, status: stateOf(row, entity), is_threshold_alerts_sent: isThresholdTold, is_exhausted_alerts_sent: isExhaustedTold }]);
     if (shown.length === mapMax) break;
   }
   return Object.fromEntries(shown);
