@@ -144,7 +144,7 @@ async function recordedOf(call: OpenCall, repository: Repository, logs: LogReade
 }
 
 /** For `gateway ledger verify`; a gateway may be running on the same data. */
-export async function verifySpending(settings: Settings): Promise<LedgerVerdict> {
+export async function verifySpending(settings: Settings, now: () => number = Date.now): Promise<LedgerVerdict> {
   const services = new ThreadServices(settings);
   try {
     const storage = await services.openStorage();
@@ -152,7 +152,7 @@ export async function verifySpending(settings: Settings): Promise<LedgerVerdict>
     const ledger = new Ledger(await storage.open(spendStore), { now: Date.now, startOf: () => 0 });
     const logs = settings.exporters.length === 0 ? undefined : await makeLogReader(services);
     try {
-      return await verifyLedger(ledger, { now: Date.now, records: logs === undefined ? undefined : (fromMs, toMs) => recordsOf(repository, logs, fromMs, toMs) });
+      return await verifyLedger(ledger, { now, records: logs === undefined ? undefined : (fromMs, toMs) => recordsOf(repository, logs, fromMs, toMs) });
     } finally {
       await logs?.close?.();
     }
