@@ -53,7 +53,7 @@ export class DecisionLog {
   }
 }
 
-/** Empty: it is no JSON, as what a plugin says may be. */
+/** Empty: it is not JSON, as what a plugin says may be. */
 function textOf(decision: Decision): string {
   try {
     const text = JSON.stringify(decision);

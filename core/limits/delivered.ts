@@ -1,6 +1,6 @@
 // Hot: runs for each chunk of an answer under a limit of tokens or cost.
 // How many tokens an answer held that broke off, or says nothing of its usage: by the length of its text. Of an event stream the part that all events have in common
-// is no text.
+// is not text.
 
 const bytesPerToken = 4;
 /** Around the text of an event there are at most so many bytes; who sends more at a time sends text. */

@@ -4,7 +4,7 @@
 import type { Exchange } from '../exchange/exchange.js';
 
 const bytesPerToken = 4;
-/** Texts that are no prose (pictures, sound, files) count as so many tokens, however long. */
+/** Texts that are not prose (pictures, sound, files) count as so many tokens, however long. */
 const mediaTokens = 1_000;
 /** Bodies up to this length are text for the most part: nobody looks. */
 const plainBytesMax = 16_384;

@@ -1,5 +1,5 @@
 // Runs for calls that a provider has to be asked piece by piece (one text at a time).
-// Several upstream calls that look like one: the answers become one JSON list, in the order of the requests; the first that is no success
+// Several upstream calls that look like one: the answers become one JSON list, in the order of the requests; the first that is not a success
 // is the answer for all. A few at a time; answers are held whole, up to a limit.
 
 import { ByteCollector, type UpstreamCall, type UpstreamListener } from '@gateway/plugin-sdk';

@@ -60,7 +60,7 @@ class BoundedAssembler implements Assembler {
     if (!isObject(content)) return this.#giveUp();
     const bytes = accumulator.read(content);
     this.#bytesLeft -= bytes;
-    // What is broken and without limit at once is no number.
+    // What is broken and without limit at once is not a number.
     if (bytes === broken || !(this.#bytesLeft >= 0)) this.#giveUp();
   }
 
@@ -73,7 +73,7 @@ class BoundedAssembler implements Assembler {
   }
 }
 
-/** Data that is no JSON and means no harm is short. */
+/** Data that is not JSON and means no harm is short. */
 function isBlankOrDone(data: string): boolean {
   if (data === '[DONE]') return true;
   if (data.length > 16) return false;

@@ -2,7 +2,7 @@
 // Arguments that arrive as JSON text, cut anywhere. As in a plain answer each string, each number and each name of a member in them is a text
 // of its own, judged without its escapes; brackets, blanks and words go on as they are. Of a value that is not edited every byte stays, an
 // edit is escaped, and an edited number becomes a string, so that JSON stays JSON. Strings are read leniently: a line break or an unknown
-// escape in one does not end it. Where the text is no JSON, the reader stops: what went before was judged value by value, and the gate judges
+// escape in one does not end it. Where the text is not JSON, the reader stops: what went before was judged value by value, and the gate judges
 // the rest as one plain text. That is also what becomes of a text that begins with neither brace nor bracket.
 
 import { numberText, type SpanEdit, type TextWindow } from '@gateway/plugin-sdk';
@@ -63,7 +63,7 @@ export class JsonValues implements ValueSource {
   #count = 0;
   /** The end of what came in, at least as long as the look-back. */
   #tail = '';
-  /** What is to be judged as plain text: from here on the text is no JSON. */
+  /** What is to be judged as plain text: from here on the text is not JSON. */
   rest: string | null = null;
   isEdited = false;
   /** The value that is judged, for the check. */
@@ -206,7 +206,7 @@ export class JsonValues implements ValueSource {
     return all;
   }
 
-  /** One character of structure: the place behind it; the same place for a word or number; -1: this is no JSON. */
+  /** One character of structure: the place behind it; the same place for a word or number; -1: this is not JSON. */
   #step(text: string, at: number, code: number): number {
     const next = this.#next;
     const open = this.#open;
@@ -250,7 +250,7 @@ export class JsonValues implements ValueSource {
   /** More of the open string, up to its end or to where the text ends; gives what may go. */
   #string(more: string, isLast: boolean): string {
     const raw = this.#raw === '' ? more : this.#raw + more;
-    // An empty string is no text at all.
+    // An empty string is not text.
     if (raw === '' && !(isLast && this.#isAsked)) return '';
     const judge = this.#judge;
     const added = more.includes('\\') ? decoded(more) : more;

@@ -26,7 +26,7 @@ function plainText(content: Json, partType: string): string | null {
   if (!Array.isArray(content)) return null;
   const texts: string[] = [];
   for (const part of content as readonly Json[]) {
-    // What a part carries beside its text (a mark for the provider's own cache, a file) is no text to compare.
+    // What a part carries beside its text (a mark for the provider's own cache, a file) is not text to compare.
     if (!isObject(part) || part.type !== partType || typeof part.text !== 'string' || Object.keys(part).length > 2) return null;
     texts.push(part.text);
   }

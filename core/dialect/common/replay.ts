@@ -11,7 +11,7 @@
 //
 // Put together again it is the answer that was stored; in messages and responses exactly so, in the completion dialects but for what
 // streams cannot say: content that is a list becomes its text, content that is absent or empty beside tool calls becomes null, arguments
-// that are no text become JSON text, `tool_calls`, `content_blocks` and `usage` of null are left out.
+// that are not text become JSON text, `tool_calls`, `content_blocks` and `usage` of null are left out.
 
 import type { AnswerEvent, JsonObject } from '@gateway/plugin-sdk';
 import type { Dialect, ReplayOptions } from '../dialect.js';

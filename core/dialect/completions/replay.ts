@@ -39,7 +39,7 @@ function* pieces(text: string, logprobs: Json | undefined): Generator<Piece> {
   for (const slice of tokenSlices(text, isParallel ? tokens : [], (token) => (typeof token === 'string' ? token : undefined))) {
     const end = start + slice.tokens.length;
     const [from, to] = [start, end];
-    // What is no list is told once.
+    // What is not a list is told once.
     const partOf = ([name, list]: [string, Json]): [string, Json][] => (Array.isArray(list) ? [[name, list.slice(from, to)]] : from === 0 ? [[name, list]] : []);
     const part = isParallel ? Object.fromEntries(Object.entries(logprobs).flatMap(partOf)) : logprobs;
     yield { text: slice.text, logprobs: isParallel || !hasTold ? part : null };

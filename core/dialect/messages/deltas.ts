@@ -88,7 +88,7 @@ export class MessagesDeltas implements Deltas {
     return released === '' ? null : { event: event.event, data: { ...data, delta: { ...delta, [member]: released } } };
   }
 
-  /** What is no object where one should be. */
+  /** What is not an object where one should be. */
   #bare(event: AnswerEvent, data: JsonObject): AnswerEvent {
     const left = editOthers(this.gate, 'event', data, noNames, 0);
     return left === data ? event : { event: event.event, data: left };

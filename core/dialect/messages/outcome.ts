@@ -77,7 +77,7 @@ export function messageUsage(usage: Json | undefined): MessageUsage {
   };
 }
 
-/** The Messages API takes arguments that are no JSON object in this wrapping, which models know. */
+/** The Messages API takes arguments that are not a JSON object in this wrapping, which models know. */
 export function toolInput(text: string): JsonObject {
   const trimmed = text.trim();
   if (trimmed === '' || trimmed === 'null') return {};

@@ -28,7 +28,7 @@ export function chatPart(part: Json, place: string, context: TranslateContext): 
   return { ...wire, ...cacheMark(part, context) };
 }
 
-/** The mark for prompt caches, which is no part of the dialect but passed on where it is understood. */
+/** The mark for prompt caches, which is not part of the dialect but passed on where it is understood. */
 export function cacheMark(holder: JsonObject, context: TranslateContext): JsonObject {
   const mark = holder.cache_control;
   if (mark === undefined || mark === null) return {};
