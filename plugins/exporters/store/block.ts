@@ -237,7 +237,13 @@ export interface Peek {
 /** `own`: the id of a record. */
 export function peekField(part: PackedPart, field: Field, own: At<string> | undefined): Peek {
   const column = part.columns.get(field);
-  if (column !== undefined && isNumber(field)) return numberAt(column, part.count);
+  const same = column === undefined ? blankFields[field] : Array.isArray(column) && column[0] === 'same' ? column[1] : undefined;
+  // Most columns are of one value: nothing is laid out for each record.
+  if (isNumber(field) ? typeof same === 'number' || typeof same === 'boolean' : typeof same === 'string') {
+    const value = isNumber(field) ? Number(same) : String(same);
+    return { at: () => value, bytes: 0 };
+  }
+  if (isNumber(field)) return numberAt(column, part.count);
   if (column !== undefined && idFields.has(field)) return idAt(column, part.count, own);
   const read = readField(part, field, undefined);
   return { at: atOf(read), bytes: bytesOfColumn(read) };
