@@ -21,6 +21,8 @@ export interface CostOptions {
 
 /** The price of work in batches, as a share of the price for the same work at once. */
 const batchFactor = 0.5;
+/** One call costs no more: ten million dollars. */
+export const centsMax = 1_000_000_000;
 
 /** US cents; 0 where `rates` is null: the model has no price. An answer that told no usage costs nothing. */
 export function costOf(rates: Rates | null, use: BilledUse, { isBatch = false, adjustments = null }: CostOptions = {}): number {
@@ -66,7 +68,7 @@ export function costOf(rates: Rates | null, use: BilledUse, { isBatch = false, a
       if (!tokenUnits.has(name)) bill.addUnit(name, count, name === 'audio_hour' ? units.request_audio_hour ?? units.audio_hour : units[name]);
     }
   }
-  return isBatch ? bill.cents * batchFactor : bill.cents;
+  return bounded(isBatch ? bill.cents * batchFactor : bill.cents);
 }
 
 /** False: the provider did not say what is to be paid for. */
@@ -91,15 +93,15 @@ class Bill {
 
   add(kind: string, count: number, rate: Rate | undefined): void {
     if (rate === undefined || count <= 0) return;
-    const cents = count * priceAt(rate, this.inputTokens);
+    const cents = bounded(count * priceAt(rate, this.inputTokens));
     const { adjustments } = this;
-    this.cents += adjustments === null ? cents : cents * (adjustments.byKind[kind] ?? adjustments.byKind[otherNames[kind] ?? ''] ?? adjustments.others);
+    this.cents += adjustments === null ? cents : bounded(cents * (adjustments.byKind[kind] ?? adjustments.byKind[otherNames[kind] ?? ''] ?? adjustments.others));
   }
 
   addUnit(name: string, count: number, rate: Rate | undefined): void {
     if (rate === undefined || !(count > 0)) return;
-    const cents = count * priceAt(rate, this.inputTokens);
-    this.cents += this.adjustments === null ? cents : cents * (this.adjustments.byUnit[name] ?? this.adjustments.others);
+    const cents = bounded(count * priceAt(rate, this.inputTokens));
+    this.cents += this.adjustments === null ? cents : bounded(cents * (this.adjustments.byUnit[name] ?? this.adjustments.others));
   }
 }
 
@@ -111,6 +113,8 @@ const otherNames: Readonly<Record<string, string>> = {
 /** Units that are tokens, and part of the counts of these. */
 const tokenUnits: ReadonlySet<string> = new Set(['request_video_token', 'response_video_token', 'cache_read_audio_input_token', 'cache_read_image_input_token', 'cache_write_1h_input_token', 'citation_token']);
 
+/** Whoever states prices without measure gets no sum that counters and the ledger cannot hold, and nothing that is not a number. */
+const bounded = (cents: number): number => (cents >= 0 ? Math.min(cents, centsMax) : 0);
 const amount = (count: number): number => (count > 0 ? count : 0);
 const unit = ({ units }: BilledUse, name: string): number => amount(units?.[name] ?? 0);
 

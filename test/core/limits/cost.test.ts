@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { calcPrice, findProvider } from '@pydantic/genai-prices';
 import fc from 'fast-check';
 import { noUsage, type Usage } from '../../../core/exchange/usage.js';
-import { adjustmentsOf, costOf } from '../../../core/limits/cost.js';
+import { adjustmentsOf, centsMax, costOf } from '../../../core/limits/cost.js';
 import { noRates, priceTable, withOwnPrices, type Rates } from '../../../core/limits/prices.js';
 
 const atMs = Date.UTC(2026, 8, 1, 12);
@@ -102,6 +102,16 @@ describe('the cost of a call', () => {
     near(costOf(rates, use({ inputTokens: 2 })), 10);
     near(costOf(rates, use({ inputTokens: 2 }), { isBatch: true }), 5);
     near(costOf(rates, noUsage), 0, 'an answer that told no usage');
+  });
+
+  it('is a number that the ledger can hold, whatever prices and factors are stated', () => {
+    const use = { ...noUsage, inputTokens: 10, outputTokens: 20, totalTokens: 30 };
+    const rates = withOwnPrices(noRates, { pay_as_you_go: { request_token: { price: 1e308 }, response_token: { price: 1e308 }, additional_units: { request: { price: 1e308 } } } });
+    assert.equal(costOf(rates, use), centsMax);
+    assert.equal(costOf(rates, use, { adjustments: adjustmentsOf({ multiplier: { default: 0 } }) }), 0);
+    assert.equal(costOf(rates, use, { adjustments: adjustmentsOf({ multiplier: { default: 1e308 } }) }), centsMax);
+    const free = withOwnPrices(noRates, { pay_as_you_go: { request_token: { price: 0 } } });
+    assert.equal(costOf(free, use, { adjustments: adjustmentsOf({ multiplier: { default: Infinity } }) }), 0);
   });
 
   it('is adjusted kind by kind, the default for the others', () => {
