@@ -234,7 +234,7 @@ describe('blocks of the store', () => {
   it('are waited for while more records are in none than fit into memory, as in a store of an earlier version', async () => {
     const host = fakeHost({ nowMs });
     const { exporter } = await open(host);
-    const segments = new Segments(await host.store('logs'), 200);
+    const segments = new Segments(await host.store('logs'), undefined, 200);
     await exporter.export(Array.from({ length: 201 }, (_, index) => sampleLogRecord({ id: `${index}` })), noSignal());
     await assert.rejects(segments.list(), /are being merged; ask again/);
     host.advance(2 * dayMs);

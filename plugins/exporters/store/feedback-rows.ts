@@ -67,7 +67,10 @@ export class FeedbackRows {
     for (let step = 0; step < stepsMax; step += 1) {
       const to = (await this.store.size?.() ?? 0) > this.bytesMax ? items.to : old;
       const writes: Write[] = [];
-      for await (const { key, value } of this.store.range({ from: items.from, to, limit: rowsOfStep })) writes.push({ op: 'remove', key }, { op: 'remove', key: idKey(read(value).id) });
+      for await (const { key, value } of this.store.range({ from: items.from, to, limit: rowsOfStep })) {
+        const id = readOrNone(value)?.id;
+        writes.push({ op: 'remove', key }, ...(id === undefined ? [] : [{ op: 'remove' as const, key: idKey(id) }]));
+      }
       if (writes.length === 0) return;
       await this.store.write(writes);
     }
@@ -77,7 +80,10 @@ export class FeedbackRows {
     const revision = await this.store.revision();
     if (this.#held?.revision === revision) return this.#held;
     const all: Feedback[] = [];
-    for await (const { value } of this.store.range({ from: items.from, to: items.to, limit: itemsMax, reverse: true })) all.push({ ...read(value), metadata: '' });
+    for await (const { value } of this.store.range({ from: items.from, to: items.to, limit: itemsMax, reverse: true })) {
+      const item = readOrNone(value);
+      if (item !== undefined) all.push({ ...item, metadata: '' });
+    }
     all.reverse();
     const byTrace = new Map<string, Feedback[]>();
     for (const item of all) {
@@ -111,4 +117,13 @@ function read(value: Uint8Array): Feedback {
     id: text('id'), organisationId: text('organisationId'), workspaceId: text('workspaceId'), traceId: text('traceId'), value: number('value'), weight: number('weight'),
     metadata: text('metadata'), createdAtMs: number('createdAtMs'),
   };
+}
+
+/** One that is damaged hides none of the others. */
+function readOrNone(value: Uint8Array): Feedback | undefined {
+  try {
+    return read(value);
+  } catch {
+    return undefined;
+  }
 }

@@ -43,6 +43,8 @@ export interface MergingLimits {
 }
 
 export class Merging {
+  /** Rows that cannot be read: they stay as they are until they are too old. */
+  readonly #damaged = new Set<string>();
   readonly #turn: Turn;
   readonly #periodMs: number;
   readonly #bytesMax: number;
@@ -102,9 +104,12 @@ export class Merging {
     const rows: Source[] = [];
     let [records, bytes] = [0, 0];
     for await (const row of this.store.range({ from: ofCallers.from, to: timeKey(this.host.now() - settledMs), limit: looksMax })) {
+      if (this.#damaged.has(row.key)) continue;
+      const count = this.#countOf(row);
+      if (count === undefined) continue;
       rows.push({ row, key: row.key, head: undefined });
       bytes += row.value.length;
-      records += countOfBatch(row.value);
+      records += count;
       if (records >= blockRecords || bytes > this.#bytesMax) break;
     }
     return rows;
@@ -149,8 +154,29 @@ export class Merging {
     return isWritten;
   }
 
+  #countOf(row: Row): number | undefined {
+    try {
+      return countOfBatch(row.value);
+    } catch {
+      this.#leaveOut(row);
+      return undefined;
+    }
+  }
+
+  #leaveOut({ key }: Row): void {
+    if (this.#damaged.size < looksMax) this.#damaged.add(key);
+  }
+
   async #recordsOf({ row, key, head }: Source): Promise<readonly LogRecord[] | undefined> {
-    if (head === undefined) return readLogBatch(row.value);
+    if (head === undefined) {
+      try {
+        return readLogBatch(row.value);
+      } catch {
+        // The next run goes on without it.
+        this.#leaveOut(row);
+        return undefined;
+      }
+    }
     const found = new Map<Field, Column>();
     for (const name of ['facts', 'names', 'rest'] as const) {
       const part = await this.store.get(partKey(key, name));

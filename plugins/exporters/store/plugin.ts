@@ -57,6 +57,20 @@ class StoreExporter implements Exporter {
   }
 }
 
+/** More rows than these are not told one by one. */
+const damagedMax = 100;
+
+/** Tells of each row that cannot be read, once. */
+function damageOf(host: Host): (key: string, thrown: unknown) => void {
+  const told = new Set<string>();
+  return (key, thrown) => {
+    if (told.has(key) || told.size >= damagedMax) return;
+    told.add(key);
+    host.count('rowsDamaged');
+    host.log.error('a row of the log cannot be read and is left out', { key, reason: thrown instanceof Error ? thrown.message : String(thrown) });
+  };
+}
+
 export default defineExporter({
   title: 'Store',
   describe: 'Keeps log records in the gateway\'s own storage, for the log and analytics endpoints. The oldest are removed by size and age.',
@@ -90,6 +104,6 @@ export default defineExporter({
     const bodies = new BodyRows(host, await host.store('bodies'), { bytesMax: params.bodiesBytesMax, ageMsMax: params.bodiesDaysMax * dayMs });
     const writer = new StoreExporter(host, store, new Retention(host, store, { bytesMax: params.bytesMax, ageMsMax }), bodies);
     host.every(sweepPeriodMs, () => feedback.sweep());
-    return new StoreReader(store, feedback, bodies, (records) => writer.export(records, new AbortController().signal));
+    return new StoreReader(store, feedback, bodies, (records) => writer.export(records, new AbortController().signal), damageOf(host));
   },
 });

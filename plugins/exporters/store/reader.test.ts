@@ -113,6 +113,25 @@ for (const isMerged of [false, true]) describe(`reader of the store, over ${isMe
     assert.deepEqual([withBodies.length, withBodies[0], withBodies.at(-1)], [20, 'id0000', 'id1198']);
   });
 
+  it('leaves a damaged row out, tells of it once, and goes on merging and reading the others', async () => {
+    const { host, reader, add } = await stageOf(false);
+    await add({ id: 'whole' });
+    const damaged = `${String(nowMs)}-zzzzzzzz-000000001`;
+    await (await host.store('logs')).write([{ op: 'put', key: damaged, value: new Uint8Array([0xc1, 1]) }]);
+    await (await host.store('feedback')).write([{ op: 'put', key: `t${String(nowMs)}-damaged`, value: new Uint8Array([0xc1]) }]);
+    await reader.addFeedback([feedback({ id: 'f1' })]);
+    for (const isAfter of [false, true]) {
+      assert.deepEqual(idsOf((await reader.page({ scope }, { limit: 5 })).records), ['whole'], String(isAfter));
+      assert.deepEqual(await rowsOf(reader, { of: 'feedback' }), [[0, '', 1]]);
+      host.advance(dayMs);
+      await host.runEvery();
+      await host.runEvery();
+    }
+    const left: string[] = [];
+    for await (const { key } of (await host.store('logs')).range({ from: '0', to: ':', limit: 10 })) left.push(key);
+    assert.deepEqual(left, [damaged]);
+  });
+
   it('keeps feedback within its room, and holds no metadata of it', async () => {
     const host = fakeHost({ nowMs });
     const store = await host.store('feedback');

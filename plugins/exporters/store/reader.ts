@@ -31,8 +31,8 @@ export class StoreReader implements LogReader {
   readonly #segments: Segments;
   #sliceFromMs = 0;
 
-  constructor(readonly store: Store, readonly feedback: FeedbackRows, readonly bodies: BodyRows, readonly write: (records: readonly LogRecord[]) => Promise<void>) {
-    this.#segments = new Segments(store);
+  constructor(readonly store: Store, readonly feedback: FeedbackRows, readonly bodies: BodyRows, readonly write: (records: readonly LogRecord[]) => Promise<void>, onDamaged?: (key: string, thrown: unknown) => void) {
+    this.#segments = new Segments(store, onDamaged);
   }
 
   async page(filter: LogFilter, options: LogPageOptions): Promise<LogPage> {

@@ -52,7 +52,7 @@ export class Segments {
   readonly #heads = new Map<string, BlockHead>();
   #listed: { readonly revision: number; readonly segments: readonly Segment[] } | null = null;
 
-  constructor(readonly store: Store, readonly recordsMax = rowRecordsMax) {}
+  constructor(readonly store: Store, readonly onDamaged: (key: string, thrown: unknown) => void = () => {}, readonly recordsMax = rowRecordsMax) {}
 
   /** In no order. Rejects while too many records are in no block. */
   async list(): Promise<readonly Segment[]> {
@@ -73,19 +73,27 @@ export class Segments {
     let [rows, records] = [0, 0];
     for await (const row of this.store.range({ ...allRows, limit: Infinity })) {
       if (!isBatchKey(row.key)) continue;
-      rows += 1;
-      records += countOfBatch(row.value);
-      if (records > this.recordsMax) throw new Error('the records of an earlier version are being merged; ask again in some minutes');
-      const name = `${row.key}@${row.version}`;
-      let held = this.cache.get(name);
-      if (!(held instanceof RowSegment)) {
-        held = new RowSegment(this.cache, row);
-        this.cache.set(name, held, recordBytes * (held as RowSegment).count);
-        if (rows % rowsOfTurn === 0) await nextTurn();
+      // A row that cannot be read hides none of the others.
+      try {
+        rows += 1;
+        records += countOfBatch(row.value);
+        if (records <= this.recordsMax) segments.push(this.#heldOf(row));
+      } catch (thrown) {
+        this.onDamaged(row.key, thrown);
       }
-      segments.push(held as RowSegment);
+      if (records > this.recordsMax) throw new Error('the records of an earlier version are being merged; ask again in some minutes');
+      if (rows % rowsOfTurn === 0) await nextTurn();
     }
     return segments;
+  }
+
+  #heldOf(row: Row): RowSegment {
+    const name = `${row.key}@${row.version}`;
+    const held = this.cache.get(name);
+    if (held instanceof RowSegment) return held;
+    const made = new RowSegment(this.cache, row);
+    this.cache.set(name, made, recordBytes * made.count);
+    return made;
   }
 
   #headOf({ key, version, value }: Row): BlockHead {
