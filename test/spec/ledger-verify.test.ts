@@ -15,7 +15,8 @@ import { storedData } from '../support/stored.js';
 import { answerChat, answerStream, sendJson, startUpstream } from '../support/upstream.js';
 
 const secret = 'verified-key-of-spec-tests-0001';
-const triesMax = 100;
+const triesMax = 200;
+const pauseMs = 100;
 const upstream = await startUpstream(answerChat);
 const spare = await startUpstream(answerChat);
 const { rows, environment: stored } = await storedData();
@@ -99,7 +100,11 @@ describe('gateway ledger verify', { concurrency: false }, () => {
     upstream.answer = answerChat;
     assert.equal(await whole(plain), 200);
     let verdict = await verified();
-    for (let tries = 0; tries < triesMax && (verdict.calls < calls || verdict.compared + verdict.estimated < calls); tries += 1) verdict = await verified();
+    for (let tries = 0; tries < triesMax && (verdict.calls < calls || verdict.compared + verdict.estimated < calls); tries += 1) {
+      // The log is written by the second.
+      await new Promise((resolve) => { setTimeout(resolve, pauseMs); });
+      verdict = await verified();
+    }
     assert.deepEqual([verdict.differences, verdict.more, verdict.open, verdict.calls, verdict.compared + verdict.estimated, verdict.notInLog], [[], 0, 0, calls, calls, 0]);
     assert.ok(verdict.compared >= calls - 3 && verdict.sums >= 5, JSON.stringify(verdict));
     assert.equal((await command()).code, 0);
