@@ -2,7 +2,7 @@
 
 import { isCachedAnswer, type LogRecord } from '@gateway/plugin-sdk';
 import { LRUCache } from 'lru-cache';
-import { callPrice, type PricedIntegration } from './call-price.js';
+import { callPrice, type CallPrice, type PricedIntegration } from './call-price.js';
 import { costOf, tellsUsage, type BilledUse } from './cost.js';
 import { readPriceNote } from './price-note.js';
 import type { PriceTable } from './prices.js';
@@ -37,6 +37,18 @@ interface Kept {
   readonly untilMs: number;
 }
 
+/** Rates change from one minute to the next at the most. */
+const minuteMs = 60_000;
+
+interface LastPrice {
+  readonly provider: string;
+  readonly model: string;
+  readonly asked: string;
+  readonly integration: PricedIntegration | null;
+  readonly minute: number;
+  readonly price: CallPrice | undefined;
+}
+
 const free: Pricing = Object.freeze({ cost: 0, saved: 0, isPriced: true });
 const unpriced: Pricing = Object.freeze({ cost: 0, saved: 0, isPriced: false });
 const unknown: Pricing = Object.freeze({ cost: -1, saved: 0, isPriced: false });
@@ -50,6 +62,7 @@ export class RecordPricer {
   /** The record that waits for `load`. */
   #wanted: LogRecord | null = null;
   #faultUntilMs = 0;
+  #last: LastPrice | null = null;
 
   constructor(options: RecordPricerOptions) {
     this.#options = options;
@@ -60,7 +73,7 @@ export class RecordPricer {
     const { cost, saved, isPriced, provider, model, status } = record;
     if (cost !== -1) return { cost, saved, isPriced };
     const note = readPriceNote(record.decision);
-    const use: BilledUse = note.units === null ? { ...usedBy(record), units: null } : { ...usedBy(record), units: note.units };
+    const use = usedBy(record, note.units);
     const isUsed = tellsUsage(use);
     const isNamed = model !== '' || note.asked !== '';
     if (provider === '' || (!isUsed && (!isNamed || status >= 400))) return free;
@@ -73,13 +86,23 @@ export class RecordPricer {
       this.#wanted = record;
       return undefined;
     }
-    const price = callPrice(model, note.asked, integration, (name) => table.find(tableName, name, record.startedAtMs)?.rates ?? null);
+    const price = this.#priceOf(record, note.asked, integration, table, tableName);
     if (price === undefined || price.rates === null) return unpriced;
     const isBatch = note.isBatch || record.endpoint === 'batches';
     const cents = costOf(price.rates, use, { isBatch, adjustments: price.adjustments });
     if (isCachedAnswer(record.cacheStatus)) return { cost: 0, saved: cents, isPriced: true };
     if (record.endpoint === 'batches' && cents > 0 && !this.#isFirstOf(record)) return free;
     return { cost: cents, saved: 0, isPriced: true };
+  }
+
+  /** Most records have the model of the one before. */
+  #priceOf({ provider, model, startedAtMs }: LogRecord, asked: string, integration: PricedIntegration | null, table: PriceTable, tableName: string): CallPrice | undefined {
+    const last = this.#last;
+    const minute = Math.floor(startedAtMs / minuteMs);
+    if (last !== null && last.provider === provider && last.model === model && last.asked === asked && last.integration === integration && last.minute === minute) return last.price;
+    const price = callPrice(model, asked, integration, (name) => table.find(tableName, name, startedAtMs)?.rates ?? null);
+    this.#last = { provider, model, asked, integration, minute, price };
+    return price;
   }
 
   /** Reads what the last record lacked. Never rejects; what cannot be read leaves records unpriced for a while. */
@@ -120,6 +143,7 @@ export class RecordPricer {
 
 const keyOf = ({ workspaceId, providerSlug }: LogRecord): string => `${workspaceId}\n${providerSlug}`;
 
-function usedBy({ inputTokens, outputTokens, totalTokens, cachedTokens, cacheWriteTokens, inputAudioTokens, inputImageTokens, reasoningTokens, outputAudioTokens, outputImageTokens }: LogRecord): Omit<BilledUse, 'units'> {
-  return { inputTokens, outputTokens, totalTokens, cachedTokens, cacheWriteTokens, inputAudioTokens, inputImageTokens, reasoningTokens, outputAudioTokens, outputImageTokens };
+function usedBy(record: LogRecord, units: BilledUse['units']): BilledUse {
+  const { inputTokens, outputTokens, totalTokens, cachedTokens, cacheWriteTokens, inputAudioTokens, inputImageTokens, reasoningTokens, outputAudioTokens, outputImageTokens } = record;
+  return { inputTokens, outputTokens, totalTokens, cachedTokens, cacheWriteTokens, inputAudioTokens, inputImageTokens, reasoningTokens, outputAudioTokens, outputImageTokens, units };
 }

@@ -170,7 +170,10 @@ export class LogDrain {
     if (pricer === null) return true;
     const pricing = pricer.price(record);
     if (pricing !== undefined) {
-      Object.assign(record, pricing);
+      const priced: { cost: number; saved: number; isPriced: boolean } = record;
+      priced.cost = pricing.cost;
+      priced.saved = pricing.saved;
+      priced.isPriced = pricing.isPriced;
       return true;
     }
     if (this.#isLate) return true;

@@ -236,7 +236,7 @@ describe('blocks of the store', () => {
     const { exporter } = await open(host);
     const segments = new Segments(await host.store('logs'), undefined, 200);
     await exporter.export(Array.from({ length: 201 }, (_, index) => sampleLogRecord({ id: `${index}` })), noSignal());
-    await assert.rejects(segments.list(), /are being merged; ask again/);
+    await assert.rejects(segments.list(), /are still to be merged; ask again/);
     host.advance(2 * dayMs);
     await host.runEvery();
     assert.deepEqual((await segments.list()).map(({ count }) => count), [201]);

@@ -14,7 +14,7 @@ export const blockRecords = 8192;
 const sourceBytesMax = 4 * 1024 * 1024;
 const sourceShare = 16;
 /** Rows stay rows for so long: whoever follows what arrives finds them in their order. */
-const settledMs = 30_000;
+const settledMs = 15_000;
 /** So many rows, or small blocks, become one block though it is not full. */
 const rowsMax = 64;
 const smallBlocksMax = 16;
@@ -23,9 +23,9 @@ const looksMax = 1024;
 /** Records of one block are of one such share of the age at which they go, and of one day at most. */
 const ageShare = 32;
 const dayMs = 86_400_000;
-/** Work of one run. */
-const mergesMax = 16;
-const runMsMax = 3_000;
+/** Work of one run: half of the time to the next one. */
+const mergesMax = 64;
+const runMsMax = 5_000;
 
 /** It is merged with what comes after it. */
 export const isSmall = ({ count, bytes }: BlockHead, bytesMax = sourceBytesMax): boolean => count < blockRecords / 2 && bytes < bytesMax / 2;

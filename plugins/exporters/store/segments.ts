@@ -21,8 +21,8 @@ const peekBytes = 200;
 const looksMax = 20;
 /** Heads that are kept read; more are read again. */
 const headsMax = 10_000;
-/** Records that are in no block: only a store of an earlier version has more, until they are merged. They would not fit into memory. */
-const rowRecordsMax = 150_000;
+/** Records that are in no block, some hundred bytes each: a store of an earlier version has more until they are merged, and one that gets more than can be merged for minutes. */
+const rowRecordsMax = 1_000_000;
 /** Rows looked at before others have their turn. */
 const rowsOfTurn = 16;
 
@@ -81,7 +81,7 @@ export class Segments {
       } catch (thrown) {
         this.onDamaged(row.key, thrown);
       }
-      if (records > this.recordsMax) throw new Error('the records of an earlier version are being merged; ask again in some minutes');
+      if (records > this.recordsMax) throw new Error('more records than fit into memory are still to be merged; ask again in some minutes');
       if (rows % rowsOfTurn === 0) await nextTurn();
     }
     return segments;
