@@ -11,7 +11,9 @@ async function told(stage: Stage, status = 200): Promise<string> {
     metadata: { trace_id: trace, _user: 'ann', team: 'search' },
   }, { key: stage.keys.workspace });
   await stage.made('POST', '/v1/feedback', { trace_id: trace, value: 4, weight: 0.5 }, { key: stage.keys.workspace });
-  const [from, to] = [new Date(Date.now() - dayMs).toISOString(), new Date(Date.now() + dayMs).toISOString()];
+  // A range that is longer than two days has other buckets.
+  const nowMs = Date.now();
+  const [from, to] = [new Date(nowMs - dayMs).toISOString(), new Date(nowMs + dayMs).toISOString()];
   return `workspace_slug=${stage.workspace.slug}&time_of_generation_min=${from}&time_of_generation_max=${to}&trace_id=${trace}`;
 }
 
