@@ -34,14 +34,14 @@ export function faultOfFile(path: string): string | undefined {
     throw thrown;
   }
   try {
-    const { size } = fstatSync(file);
-    if (size === 0) return undefined;
+    if (fstatSync(file).size === 0) return undefined;
     const first = readMeta(file, 0);
     if (first === undefined) return 'it does not begin as an LMDB file does';
     const second = readMeta(file, first.pageBytes);
     if (second === undefined) return 'its second header is missing or damaged';
     const newest = second.transaction > first.transaction ? second : first;
-    const pages = BigInt(Math.floor(size / first.pageBytes));
+    // After the headers: another process may be writing, and a commit makes the file longer before it tells of its pages.
+    const pages = BigInt(Math.floor(fstatSync(file).size / first.pageBytes));
     if (newest.pages + 2n > pages || newest.roots.some((root) => root !== noPage && root >= pages)) return 'it is shorter than its rows; it was cut off';
     return undefined;
   } finally {

@@ -9,6 +9,7 @@ import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { conformStorage, fakeHost } from '@gateway/plugin-sdk/testing';
+import { faultOfFile } from './check-file.js';
 import { lockBytes } from './make-files.js';
 import plugin from './plugin.js';
 import { batchRows } from './test-writer.js';
@@ -72,6 +73,23 @@ describe('lmdb storage', () => {
     assert.equal(await store.revision(), 200);
     // The threads closed their environments and ended: this one still works.
     assert.equal(await store.write([{ op: 'remove', key: 'count', ifVersion: 200 }]), true);
+    await storage.close?.();
+  });
+
+  it('finds no fault in a file that another thread makes longer meanwhile', async () => {
+    const path = freshFolder();
+    const storage = await plugin.create({ path }, fakeHost());
+    await storage.open('shared');
+    const thread = new Worker(writer, { workerData: { path, times: 300, valueBytes: 100_000 } });
+    let isRunning = true;
+    const exited = once(thread, 'exit').finally(() => { isRunning = false; });
+    let looks = 0;
+    for (; isRunning; looks += 1) {
+      assert.equal(faultOfFile(join(path, 'shared', 'data.mdb')), undefined);
+      if (looks % 100 === 0) await new Promise(setImmediate);
+    }
+    await exited;
+    assert.ok(looks > 100, `looked ${looks} times`);
     await storage.close?.();
   });
 

@@ -23,6 +23,14 @@ async function increment(path: string, times: number): Promise<number> {
   return lost;
 }
 
+/** Makes the file longer with each commit. */
+async function grow(path: string, times: number, valueBytes: number): Promise<void> {
+  const storage = await plugin.create({ path }, fakeHost());
+  const store = await storage.open('shared');
+  for (let index = 0; index < times; index += 1) await store.write([{ op: 'put', key: `long-${index}`, value: Buffer.alloc(valueBytes) }]);
+  await storage.close?.();
+}
+
 /** Writes whole batches until the process is killed; tells each number once it is durable. */
 async function writeForever(path: string): Promise<never> {
   const store = await (await plugin.create({ path }, fakeHost())).open('shared');
@@ -34,8 +42,9 @@ async function writeForever(path: string): Promise<never> {
 }
 
 if (parentPort !== null) {
-  const { path, times }: { path: string; times: number } = workerData;
-  parentPort.postMessage(await increment(path, times));
+  const { path, times, valueBytes }: { path: string; times: number; valueBytes?: number } = workerData;
+  if (valueBytes === undefined) parentPort.postMessage(await increment(path, times));
+  else await grow(path, times, valueBytes);
 } else if (process.argv[2] === 'write-forever' && process.argv[3] !== undefined) {
   await writeForever(process.argv[3]);
 }
