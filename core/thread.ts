@@ -40,6 +40,7 @@ import { ExportDownloads } from './server/export-downloads.js';
 import { SessionCookies } from './server/session-cookie.js';
 import type { ConnectionLimits } from './server/client-connections.js';
 import { connectionsFor, descriptorLimit } from './server/descriptors.js';
+import { YoungCollector } from './server/young-collector.js';
 import { bytesUsed, collectAll, IdleCollector, lookEveryMs } from './server/idle-collector.js';
 import { Listener } from './server/listener.js';
 import { loadUws } from './server/uws.js';
@@ -150,14 +151,16 @@ export class DataThread {
     if (index === 0) await recordMasterKey(repository.store, sealer, (thrown) => services.logger.warn('which master key the store goes by could not be written; it is tried again at the next start', { reason: reasonOf(thrown) }));
     await applyResources?.(services, repository);
     const applied = new AppliedSequences(shared.applied);
+    const young = new YoungCollector();
     let onRows = (): void => {};
     const snapshot = new Snapshot(repository, signal, {
       sealer,
       onFault: (thrown) => services.logger.error('stored rows could not be read', { reason: reasonOf(thrown) }),
       onUnusable: (table, id, thrown) => services.logger.error('a stored row cannot be used, calls do without it', { table, id, reason: reasonOf(thrown) }),
-      onApplied: (sequence) => {
+      onApplied: (sequence, commits) => {
         onRows();
         applied.publish(index, sequence);
+        young.applied(commits);
       },
     });
     const unwatch = snapshot.watch();

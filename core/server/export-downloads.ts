@@ -26,8 +26,8 @@ export class ExportDownloads {
 
   /** False: the path is another one. `onFault` is told of what nobody expected. */
   serve(head: RequestHead, body: Pick<RequestBody, 'discard'>, responder: Responder, callId: string, onFault: (thrown: unknown) => void): boolean {
-    const exportId = head.method === 'GET' ? exportOfLink(head.path) : undefined;
-    if (exportId === undefined) return false;
+    const exportId = exportOfLink(head.path);
+    if (exportId === undefined || head.method !== 'GET') return false;
     body.discard();
     const refuse = (thrown: unknown): void => {
       if (!isGatewayError(thrown)) onFault(thrown);

@@ -25,8 +25,8 @@ export interface SnapshotOptions {
   onFault?(thrown: unknown): void;
   /** Told of each row that cannot be used: it counts as none, all others are as they should be. */
   onUnusable?(table: string, id: string, thrown: unknown): void;
-  /** Told after calls see every commit up to this one. */
-  onApplied?(sequence: number): void;
+  /** Told after calls see every commit up to this one, and how many came since the last time. */
+  onApplied?(sequence: number, commits: number): void;
 }
 
 /** A row that changed: what it is now, or null. */
@@ -146,8 +146,9 @@ export class Snapshot {
     const view = fresh ?? this.#view;
     for (const row of rows.values()) this.#apply(view, row);
     this.#view = view;
+    const commits = sequence - this.#sequence;
     this.#sequence = sequence;
-    this.#options.onApplied?.(sequence);
+    this.#options.onApplied?.(sequence, commits);
   }
 
   async #readAll(): Promise<View> {

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { GCProfiler } from 'node:v8';
+import { commitsBetween, YoungCollector } from '../../../core/server/young-collector.js';
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
+
+describe('young collections while rows change', () => {
+  it('come once for so many commits, in a turn of the loop of their own', async () => {
+    let collections = 0;
+    const collector = new YoungCollector(() => { collections += 1; });
+    for (let commit = 1; commit < commitsBetween; commit += 1) collector.applied(1);
+    await nextTurn();
+    assert.equal(collections, 0);
+    collector.applied(1);
+    assert.equal(collections, 0);
+    await nextTurn();
+    assert.equal(collections, 1);
+    collector.applied(commitsBetween - 1);
+    await nextTurn();
+    assert.equal(collections, 1);
+  });
+
+  it('come once for commits that are taken over together, and for those that follow before it runs', async () => {
+    let collections = 0;
+    const collector = new YoungCollector(() => { collections += 1; });
+    for (let times = 0; times < 5; times += 1) collector.applied(10 * commitsBetween);
+    await nextTurn();
+    assert.equal(collections, 1);
+    collector.applied(commitsBetween - 1);
+    await nextTurn();
+    assert.equal(collections, 1);
+  });
+
+  it('are really done by the engine, and of the young generation alone', async () => {
+    const collector = new YoungCollector();
+    const profiler = new GCProfiler();
+    profiler.start();
+    collector.applied(commitsBetween);
+    await nextTurn();
+    const kinds = profiler.stop().statistics.map(({ gcType }) => gcType);
+    assert.ok(kinds.includes('Scavenge'), kinds.join());
+    assert.ok(!kinds.includes('MarkSweepCompact'), kinds.join());
+  });
+});
