@@ -1,8 +1,8 @@
 // Hot: runs for each call that is limited.
 // Counters of all limits for all threads, in one piece of shared memory. A counter is looked up once in each thread; a call then passes it by
-// number. Tag (window or period) and count are one 64-bit word, so that a count is never added to what it was not read from: a count that
-// goes up in place takes a 32-bit exchange of its low half, everything else one of the whole word. No call waits for another. Only who puts a
-// new counter into the table holds a lock, which others take over when its holder has died.
+// number. Tag (window or period) and count are one 64-bit word, so that a count is never added to what it was not read from. Its low half holds the
+// end of both: a count that changes within it takes a 32-bit exchange, which costs a tenth of one of the whole word, as everything else takes. No call
+// waits for another. Only who puts a new counter into the table holds a lock, which others take over when its holder has died.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -12,7 +12,8 @@ import { lengthOf, windowAt } from './windows.js';
 
 // A slot: four 64-bit words (the fourth only pads, for two slots to a cache line).
 //   0  owner  generation (11 bits) and 53 bits of the key's hash; 0 = never used; without a hash it is free
-//   1  value  tag and count: 24 and 40 bits for a rate, whose tag is the number of its window; 12 and 52 bits for usage, whose tag is its period
+//   1  value  tag and count: 24 and 40 bits for a rate, whose tag is the number of its window; 12 and 52 bits for usage, whose tag is its period.
+//             In the low half the last 8 bits of the tag and the last 24 of the count, in the high half the rest of both.
 //   2  kind   of the counter (8 bits)
 // The generation grows when a slot goes to another key: who holds the number of an earlier one is told that the counter is lost, and looks it up again.
 const slotWords = 4;
@@ -29,12 +30,14 @@ const generationMask = (1 << generationBits) - 1;
 const heldGenerationMask = (1 << 10) - 1;
 const hashBits = 53n;
 const hashMask = (1n << hashBits) - 1n;
-const halfMax = 0xffff_ffff;
-const half = 0x1_0000_0000;
-
+/** Bits of the low half that belong to the count. */
+const lowerBits = 24;
+const lowerRange = 2 ** lowerBits;
+/** And to the tag. */
+const tagBits = 8;
 /** Bits of the high half that belong to the count. */
-const upperBitsOfRate = 8;
-const upperBitsOfUsage = 20;
+const upperBitsOfRate = 16;
+const upperBitsOfUsage = 28;
 /** A counter that has come to it goes no further. */
 const countMaxOfRate = 2 ** 40 - 1;
 export const countMaxOfUsage = 2 ** 52 - 1;
@@ -78,6 +81,9 @@ export class Counters {
   /** Of the last `take`: what stood there before it, and its window or period, to be given back with. */
   countBefore = 0;
   tag = 0;
+  /** The value that was read last. */
+  #head = 0;
+  #tail = 0;
 
   constructor(buffer: SharedArrayBuffer, readonly now: () => number = Date.now) {
     this.slotCount = (buffer.byteLength - headerBytes) / slotBytes;
@@ -121,25 +127,16 @@ export class Counters {
     const word = valueWord(index);
     // Ends: each failed exchange means that another thread's went through.
     for (;;) {
-      const head = Atomics.load(this.#short, word + high);
-      const tail = Atomics.load(this.#short, word + low);
-      const tag = head >>> upperBitsOfRate;
+      this.#read(word);
+      const tag = tagOf(this.#head, this.#tail, upperBitsOfRate);
       const isCurrent = isWindow(tag, window);
-      const count = isCurrent ? (head & 0xff) * half + (tail >>> 0) : 0;
+      const count = isCurrent ? countOf(this.#head, this.#tail, upperBitsOfRate) : 0;
       this.countBefore = count;
       this.tag = isCurrent ? tag : window;
       const left = maximum - count;
       if (left < needed) return refused;
       const amount = Math.min(wanted, left, countMaxOfRate - count);
-      if (isCurrent && (tail >>> 0) + amount <= halfMax) {
-        // Whatever else has become of the word meanwhile, what is added stands on this very count.
-        if (Atomics.compareExchange(this.#short, word + low, tail, (tail >>> 0) + amount | 0) !== tail) continue;
-      } else {
-        const state = Atomics.load(this.#long, word >> 1);
-        const before = Number(BigInt.asUintN(64, state) >> 40n);
-        const isSame = isCurrent ? before === tag && Number(state & countMaskOfRate) === count : !isWindow(before, window);
-        if (!isSame || Atomics.compareExchange(this.#long, word >> 1, state, packRate(this.tag, count + amount)) !== state) continue;
-      }
+      if (!(isCurrent && this.#add(word, amount)) && !this.#change(word, upperBitsOfRate, this.tag, count + amount)) continue;
       if (this.#isHeld(slot, index)) return amount;
       this.settleRate(slot, lengthMs, this.tag, -amount, nowMs, true);
       return lost;
@@ -153,21 +150,16 @@ export class Counters {
   settleRate(slot: number, lengthMs: number, tag: number, change: number, nowMs: number, isLost = false): void {
     const index = slot & this.#indexMask;
     if (change === 0 || (!isLost && !this.#isHeld(slot, index))) return;
-    const window = windowAt(lengthMs, nowMs) & windowMask;
-    const word = valueWord(index) >> 1;
+    const word = valueWord(index);
+    const window = change < 0 ? tag : windowAt(lengthMs, nowMs) & windowMask;
     for (;;) {
-      const state = Atomics.load(this.#long, word);
-      const before = Number(BigInt.asUintN(64, state) >> 40n);
-      let after = before;
-      let count = Number(state & countMaskOfRate);
-      if (change < 0) {
-        if (before !== tag) return;
-      } else if (!isWindow(before, window)) {
-        after = window;
-        count = 0;
-      }
-      const next = packRate(after, Math.min(countMaxOfRate, Math.max(0, count + change)));
-      if (Atomics.compareExchange(this.#long, word, state, next) === state) return;
+      this.#read(word);
+      const before = tagOf(this.#head, this.#tail, upperBitsOfRate);
+      if (change < 0 && before !== tag) return;
+      const isCurrent = isWindow(before, window);
+      if (isCurrent && this.#add(word, change)) return;
+      const count = (isCurrent ? countOf(this.#head, this.#tail, upperBitsOfRate) : 0) + change;
+      if (this.#change(word, upperBitsOfRate, isCurrent ? before : window, Math.min(countMaxOfRate, Math.max(0, count)))) return;
     }
   }
 
@@ -177,20 +169,14 @@ export class Counters {
     if (!this.#isHeld(slot, index)) return lost;
     const word = valueWord(index);
     for (;;) {
-      const head = Atomics.load(this.#short, word + high);
-      const tail = Atomics.load(this.#short, word + low);
-      const count = (head & upperMaskOfUsage) * half + (tail >>> 0);
+      this.#read(word);
+      const count = countOf(this.#head, this.#tail, upperBitsOfUsage);
       this.countBefore = count;
-      this.tag = head >>> upperBitsOfUsage;
+      this.tag = tagOf(this.#head, this.#tail, upperBitsOfUsage);
       const left = maximum - count;
       if (left < needed) return refused;
       const amount = Math.min(wanted, left, countMaxOfUsage - count);
-      if ((tail >>> 0) + amount <= halfMax) {
-        if (Atomics.compareExchange(this.#short, word + low, tail, (tail >>> 0) + amount | 0) !== tail) continue;
-      } else {
-        const state = packUsage(this.tag, count);
-        if (Atomics.compareExchange(this.#long, word >> 1, state, packUsage(this.tag, count + amount)) !== state) continue;
-      }
+      if (!this.#add(word, amount) && !this.#change(word, upperBitsOfUsage, this.tag, count + amount)) continue;
       if (this.#isHeld(slot, index)) return amount;
       this.settleUsage(slot, this.tag, -amount, true);
       return lost;
@@ -201,12 +187,12 @@ export class Counters {
   settleUsage(slot: number, tag: number, change: number, isLost = false): void {
     const index = slot & this.#indexMask;
     if (change === 0 || (!isLost && !this.#isHeld(slot, index))) return;
-    const word = valueWord(index) >> 1;
+    const word = valueWord(index);
     for (;;) {
-      const state = Atomics.load(this.#long, word);
-      if (periodOf(state) !== tag) return;
-      const next = packUsage(tag, Math.min(countMaxOfUsage, Math.max(0, Number(state & countMaskOfUsage) + change)));
-      if (Atomics.compareExchange(this.#long, word, state, next) === state) return;
+      this.#read(word);
+      if (tagOf(this.#head, this.#tail, upperBitsOfUsage) !== tag || this.#add(word, change)) return;
+      const count = countOf(this.#head, this.#tail, upperBitsOfUsage) + change;
+      if (this.#change(word, upperBitsOfUsage, tag, Math.min(countMaxOfUsage, Math.max(0, count)))) return;
     }
   }
 
@@ -214,25 +200,30 @@ export class Counters {
   setUsage(key: string, period: number, count: number): number {
     const slot = this.slot(key, 'usage');
     if (slot === noRoom) return noRoom;
-    const before = Atomics.exchange(this.#long, valueWord(slot & this.#indexMask) >> 1, packUsage(period & periodMask, Math.min(countMaxOfUsage, Math.max(0, count))));
-    return Number(before & countMaskOfUsage);
+    const word = valueWord(slot & this.#indexMask);
+    const to = Math.min(countMaxOfUsage, Math.max(0, count));
+    for (;;) {
+      this.#read(word);
+      const before = countOf(this.#head, this.#tail, upperBitsOfUsage);
+      if (this.#change(word, upperBitsOfUsage, period & periodMask, to)) return before;
+    }
   }
 
   /** The sum that is used, reservations included; undefined when nothing has been counted yet. */
   usage(key: string): { readonly period: number; readonly count: number } | undefined {
     const slot = this.find(key);
     if (slot < 0) return undefined;
-    const state = Atomics.load(this.#long, valueWord(slot & this.#indexMask) >> 1);
-    return { period: periodOf(state), count: Number(state & countMaskOfUsage) };
+    this.#read(valueWord(slot & this.#indexMask));
+    return { period: tagOf(this.#head, this.#tail, upperBitsOfUsage), count: countOf(this.#head, this.#tail, upperBitsOfUsage) };
   }
 
   /** The count in the window of now. */
   rate(key: string, unit: RateUnit): number {
     const slot = this.find(key);
     if (slot < 0) return 0;
-    const state = Atomics.load(this.#long, valueWord(slot & this.#indexMask) >> 1);
-    const tag = Number(BigInt.asUintN(64, state) >> 40n);
-    return isWindow(tag, windowAt(lengthOf[unit], this.now()) & windowMask) ? Number(state & countMaskOfRate) : 0;
+    this.#read(valueWord(slot & this.#indexMask));
+    const tag = tagOf(this.#head, this.#tail, upperBitsOfRate);
+    return isWindow(tag, windowAt(lengthOf[unit], this.now()) & windowMask) ? countOf(this.#head, this.#tail, upperBitsOfRate) : 0;
   }
 
   /** Usage of something that is no more. */
@@ -260,15 +251,14 @@ export class Counters {
       const owner = Atomics.load(this.#long, index * slotWords + headerLongs);
       if ((owner & hashMask) === 0n) continue;
       const kind = Atomics.load(this.#short, kindWord(index));
-      const state = Atomics.load(this.#long, valueWord(index) >> 1);
+      this.#read(valueWord(index));
       const unit = unitsByKind[kind];
       const hash = Number(owner & hashMask);
-      if (unit === undefined) {
-        found.push({ hash, kind: 'usage', tag: periodOf(state), count: Number(state & countMaskOfUsage) });
-        continue;
-      }
-      const tag = Number(BigInt.asUintN(64, state) >> 40n);
-      if (isWindow(tag, windowAt(lengthOf[unit], nowMs) & windowMask)) found.push({ hash, kind: unit, tag, count: Number(state & countMaskOfRate) });
+      const upperBits = unit === undefined ? upperBitsOfUsage : upperBitsOfRate;
+      const tag = tagOf(this.#head, this.#tail, upperBits);
+      const count = countOf(this.#head, this.#tail, upperBits);
+      if (unit === undefined) found.push({ hash, kind: 'usage', tag, count });
+      else if (isWindow(tag, windowAt(lengthOf[unit], nowMs) & windowMask)) found.push({ hash, kind: unit, tag, count });
     }
     return found;
   }
@@ -278,11 +268,11 @@ export class Counters {
     if (kind !== 'usage' && !isWindow(tag, windowAt(lengthOf[kind], this.now()) & windowMask)) return true;
     const slot = this.#slotOf(BigInt(hash), kindNumber(kind));
     if (slot === noRoom) return false;
-    const word = valueWord(slot & this.#indexMask) >> 1;
-    const before = Atomics.load(this.#long, word);
+    const word = valueWord(slot & this.#indexMask);
+    this.#read(word);
+    const upperBits = kind === 'usage' ? upperBitsOfUsage : upperBitsOfRate;
     // Of two that were kept the larger one counts.
-    const counted = Number(before & (kind === 'usage' ? countMaskOfUsage : countMaskOfRate));
-    if (count > counted) Atomics.compareExchange(this.#long, word, before, kind === 'usage' ? packUsage(tag, count) : packRate(tag, count));
+    if (count > countOf(this.#head, this.#tail, upperBits)) this.#change(word, upperBits, tag, count);
     return true;
   }
 
@@ -325,7 +315,7 @@ export class Counters {
       else Atomics.store(this.#long, word, ownerOf(generation, 0n));
       const unit = unitsByKind[kind];
       // Of the window of now: one that is over would be another key's to take.
-      Atomics.store(this.#long, valueWord(index) >> 1, unit === undefined ? 0n : packRate(windowAt(lengthOf[unit], nowMs) & windowMask, 0));
+      Atomics.store(this.#long, valueWord(index) >> 1, unit === undefined ? 0n : wholeOf(highOf(upperBitsOfRate, windowAt(lengthOf[unit], nowMs) & windowMask, 0), lowOf(windowAt(lengthOf[unit], nowMs), 0)));
       Atomics.store(this.#short, kindWord(index), kind);
       const mine = ownerOf(generation, hash);
       Atomics.store(this.#long, word, mine);
@@ -338,7 +328,8 @@ export class Counters {
   #isOver(index: number, nowMs: number): boolean {
     const unit = unitsByKind[Atomics.load(this.#short, kindWord(index))];
     if (unit === undefined) return false;
-    const tag = Atomics.load(this.#short, valueWord(index) + high) >>> upperBitsOfRate;
+    this.#read(valueWord(index));
+    const tag = tagOf(this.#head, this.#tail, upperBitsOfRate);
     const distance = (windowAt(lengthOf[unit], nowMs) - tag) & windowMask;
     return distance > 1 && distance < windowMask - 1;
   }
@@ -362,6 +353,27 @@ export class Counters {
     Atomics.notify(this.#short, lockWord);
   }
 
+  /** Both halves of a value, of one moment. */
+  #read(word: number): void {
+    do {
+      this.#head = Atomics.load(this.#short, word + high);
+      this.#tail = Atomics.load(this.#short, word + low);
+    } while (Atomics.load(this.#short, word + high) !== this.#head);
+  }
+
+  /** Adds to what was read, within its low half; false: it does not fit there, or something else stands there by now. */
+  #add(word: number, amount: number): boolean {
+    const tail = this.#tail;
+    const end = (tail & (lowerRange - 1)) + amount;
+    return end >= 0 && end < lowerRange && Atomics.compareExchange(this.#short, word + low, tail, tail + amount | 0) === tail;
+  }
+
+  /** Puts tag and count in the place of what was read; false: something else stands there by now. */
+  #change(word: number, upperBits: number, tag: number, count: number): boolean {
+    const before = wholeOf(this.#head, this.#tail);
+    return Atomics.compareExchange(this.#long, word >> 1, before, wholeOf(highOf(upperBits, tag, count), lowOf(tag, count))) === before;
+  }
+
   /** The slot has not gone to another key. */
   #isHeld(slot: number, index: number): boolean {
     return ((Atomics.load(this.#short, index * slotWords * 2 + headerShorts + high) >>> (32 - generationBits)) & heldGenerationMask) === slot >>> this.#indexBits;
@@ -373,9 +385,6 @@ export class Counters {
 }
 
 const headerLongs = headerBytes / 8;
-const upperMaskOfUsage = (1 << upperBitsOfUsage) - 1;
-const countMaskOfRate = (1n << 40n) - 1n;
-const countMaskOfUsage = (1n << 52n) - 1n;
 
 /** Of 32-bit words. */
 const valueWord = (index: number): number => (index * slotWords + 1) * 2 + headerShorts;
@@ -386,9 +395,13 @@ const isWindow = (tag: number, window: number): boolean => tag === window || ((t
 
 const generationOf = (owner: bigint): number => Number(BigInt.asUintN(64, owner) >> hashBits);
 const ownerOf = (generation: number, hash: bigint): bigint => BigInt.asIntN(64, (BigInt(generation) << hashBits) | hash);
-const packRate = (tag: number, count: number): bigint => BigInt.asIntN(64, (BigInt(tag) << 40n) | BigInt(count));
-const packUsage = (tag: number, count: number): bigint => BigInt.asIntN(64, (BigInt(tag) << 52n) | BigInt(count));
-const periodOf = (state: bigint): number => Number(BigInt.asUintN(64, state) >> 52n);
+
+/** Of a value by its halves. */
+const tagOf = (head: number, tail: number, upperBits: number): number => ((head >>> upperBits) << tagBits) | (tail >>> lowerBits);
+const countOf = (head: number, tail: number, upperBits: number): number => (head & ((1 << upperBits) - 1)) * lowerRange + (tail & (lowerRange - 1));
+const highOf = (upperBits: number, tag: number, count: number): number => ((tag >>> tagBits) << upperBits) | Math.floor(count / lowerRange);
+const lowOf = (tag: number, count: number): number => (tag << lowerBits) | (count % lowerRange);
+const wholeOf = (head: number, tail: number): bigint => (BigInt(head) << 32n) | BigInt(tail >>> 0);
 
 function kindNumber(kind: CounterKind): number {
   return kind === 'usage' ? usageKind : unitsByKind.indexOf(kind);

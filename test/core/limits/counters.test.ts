@@ -9,7 +9,7 @@ import { lengthOf, windowAt, windowEnd } from '../../../core/limits/windows.js';
 interface Work {
   readonly buffer: SharedArrayBuffer;
   readonly gate: SharedArrayBuffer;
-  readonly kind: 'windows' | 'usage' | 'claim';
+  readonly kind: 'windows' | 'settled' | 'usage' | 'claim';
   readonly rounds: number;
   readonly maximum: number;
 }
@@ -45,6 +45,29 @@ if (!isMainThread) {
       Atomics.add(gate, 1, 1);
       while (Atomics.load(gate, 1) < (round + 1) * 2) continue;
     }
+  } else if (work.kind === 'settled') {
+    const slot = counters.slot('shared', 'rpm');
+    // Carries and borrows in every other round; what is given back late goes to its own window alone.
+    for (let round = 0; round < work.rounds; round += 1) {
+      let count = 0;
+      const windowMs = nowMs;
+      for (let ask = 0; ask < 500; ask += 1) {
+        const taken = counters.takeRate(slot, minuteMs, 9_000_001, 9_000_001, work.maximum, nowMs);
+        const { tag } = counters;
+        counters.settleRate(slot, minuteMs, tag, ask % 2 === 0 ? -8_000_000 : 5, nowMs);
+        count += taken + (ask % 2 === 0 ? -8_000_000 : 5);
+      }
+      passed.push(count);
+      Atomics.add(gate, 1, 1);
+      while (Atomics.load(gate, 1) < (round + 1) * 2) continue;
+      passed.push(counters.rate('shared', 'rpm'));
+      const { tag } = counters;
+      Atomics.add(gate, 2, 1);
+      while (Atomics.load(gate, 2) < (round + 1) * 2) continue;
+      nowMs = windowMs + minuteMs;
+      counters.takeRate(slot, minuteMs, 0, 0, work.maximum, nowMs);
+      counters.settleRate(slot, minuteMs, tag, -1, nowMs);
+    }
   } else if (work.kind === 'usage') {
     const slot = counters.slot('shared', 'usage');
     // Amounts that carry into the high half, some of them given back.
@@ -62,7 +85,7 @@ if (!isMainThread) {
   parentPort!.postMessage(passed);
 } else {
   const inThreads = async (work: Omit<Work, 'gate'>): Promise<readonly number[][]> => {
-    const gate = new SharedArrayBuffer(8);
+    const gate = new SharedArrayBuffer(12);
     const workers = [0, 1].map(() => new Worker(new URL(import.meta.url), { workerData: { ...work, gate } satisfies Work }));
     await Promise.all(workers.map((worker) => once(worker, 'message')));
     const answers = workers.map(async (worker) => (await once(worker, 'message'))[0] as number[]);
@@ -124,6 +147,26 @@ if (!isMainThread) {
     assert.equal(take(slot, 2), refused);
     clock.nowMs -= 5 * minuteMs;
     assert.equal(take(slot, 2), 1);
+  });
+
+  test('a count that passes the end of its low half goes on, up and down', () => {
+    const { clock, counters, take } = setUp();
+    const slot = rate(counters, 'a');
+    const usage = counters.slot('b', 'usage');
+    counters.setUsage('b', 4_095, 0);
+    for (const amount of [2 ** 24 - 1, 1, 2 ** 24, 2 ** 24 + 5]) {
+      const before = counters.rate('a', 'rpm');
+      assert.equal(take(slot, 1e12, amount), amount);
+      assert.equal(counters.takeUsage(usage, amount, 1, Infinity), amount);
+      for (const change of [1, -1, -amount, amount]) {
+        counters.settleRate(slot, minuteMs, windowAt(minuteMs, clock.nowMs) & 0xff_ffff, change, clock.nowMs);
+        counters.settleUsage(usage, 4_095, change);
+      }
+      assert.equal(counters.rate('a', 'rpm'), before + amount);
+      assert.deepEqual(counters.usage('b'), { period: 4_095, count: before + amount });
+    }
+    counters.settleUsage(usage, 4_095, -1e12);
+    assert.deepEqual(counters.usage('b'), { period: 4_095, count: 0 });
   });
 
   test('counts of more than 32 bits are kept', () => {
@@ -207,6 +250,12 @@ if (!isMainThread) {
     const buffer = Counters.allocate(1024);
     const passed = await inThreads({ buffer, kind: 'windows', rounds, maximum });
     for (let round = 0; round < rounds; round += 1) assert.equal((passed[0]?.[round] ?? 0) + (passed[1]?.[round] ?? 0), maximum, `window ${round}`);
+  });
+
+  test('what two threads settle in each window is exactly what stands there', async () => {
+    const rounds = 20;
+    const [first = [], second = []] = await inThreads({ buffer: Counters.allocate(1024), kind: 'settled', rounds, maximum: 1e12 });
+    for (let at = 0; at < rounds * 2; at += 2) assert.deepEqual([first[at + 1], second[at + 1]], [first[at]! + second[at]!, first[at]! + second[at]!], `window ${at / 2}`);
   });
 
   test('usage of two threads adds up through carries and what is given back', async () => {
