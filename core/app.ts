@@ -35,6 +35,7 @@ import { Questions } from './telemetry/questions.js';
 import { Breakers } from './upstream/breaker.js';
 import { DataThread, type SharedMemory } from './thread.js';
 import { gatewayVersion } from './version.js';
+import { servingGeneration } from './workers/young-generation.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 import type { ThreadData, ThreadMessage } from './thread-entry.js';
 
@@ -260,7 +261,7 @@ class DataWorker {
 
   /** Resolves when it accepts connections. */
   static start(data: ThreadData, hub: MetricsHub): Promise<DataWorker> {
-    const worker = new Worker(new URL('./thread-entry.js', import.meta.url), { workerData: data, transferList: [data.control] });
+    const worker = new Worker(new URL('./thread-entry.js', import.meta.url), { workerData: data, transferList: [data.control], resourceLimits: servingGeneration() });
     return new Promise((resolve, reject) => {
       worker.once('message', (message: ThreadMessage) => {
         worker.off('error', reject);

@@ -10,6 +10,7 @@ import { noFigures } from './telemetry/figures.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
 import { Questions } from './telemetry/questions.js';
+import { youngGeneration } from './workers/young-generation.js';
 
 /** From a death to the next start; doubled with each that follows soon. */
 const restartMs = 100;
@@ -92,7 +93,7 @@ export class ControlWorker {
     let worker: Worker;
     try {
       worker = new Worker(new URL('./control-thread-entry.js', import.meta.url), {
-        workerData: { ...this.data, ports } satisfies ControlThreadStart, transferList: [...ports], resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMb },
+        workerData: { ...this.data, ports } satisfies ControlThreadStart, transferList: [...ports], resourceLimits: youngGeneration(youngGenerationMb),
       });
     } catch (thrown) {
       for (const port of ports) port.close();

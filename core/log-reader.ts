@@ -8,6 +8,7 @@ import { LogAccess, readInPlace, type ReaderEnd } from './logs/log-access.js';
 import type { LogCall, LogCallAnswer } from './logs/log-calls.js';
 import type { Settings } from './settings/read.js';
 import type { ThreadServices } from './thread-services.js';
+import { youngGeneration } from './workers/young-generation.js';
 
 /** Rows of a query live for as long as the query. */
 const youngGenerationMb = 32;
@@ -50,7 +51,7 @@ export async function makeLogReader({ settings, registry }: ThreadServices): Pro
 }
 
 function startThread(settings: Settings, onAnswer: (answer: LogCallAnswer) => void, onEnd: (reason: string) => void): ReaderEnd {
-  const worker = new Worker(new URL('./log-reader-entry.js', import.meta.url), { workerData: { settings } satisfies LogReaderData, resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMb } });
+  const worker = new Worker(new URL('./log-reader-entry.js', import.meta.url), { workerData: { settings } satisfies LogReaderData, resourceLimits: youngGeneration(youngGenerationMb) });
   worker.unref();
   let reason = 'it ended by itself';
   worker.on('message', (message: LogReaderMessage) => {

@@ -11,6 +11,7 @@ import type { Scraped } from './telemetry/figures.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
 import { Questions } from './telemetry/questions.js';
+import { youngGeneration } from './workers/young-generation.js';
 
 /** From a death to the next start; doubled with each that follows soon. */
 const restartMs = 1_000;
@@ -92,7 +93,7 @@ export class LogWorker {
   /** Rejects, too, when there is no thread to be had: then it is tried again like after a death. */
   async #start(): Promise<void> {
     this.#startedAtMs = performance.now();
-    const worker = new Worker(new URL('./log-thread-entry.js', import.meta.url), { workerData: this.data, resourceLimits: { maxYoungGenerationSizeMb: youngGenerationMb } });
+    const worker = new Worker(new URL('./log-thread-entry.js', import.meta.url), { workerData: this.data, resourceLimits: youngGeneration(youngGenerationMb) });
     this.#worker = worker;
     let isReady = false;
     let reason = 'it ended by itself';

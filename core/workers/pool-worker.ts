@@ -5,6 +5,7 @@
 import { Piscina } from 'piscina';
 import type { WorkerCall, WorkerOutcome, WorkerShare } from './entry.js';
 import type { Task } from './task.js';
+import { youngGeneration } from './young-generation.js';
 
 export interface PoolWorkerOptions {
   readonly callsMax: number;
@@ -78,7 +79,7 @@ export class PoolWorker {
       // Each result wakes the loop for itself, and what a module does between its calls goes on.
       atomics: 'disabled',
       recordTiming: false,
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMegabytesMax, maxYoungGenerationSizeMb: Math.min(youngMegabytesMax, options.heapMegabytesMax / 4), stackSizeMb: stackMegabytes },
+      resourceLimits: { maxOldGenerationSizeMb: options.heapMegabytesMax, ...youngGeneration(Math.min(youngMegabytesMax, options.heapMegabytesMax / 4)), stackSizeMb: stackMegabytes },
       workerData: share,
       execArgv: workerFlags,
     });

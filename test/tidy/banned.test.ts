@@ -72,6 +72,11 @@ const bans: readonly Ban[] = [
     name: 'guard for objects of its own', instead: 'isObject of the SDK', applies: (source) => isProduct(source) && source.path !== 'plugin-sdk/src/json.ts',
     matches: (node) => ts.isBinaryExpression(node) && /^typeof (\w+) === 'object' && \1 !== null && !Array\.isArray\(\1\)$/.test(node.getText()),
   },
+  {
+    name: 'young generation of a thread', instead: 'youngGeneration of core/workers/young-generation.ts: a flag of the process outranks it otherwise',
+    applies: (source) => isProduct(source) && source.path !== 'core/workers/young-generation.ts',
+    matches: (node) => ts.isPropertyAssignment(node) && node.name.getText() === 'maxYoungGenerationSizeMb',
+  },
   { name: 'test that is left out', instead: 'a test that runs', applies: ({ path }) => isTest(path), matches: isLeftOut },
   {
     name: 'async function in a hot file', instead: 'a callback; if no call and no chunk waits for it, list it in coldFunctions', applies: isHot,
@@ -135,6 +140,7 @@ describe('the rules themselves', () => {
     assert.ok(isCaught('! after an expression', 'core/x.ts', 'a!.b();'));
     assert.ok(isCaught('guard for objects of its own', 'core/x.ts', "const isMap = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);"));
     for (const text of ['export default {};', 'export default function f() {}']) assert.ok(isCaught('export default', 'core/x.ts', text), text);
+    assert.ok(isCaught('young generation of a thread', 'core/x.ts', 'new Worker(file, { resourceLimits: { maxYoungGenerationSizeMb: 16 } });'));
     for (const text of ["test.skip('x', () => {});", "it.only('x');", 't.todo();', "test('x', { skip: true }, () => {});", "describe.skip('x');"]) {
       assert.ok(isCaught('test that is left out', 'test/x.test.ts', text), text);
     }
