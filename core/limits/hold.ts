@@ -180,8 +180,10 @@ export class CallHold implements Hold {
   /** True: nobody told. */
   #addAnswer(usage: Usage | null): boolean {
     const { exchange } = this;
-    const isTold = usage !== null && (usage.totalTokens >= 0 || usage.inputTokens >= 0 || usage.outputTokens >= 0);
     const { ending, responder } = exchange;
+    // Servers that do not count say 0 of everything. No text has an input of nothing.
+    const least = this.estimate.isGenerating && exchange.status < 400 ? 1 : 0;
+    const isTold = usage !== null && (usage.totalTokens >= least || usage.inputTokens >= least || usage.outputTokens >= least);
     // Where nothing was sent, or the provider refused it, nothing is paid for but what it says itself.
     const isFailed = exchange.attempts === 0 || (ending !== 'client' && exchange.status >= 400);
     if (isFailed || (isTold && ending === 'complete')) {

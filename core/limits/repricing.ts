@@ -95,4 +95,9 @@ export class Repricing {
 
 const isOther = (before: number, after: number): boolean => Math.abs(before - after) > sameCents;
 
-const isEstimated = (record: LogRecord): boolean => record.cost > 0 && (!tellsUsage({ ...record, units: readPriceNote(record.decision).units }) || (record.ended !== 'complete' && record.decision.includes('"about":"limit"')));
+function isEstimated(record: LogRecord): boolean {
+  if (record.cost <= 0) return false;
+  if (!tellsUsage({ ...record, units: readPriceNote(record.decision).units })) return true;
+  const { ended, inputTokens, outputTokens, totalTokens } = record;
+  return (ended !== 'complete' || Math.max(inputTokens, outputTokens, totalTokens) === 0) && record.decision.includes('"about":"limit"');
+}

@@ -81,13 +81,14 @@ export class UsageTap {
     const { besideInput, besideOutput } = counts;
     const input = counts.input === -1 ? -1 : counts.input + besideInput;
     const output = counts.output === -1 ? -1 : counts.output + besideOutput;
-    const isWithoutTotal = counts.total === -1 || (besideOutput > 0 && counts.total < input + output);
+    // A total that leaves out what it is the total of counts for nothing.
+    const total = counts.total === -1 && (input === -1 || output === -1) ? -1 : Math.max(counts.total, Math.max(0, input) + Math.max(0, output));
     return {
       model: firstText(head, modelNeedle, true) || (isWhole ? '' : lastText(end, modelNeedle, false)),
       finishReason: finishReason(end, isWhole) || (isWhole ? '' : finishReason(head, true)),
       inputTokens: input,
       outputTokens: output,
-      totalTokens: isWithoutTotal && input !== -1 && output !== -1 ? input + output : counts.total,
+      totalTokens: total,
       cachedTokens: counts.cached,
       cacheWriteTokens: counts.cacheWrite,
       inputAudioTokens: counts.inputAudio,

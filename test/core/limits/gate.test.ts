@@ -196,3 +196,13 @@ test('tokens are overshot at most by what calls in flight use beyond their estim
   assert.equal(counters.rate('key/k/tokens/rpd', 'rpd'), open.length * 500, 'all of it counts');
   assert.equal(codeOf(() => take(principal)), 'KEY_RATE_LIMITED');
 });
+
+test('an answer with text that counts nothing has told nothing', () => {
+  const { counters, take } = setUp();
+  const principal = principalOf(limitSpecs('key', 'k', 'k', [], [{ type: 'tokens', credit_limit: 100_000 }]));
+  const exchange = take(principal);
+  exchange.ending = 'complete';
+  (exchange.hold as CallHold).delivered?.push(Buffer.alloc(4_000), false);
+  exchange.hold?.settle({ ...noUsage, inputTokens: 0, outputTokens: 0, totalTokens: 0 }, false);
+  assert.equal(counters.usage('key/k/tokens')?.count, 1_000 + Math.ceil(exchange.bytes.length / 4));
+});

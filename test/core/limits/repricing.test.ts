@@ -44,7 +44,7 @@ describe('pricing history again', () => {
   });
 
   it('leaves alone what nobody can price now, and what was estimated under a budget', async () => {
-    const records = [recordOf({}), recordOf({ ...untold }), recordOf({ ended: 'client', decision: limited })];
+    const records = [recordOf({}), recordOf({ ...untold }), recordOf({ ended: 'client', decision: limited }), recordOf({ inputTokens: 0, outputTokens: 0, totalTokens: 0, decision: limited })];
     let tries = 0;
     const { repricing, written, look, loads } = setUp([records], (record) => {
       if (record.id !== records[0]?.id) return { cost: 0, saved: 0, isPriced: true };

@@ -302,3 +302,14 @@ test('of an endless stream of small chunks only the last are held', async () => 
   tap.push(Buffer.from(sse(usageChunk)));
   assert.equal(tap.read().totalTokens, 29);
 });
+
+test('a total that is less than its parts is their sum', () => {
+  const answer = (usage: object): string => JSON.stringify({ model: 'm', usage });
+  const read = { ...unknown, model: 'm', inputTokens: 1_000, outputTokens: 500 };
+  for (const total of [0, 1, 1_499, 1_500]) reads(answer({ prompt_tokens: 1_000, completion_tokens: 500, total_tokens: total }), false, { ...read, totalTokens: 1_500 });
+  reads(answer({ prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_600 }), false, { ...read, totalTokens: 1_600 });
+  reads(answer({ input_tokens: 1_000, output_tokens: 500, total_tokens: 0 }), false, { ...read, totalTokens: 1_500 });
+  reads(answer({ prompt_tokens: 1_000, total_tokens: 0 }), false, { ...read, outputTokens: -1, totalTokens: 1_000 });
+  reads(answer({ completion_tokens: 500, total_tokens: 0 }), false, { ...read, inputTokens: -1, totalTokens: 500 });
+  reads(sse({ model: 'm', usage: { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 0 } }, '[DONE]'), true, { ...read, totalTokens: 1_500 });
+});
