@@ -38,6 +38,15 @@ const die = (thrown: unknown): void => {
 
 process.on('uncaughtException', die);
 process.on('unhandledRejection', (thrown) => services.onLostPromise(thrown));
+let countsTold: Readonly<Record<string, number>> = {};
+/** Nobody asks this thread for its figures: those of the thread that started it have what is counted here. */
+function tellCounts(): void {
+  const counts = services.metrics.since(countsTold);
+  if (Object.keys(counts).length === 0) return;
+  countsTold = services.metrics.snapshot();
+  tell({ kind: 'counted', counts });
+}
+
 const calls = open();
 // Each question is answered with the reason; the next thread may do better.
 calls.catch(() => undefined);
@@ -54,5 +63,9 @@ port.on('message', (message: LogReaderMessage) => {
   if (message.kind !== 'call') return;
   const { call } = message;
   const refused = (thrown: unknown): LogCallAnswer => ({ number: call.number, reason: reasonOf(thrown), isOfInput: false });
-  calls.then((each) => each.answer(call), refused).then((answer) => tell({ kind: 'answer', answer })).catch(die);
+  calls.then((each) => each.answer(call), refused).then((answer) => {
+    // First, so that who has the answer finds them.
+    tellCounts();
+    tell({ kind: 'answer', answer });
+  }).catch(die);
 });

@@ -21,13 +21,15 @@ export type LogReaderMessage =
   | { readonly kind: 'call'; readonly call: LogCall }
   | { readonly kind: 'stop' }
   | { readonly kind: 'answer'; readonly answer: LogCallAnswer }
+  /** By name, since the last message. */
+  | { readonly kind: 'counted'; readonly counts: Readonly<Record<string, number>> }
   | { readonly kind: 'died'; readonly reason: string };
 
 /** Undefined: nothing is logged. Costs nothing before the first question. */
 export function logReaderOf(services: ThreadServices): LogReader | undefined {
   if (services.settings.exporters.length === 0) return undefined;
   const access = new LogAccess({
-    start: (onAnswer, onEnd) => (isMainThread ? readInPlace(() => makeLogReader(services), onAnswer) : startThread(services.settings, onAnswer, onEnd)),
+    start: (onAnswer, onEnd) => (isMainThread ? readInPlace(() => makeLogReader(services), onAnswer) : startThread(services, onAnswer, onEnd)),
     onDeath: (reason) => {
       services.metrics.add('log.readerDeaths', 1);
       services.logger.error('the thread that reads the log died; the next question starts it again', { reason });
@@ -50,12 +52,13 @@ export async function makeLogReader({ settings, registry }: ThreadServices): Pro
   throw new Error('no exporter keeps records that can be read; add store to GATEWAY_EXPORTERS');
 }
 
-function startThread(settings: Settings, onAnswer: (answer: LogCallAnswer) => void, onEnd: (reason: string) => void): ReaderEnd {
+function startThread({ settings, metrics }: Pick<ThreadServices, 'settings' | 'metrics'>, onAnswer: (answer: LogCallAnswer) => void, onEnd: (reason: string) => void): ReaderEnd {
   const worker = new Worker(new URL('./log-reader-entry.js', import.meta.url), { workerData: { settings } satisfies LogReaderData, resourceLimits: youngGeneration(youngGenerationMb) });
   worker.unref();
   let reason = 'it ended by itself';
   worker.on('message', (message: LogReaderMessage) => {
     if (message.kind === 'answer') onAnswer(message.answer);
+    else if (message.kind === 'counted') for (const [name, count] of Object.entries(message.counts)) metrics.add(name, count);
     else if (message.kind === 'died') reason = message.reason;
   });
   worker.on('error', (thrown) => { reason = reasonOf(thrown); });

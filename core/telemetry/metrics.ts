@@ -19,6 +19,11 @@ export class Metrics {
     return this.#counts.get(name) ?? 0;
   }
 
+  /** What is more than it was at `before`, a snapshot. */
+  since(before: Readonly<Record<string, number>>): Record<string, number> {
+    return Object.fromEntries([...this.#counts].flatMap(([name, count]) => (count === (before[name] ?? 0) ? [] : [[name, count - (before[name] ?? 0)]])));
+  }
+
   /** A copy, sorted by name. */
   snapshot(): Record<string, number> {
     return Object.fromEntries([...this.#counts].sort(([left], [right]) => (left < right ? -1 : 1)));

@@ -4,6 +4,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { fakeHost } from '@gateway/plugin-sdk/testing';
+import lmdb from '../../plugins/storage/lmdb/plugin.js';
 import { temporaryFolder, writePackage } from '../core/registry/plugin-package.js';
 import { adminKey, apiKey, startTestGateway } from '../support/gateway.js';
 
@@ -39,6 +41,22 @@ describe('the thread that reads the log', async () => {
     const { body } = await ask(url, `/analytics/groups/workspaces?${times}`);
     assert.deepEqual([body.total, body.data[0].requests], [1, 1]);
     assert.equal((await ask(url, '/logs?cursor=x')).status, 400);
+  });
+
+  it('goes on without what is damaged on the disk, and the metrics of the gateway say so', async () => {
+    const dataDir = temporaryFolder();
+    const storage = await lmdb.create({ path: dataDir }, fakeHost());
+    const store = await storage.open('exporter-store-logs');
+    const atMs = String(Date.now() - 60_000);
+    await store.write([`x${atMs}-damaged0-000000001`, `${atMs}-damaged0-000000002`].map((key) => ({ op: 'put', key, value: new Uint8Array([0xc1]) })));
+    await storage.close?.();
+    const { url } = await startTestGateway({ GATEWAY_DATA_DIR: dataDir, GATEWAY_EXPORTERS: 'store,prometheus', GATEWAY_LOG_LEVEL: 'error' }, { hasControlThread: true });
+    for (let turn = 0; turn < 2; turn += 1) {
+      const { status, body } = await ask(url, '/logs');
+      assert.deepEqual([status, body.data], [200, []]);
+    }
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    assert.match(metrics, /^gateway_events_total\{event="exporter\/store\.rowsDamaged"\} 2$/m);
   });
 
   it('is started again after its death, and takes nothing else along', async () => {

@@ -2,7 +2,7 @@
 // pass most blocks by; the columns that figures are made of, the ids, and all other columns lie apart, so that each query reads what it needs. The fifth
 // tells whether an id may be inside.
 
-import type { LogRecord, Write } from '@gateway/plugin-sdk';
+import { isObject, type LogRecord, type Write } from '@gateway/plugin-sdk';
 import { Packr } from 'msgpackr';
 import { idAt, JoinedWords, numberAt, packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordsOf, type At, type PackedColumn, type Words } from './block-columns.js';
 import { packIdFilter } from './id-filter.js';
@@ -11,7 +11,8 @@ import { blankFields, valuesOf, type KeptRecord, type LogBatch } from './log-bat
 export const blockFormat = 1;
 
 export type Field = keyof KeptRecord;
-export type PartName = 'facts' | 'names' | 'rest';
+export const partNames = ['facts', 'names', 'rest'] as const;
+export type PartName = (typeof partNames)[number];
 type NumberField = { [F in Field]: KeptRecord[F] extends number ? F : KeptRecord[F] extends boolean ? F : never }[Field];
 type IdField = 'id' | 'traceId' | 'spanId' | 'parentSpanId';
 type WordField = Exclude<Field, NumberField | IdField>;
@@ -34,6 +35,9 @@ const listedMax = 32;
 /** And of these the least and the most. */
 const ranged = ['startedAtMs', 'tookMs', 'cost', 'inputTokens', 'outputTokens', 'totalTokens'] as const satisfies readonly Field[];
 export type RangedField = (typeof ranged)[number];
+
+/** Places of records are numbers of 16 bits. */
+const countMax = 0xffff;
 
 /** What is inside. */
 export interface BlockBounds {
@@ -86,7 +90,7 @@ function packField(records: readonly LogRecord[], field: Field, own: readonly st
 export async function packBlock(records: readonly LogRecord[], firstMs: number, arrivals: readonly Arrival[], pause: () => Promise<void>): Promise<{ readonly head: BlockHead; writes(key: string): readonly Write[] }> {
   const own = textsOf(records, 'id');
   const parts: { readonly name: PartName; readonly value: Uint8Array }[] = [];
-  for (const name of ['facts', 'names', 'rest'] as const) {
+  for (const name of partNames) {
     const columns: PackedColumn[] = [];
     for (const field of fieldsOf(name)) {
       columns.push(packField(records, field, own));
@@ -153,10 +157,30 @@ function boundsFrom(valuesOf: (field: ListedField) => readonly string[] | undefi
 }
 
 export function readHead(value: Uint8Array): BlockHead {
-  const head: Partial<BlockHead> = Object(packr.unpack(value));
+  const head: Readonly<Record<keyof BlockHead, unknown>> = Object(packr.unpack(value));
+  if (!isCount(head.format)) throw new Error('a block of the log is damaged: its head has no format');
   if (head.format !== blockFormat) throw new Error(`a block of the log has format ${String(head.format)}, and ${blockFormat} is read here; update the gateway`);
-  if (typeof head.count !== 'number' || typeof head.bytes !== 'number' || typeof head.firstMs !== 'number' || head.values === undefined || head.ranges === undefined || !Array.isArray(head.arrivals)) throw new Error('a block of the log is damaged: its head lacks members');
-  return { format: head.format, count: head.count, bytes: head.bytes, firstMs: head.firstMs, values: head.values, ranges: head.ranges, arrivals: head.arrivals };
+  const { format, count, bytes, firstMs, values, ranges, arrivals } = head;
+  if (!isCount(count) || count > countMax || !isCount(bytes) || typeof firstMs !== 'number' || !isOf(listed, values, (list) => list === undefined || areTexts(list)) || !isOf(ranged, ranges, isPair) || !isArrivals(arrivals)) {
+    throw new Error('a block of the log is damaged: its head lacks members, or has others');
+  }
+  // Each member that is read of them was looked at.
+  return { format, count, bytes, firstMs, values, ranges: ranges as BlockBounds['ranges'], arrivals };
+}
+
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+const isPair = (value: unknown): value is readonly [number, number] => Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === 'number');
+const isArrivals = (value: unknown): value is readonly Arrival[] => Array.isArray(value) && value.every(isPair);
+const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string');
+const isOf = (names: readonly string[], value: unknown, isOne: (member: unknown) => boolean): value is Readonly<Record<string, never>> => isObject(value) && names.every((name) => isOne(value[name]));
+
+/** What it takes of the room, and lies in its rows; of a head that cannot be read only that of itself. */
+export function bytesOfHead(value: Uint8Array): number {
+  try {
+    return readHead(value).bytes;
+  } catch {
+    return value.length;
+  }
 }
 
 /** Columns of one block or row in memory, by field. */

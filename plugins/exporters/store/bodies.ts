@@ -4,6 +4,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import type { Host, LogBodies, LogRecord, Store, Write } from '@gateway/plugin-sdk';
+import { damageOf, type OnDamaged } from './damage.js';
 import { ofCallers, timeKey } from './partitions.js';
 import { Retention, type RetentionLimits } from './retention.js';
 
@@ -23,8 +24,10 @@ const names = ['requestHeaders', 'request', 'upstreamUrl', 'upstreamHeaders', 'u
 
 export class BodyRows {
   readonly #retention: Retention;
+  readonly #onDamaged: OnDamaged;
 
   constructor(readonly host: Host, readonly store: Store, limits: RetentionLimits) {
+    this.#onDamaged = damageOf(host, 'bodiesDamaged', 'bodies of a call cannot be read and are left out');
     this.#retention = new Retention(host, store, limits);
   }
 
@@ -52,10 +55,18 @@ export class BodyRows {
     else this.host.count('bodies', rows.length);
   }
 
-  /** Null: none were kept, or not for so long. */
+  /** Null: none were kept, or not for so long, or they cannot be read. */
   async read(record: Pick<LogRecord, 'id' | 'startedAtMs'>): Promise<LogBodies | null> {
-    const row = await this.store.get(keyOf(record));
-    return row === undefined ? null : readRow(await decompress(row.value, { maxOutputLength: readBytesMax }));
+    const key = keyOf(record);
+    const row = await this.store.get(key);
+    if (row === undefined) return null;
+    try {
+      return readRow(await decompress(row.value, { maxOutputLength: readBytesMax }));
+    } catch (thrown) {
+      // They hide neither their record nor others.
+      this.#onDamaged(key, thrown);
+      return null;
+    }
   }
 
   sweep(): Promise<void> {

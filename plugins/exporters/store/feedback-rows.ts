@@ -2,6 +2,7 @@
 
 import type { Feedback, Host, LogScope, Store, Write } from '@gateway/plugin-sdk';
 import { Packr } from 'msgpackr';
+import { damageOf, type OnDamaged } from './damage.js';
 import { timeKey } from './partitions.js';
 import { inScope } from './plain-query.js';
 
@@ -27,8 +28,11 @@ interface Held {
 
 export class FeedbackRows {
   #held: Held | null = null;
+  readonly #onDamaged: OnDamaged;
 
-  constructor(readonly host: Host, readonly store: Store, readonly ageMsMax: number, readonly bytesMax: number = storeBytesMax) {}
+  constructor(readonly host: Host, readonly store: Store, readonly ageMsMax: number, readonly bytesMax: number = storeBytesMax) {
+    this.#onDamaged = damageOf(host, 'feedbackDamaged', 'an item of feedback cannot be read and is left out');
+  }
 
   async add(added: readonly Feedback[]): Promise<void> {
     const writes = added.flatMap((item): Write[] => {
@@ -68,7 +72,7 @@ export class FeedbackRows {
       const to = (await this.store.size?.() ?? 0) > this.bytesMax ? items.to : old;
       const writes: Write[] = [];
       for await (const { key, value } of this.store.range({ from: items.from, to, limit: rowsOfStep })) {
-        const id = readOrNone(value)?.id;
+        const id = this.#readOrNone(key, value)?.id;
         writes.push({ op: 'remove', key }, ...(id === undefined ? [] : [{ op: 'remove' as const, key: idKey(id) }]));
       }
       if (writes.length === 0) return;
@@ -80,8 +84,8 @@ export class FeedbackRows {
     const revision = await this.store.revision();
     if (this.#held?.revision === revision) return this.#held;
     const all: Feedback[] = [];
-    for await (const { value } of this.store.range({ from: items.from, to: items.to, limit: itemsMax, reverse: true })) {
-      const item = readOrNone(value);
+    for await (const { key, value } of this.store.range({ from: items.from, to: items.to, limit: itemsMax, reverse: true })) {
+      const item = this.#readOrNone(key, value);
       if (item !== undefined) all.push({ ...item, metadata: '' });
     }
     all.reverse();
@@ -92,6 +96,16 @@ export class FeedbackRows {
       else of.push(item);
     }
     return this.#held = { revision, all, byTrace };
+  }
+
+  /** One that is damaged hides none of the others. */
+  #readOrNone(key: string, value: Uint8Array): Feedback | undefined {
+    try {
+      return read(value);
+    } catch (thrown) {
+      this.#onDamaged(key, thrown);
+      return undefined;
+    }
   }
 }
 
@@ -117,13 +131,4 @@ function read(value: Uint8Array): Feedback {
     id: text('id'), organisationId: text('organisationId'), workspaceId: text('workspaceId'), traceId: text('traceId'), value: number('value'), weight: number('weight'),
     metadata: text('metadata'), createdAtMs: number('createdAtMs'),
   };
-}
-
-/** One that is damaged hides none of the others. */
-function readOrNone(value: Uint8Array): Feedback | undefined {
-  try {
-    return read(value);
-  } catch {
-    return undefined;
-  }
 }

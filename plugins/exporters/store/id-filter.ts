@@ -16,6 +16,8 @@ export function packIdFilter(ids: ReadonlySet<string>): Uint8Array {
 }
 
 export function mayHave(bits: Uint8Array, id: string): boolean {
+  // A filter that was damaged says nothing.
+  if (bits.length === 0) return true;
   const [first, second] = hashesOf(id);
   for (let turn = 0; turn < hashes; turn += 1) {
     const bit = place(first, second, turn, bits.length);

@@ -2,7 +2,8 @@
 // write, which holds only if nobody changed that meanwhile. So a record is in one place at all times, whatever dies when.
 
 import type { Host, LogRecord, Row, Store, Write } from '@gateway/plugin-sdk';
-import { allFields, Columns, headKey, heads, keyOfHead, packBlock, partKey, readField, readHead, readPart, removalOf, timeOfKey, type Arrival, type BlockHead, type Column, type Field } from './block.js';
+import { allFields, Columns, headKey, heads, keyOfHead, packBlock, partKey, partNames, readField, readHead, readPart, removalOf, timeOfKey, type Arrival, type BlockHead, type Column, type Field } from './block.js';
+import type { OnDamaged } from './damage.js';
 import { countOfBatch, readLogBatch } from './log-batch.js';
 import { ofCallers, timeKey } from './partitions.js';
 import { nextTurn } from './segments.js';
@@ -43,13 +44,13 @@ export interface MergingLimits {
 }
 
 export class Merging {
-  /** Rows that cannot be read: they stay as they are until they are too old. */
+  /** Rows and blocks that cannot be read: they stay as they are until they are too old. */
   readonly #damaged = new Set<string>();
   readonly #turn: Turn;
   readonly #periodMs: number;
   readonly #bytesMax: number;
 
-  constructor(readonly host: Host, readonly store: Store, limits: MergingLimits) {
+  constructor(readonly host: Host, readonly store: Store, limits: MergingLimits, readonly onDamaged: OnDamaged = () => {}) {
     this.#turn = new Turn(host, store, 'sweep-merge');
     this.#periodMs = Math.max(1, Math.min(dayMs, Math.floor(limits.ageMsMax / ageShare)));
     this.#bytesMax = Math.min(sourceBytesMax, Math.floor(limits.bytesMax / sourceShare));
@@ -120,10 +121,10 @@ export class Merging {
     const found: Source[] = [];
     let of = period;
     for await (const row of this.store.range({ from: heads.from, to: heads.to, limit: smallBlocksMax + 1, reverse: true })) {
-      const head = readHead(row.value);
       const key = keyOfHead(row.key);
+      const head = this.#headOf(row);
       of ??= this.#periodOf(key);
-      if (!isSmall(head, this.#bytesMax) || this.#periodOf(key) !== of) break;
+      if (head === undefined || !isSmall(head, this.#bytesMax) || this.#periodOf(key) !== of) break;
       found.push({ row, key, head });
     }
     return found.reverse();
@@ -157,38 +158,58 @@ export class Merging {
   #countOf(row: Row): number | undefined {
     try {
       return countOfBatch(row.value);
-    } catch {
-      this.#leaveOut(row);
+    } catch (thrown) {
+      this.#leaveOut(row, thrown);
       return undefined;
     }
   }
 
-  #leaveOut({ key }: Row): void {
-    if (this.#damaged.size < looksMax) this.#damaged.add(key);
+  #headOf(row: Row): BlockHead | undefined {
+    if (this.#damaged.has(row.key)) return undefined;
+    try {
+      return readHead(row.value);
+    } catch (thrown) {
+      this.#leaveOut(row, thrown);
+      return undefined;
+    }
   }
 
-  async #recordsOf({ row, key, head }: Source): Promise<readonly LogRecord[] | undefined> {
-    if (head === undefined) {
-      try {
-        return readLogBatch(row.value);
-      } catch {
-        // The next run goes on without it.
-        this.#leaveOut(row);
-        return undefined;
-      }
-    }
-    const found = new Map<Field, Column>();
-    for (const name of ['facts', 'names', 'rest'] as const) {
-      const part = await this.store.get(partKey(key, name));
-      if (part === undefined) return undefined;
-      const read = readPart(part.value);
-      for (const field of allFields) {
-        if (!read.columns.has(field)) continue;
-        const own = found.get('id');
-        found.set(field, readField(read, field, Array.isArray(own) ? own : undefined));
-      }
-    }
-    const columns = new Columns(head.count, { read: (field) => found.get(field) ?? readField({ count: head.count, columns: new Map() }, field, undefined) });
-    return Array.from({ length: head.count }, (_, index) => columns.record(index));
+  #leaveOut({ key }: Row, thrown: unknown): void {
+    if (this.#damaged.size < looksMax) this.#damaged.add(key);
+    this.onDamaged(key, thrown);
   }
+
+  /** Undefined: it was removed or merged by another meanwhile, or cannot be read; then the next run goes on without it. */
+  async #recordsOf({ row, key, head }: Source): Promise<readonly LogRecord[] | undefined> {
+    const parts: Uint8Array[] = [];
+    if (head !== undefined) {
+      for (const name of partNames) {
+        const part = await this.store.get(partKey(key, name));
+        if (part !== undefined) parts.push(Uint8Array.from(part.value));
+      }
+      // One that was merged or removed meanwhile is not damaged.
+      if ((await this.store.get(row.key))?.version !== row.version) return undefined;
+    }
+    try {
+      return head === undefined ? readLogBatch(row.value) : recordsOfBlock(head.count, parts);
+    } catch (thrown) {
+      this.#leaveOut(row, thrown);
+      return undefined;
+    }
+  }
+}
+
+function recordsOfBlock(count: number, parts: readonly Uint8Array[]): readonly LogRecord[] {
+  const found = new Map<Field, Column>();
+  for (const value of parts) {
+    const part = readPart(value);
+    if (part.count !== count || parts.length < partNames.length) throw new Error('a block of the log is damaged: a part of it is missing, or of another one');
+    for (const field of allFields) {
+      if (!part.columns.has(field)) continue;
+      const own = found.get('id');
+      found.set(field, readField(part, field, Array.isArray(own) ? own : undefined));
+    }
+  }
+  const columns = new Columns(count, { read: (field) => found.get(field) ?? readField({ count, columns: new Map() }, field, undefined) });
+  return Array.from({ length: count }, (_, index) => columns.record(index));
 }

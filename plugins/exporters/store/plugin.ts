@@ -1,5 +1,6 @@
 import { defineExporter, type Exporter, type Host, type LogRecord, type Store } from '@gateway/plugin-sdk';
 import { BodyRows } from './bodies.js';
+import { damageOf } from './damage.js';
 import { FeedbackRows } from './feedback-rows.js';
 import { packLogBatch } from './log-batch.js';
 import { ofCallers, ofRefused, timeKey, type Partition } from './partitions.js';
@@ -57,20 +58,6 @@ class StoreExporter implements Exporter {
   }
 }
 
-/** More rows than these are not told one by one. */
-const damagedMax = 100;
-
-/** Tells of each row that cannot be read, once. */
-function damageOf(host: Host): (key: string, thrown: unknown) => void {
-  const told = new Set<string>();
-  return (key, thrown) => {
-    if (told.has(key) || told.size >= damagedMax) return;
-    told.add(key);
-    host.count('rowsDamaged');
-    host.log.error('a row of the log cannot be read and is left out', { key, reason: thrown instanceof Error ? thrown.message : String(thrown) });
-  };
-}
-
 export default defineExporter({
   title: 'Store',
   describe: 'Keeps log records in the gateway\'s own storage, for the log and analytics endpoints. The oldest are removed by size and age.',
@@ -93,7 +80,7 @@ export default defineExporter({
       await retention.sweep();
       await bodies.sweep();
     });
-    const merging = new Merging(host, store, { bytesMax: params.bytesMax, ageMsMax: params.ageDaysMax * dayMs });
+    const merging = new Merging(host, store, { bytesMax: params.bytesMax, ageMsMax: params.ageDaysMax * dayMs }, damageOf(host, 'rowsUnmerged', 'records of the log cannot be read and are not merged'));
     host.every(mergePeriodMs, async () => { await merging.run(); });
     return new StoreExporter(host, store, retention, bodies);
   },
@@ -104,6 +91,6 @@ export default defineExporter({
     const bodies = new BodyRows(host, await host.store('bodies'), { bytesMax: params.bodiesBytesMax, ageMsMax: params.bodiesDaysMax * dayMs });
     const writer = new StoreExporter(host, store, new Retention(host, store, { bytesMax: params.bytesMax, ageMsMax }), bodies);
     host.every(sweepPeriodMs, () => feedback.sweep());
-    return new StoreReader(store, feedback, bodies, (records) => writer.export(records, new AbortController().signal), damageOf(host));
+    return new StoreReader(store, feedback, bodies, (records) => writer.export(records, new AbortController().signal), damageOf(host, 'rowsDamaged', 'records of the log cannot be read and are left out'));
   },
 });

@@ -10,7 +10,8 @@ import { packLogBatch } from './log-batch.js';
 import { nearestRanks } from './nearest-rank.js';
 import { bucketOf, groupOf, inScope } from './plain-query.js';
 import { isSmall } from './merging.js';
-import { BlockSegment, everyField, isBatchKey, nextTurn, Segments, StaleError, type Segment } from './segments.js';
+import type { OnDamaged } from './damage.js';
+import { BlockSegment, DamagedError, everyField, isBatchKey, nextTurn, Segments, StaleError, type Segment } from './segments.js';
 import { Selection, type FeedbackByTrace } from './select.js';
 
 /** Records of one page of an export. */
@@ -31,7 +32,7 @@ export class StoreReader implements LogReader {
   readonly #segments: Segments;
   #sliceFromMs = 0;
 
-  constructor(readonly store: Store, readonly feedback: FeedbackRows, readonly bodies: BodyRows, readonly write: (records: readonly LogRecord[]) => Promise<void>, onDamaged?: (key: string, thrown: unknown) => void) {
+  constructor(readonly store: Store, readonly feedback: FeedbackRows, readonly bodies: BodyRows, readonly write: (records: readonly LogRecord[]) => Promise<void>, onDamaged?: OnDamaged) {
     this.#segments = new Segments(store, onDamaged);
   }
 
@@ -117,12 +118,15 @@ export class StoreReader implements LogReader {
     const segments = (await this.#candidates(selection)).sort((left, right) => earliest(left) - earliest(right));
     // What may be merged while the export goes on is read before it begins.
     const held = new Map<Segment, Columns>();
-    for (const segment of segments) if (isBlock(segment) && isSmall(segment.bounds)) held.set(segment, await segment.open(everyField));
+    for (const segment of segments) {
+      const columns = isBlock(segment) && isSmall(segment.bounds) ? await this.#openOrLost(segment) : undefined;
+      if (columns !== undefined) held.set(segment, columns);
+    }
     let waiting: LogRecord[] = [];
     for (let index = 0; index < segments.length; index += 1) {
       const segment = segments[index] as Segment;
-      const columns = held.get(segment) ?? await openOrLost(segment);
-      if (columns !== undefined) for (const place of selection.of(columns, segment.bounds)) waiting.push(columns.record(place));
+      const columns = held.get(segment) ?? await this.#openOrLost(segment);
+      if (columns !== undefined) for (const record of this.#recordsIn(segment, columns, selection)) waiting.push(record);
       // Nothing that begins earlier than these is left.
       const next = segments[index + 1];
       const untilMs = next === undefined ? Infinity : earliest(next);
@@ -286,23 +290,40 @@ export class StoreReader implements LogReader {
       try {
         return await work();
       } catch (thrown) {
-        if (!(thrown instanceof StaleError) || tries === triesMax) throw thrown;
+        if (thrown instanceof DamagedError) {
+          this.#segments.leaveOut(thrown);
+          // Of those there are only so many.
+          tries -= 1;
+        } else if (!(thrown instanceof StaleError) || tries === triesMax) throw thrown;
       }
+    }
+  }
+
+  /** Undefined: it was too old meanwhile, or cannot be read. */
+  async #openOrLost(segment: Segment): Promise<Columns | undefined> {
+    try {
+      return await segment.open(everyField);
+    } catch (thrown) {
+      if (thrown instanceof DamagedError) this.#segments.leaveOut(thrown);
+      else if (!(thrown instanceof StaleError)) throw thrown;
+      return undefined;
+    }
+  }
+
+  /** None of what cannot be read. */
+  #recordsIn(segment: Segment, columns: Columns, selection: Selection): readonly LogRecord[] {
+    try {
+      return Array.from(selection.of(columns, segment.bounds), (place) => columns.record(place));
+    } catch (thrown) {
+      if (!(thrown instanceof DamagedError)) throw thrown;
+      this.#segments.leaveOut(thrown);
+      return [];
     }
   }
 }
 
 const isBlock = (segment: Segment): segment is BlockSegment => segment instanceof BlockSegment;
 
-/** Undefined: it was too old meanwhile. */
-async function openOrLost(segment: Segment): Promise<Columns | undefined> {
-  try {
-    return await segment.open(everyField);
-  } catch (thrown) {
-    if (thrown instanceof StaleError) return undefined;
-    throw thrown;
-  }
-}
 const latest = ({ bounds }: Segment): number => bounds.ranges.startedAtMs[1];
 const earliest = ({ bounds }: Segment): number => bounds.ranges.startedAtMs[0];
 

@@ -3,7 +3,7 @@
 // the same store: a row outside the times says whose turn it is, and a sweep that finds it taken leaves the work to the other.
 
 import type { Host, Store, Write } from '@gateway/plugin-sdk';
-import { heads, keyOfHead, readHead, removalOf, timeOfKey } from './block.js';
+import { bytesOfHead, heads, keyOfHead, removalOf, timeOfKey } from './block.js';
 import { ofCallers, ofRefused, refusedRoom, timeKey, type Partition } from './partitions.js';
 import { Turn } from './turn.js';
 
@@ -67,7 +67,7 @@ export class Retention {
     if (prefix === ofCallers.prefix) {
       for await (const { key, value } of this.store.range({ from: heads.from, to: heads.to, limit })) {
         count += 1;
-        yield { atMs: timeOfKey(keyOfHead(key)), writes: removalOf(keyOfHead(key)), bytes: readHead(value).bytes };
+        yield { atMs: timeOfKey(keyOfHead(key)), writes: removalOf(keyOfHead(key)), bytes: bytesOfHead(value) };
       }
     }
     for await (const { key, value } of this.store.range({ from, to, limit: limit - count })) yield { atMs: timeOfKey(key.slice(prefix.length)), writes: [{ op: 'remove', key }], bytes: value.length };

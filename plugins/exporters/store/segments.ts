@@ -2,11 +2,12 @@
 
 import type { Row, Store } from '@gateway/plugin-sdk';
 import {
-  allFields, atOf, boundsOfColumns, bytesOfColumn, columnOf, columnOfRow, Columns, filterKey, heads, keyOfHead, partKey, partOfField, peekField, peekRow, readField, readHead, readPart, timeOfKey,
+  allFields, atOf, boundsOfColumns, bytesOfColumn, columnOf, columnOfRow, Columns, filterKey, headKey, heads, keyOfHead, partKey, partOfField, peekField, peekRow, readField, readHead, readPart, timeOfKey,
   type Arrival, type BlockBounds, type BlockHead, type Column, type ColumnSource, type Field, type PackedPart, type PartName, type Peek,
 } from './block.js';
 import type { At } from './block-columns.js';
 import { ColumnCache } from './column-cache.js';
+import type { OnDamaged } from './damage.js';
 import { mayHave } from './id-filter.js';
 import { countOfBatch, openLogBatch, readLogBatch } from './log-batch.js';
 import { allRows } from './partitions.js';
@@ -26,10 +27,20 @@ const rowRecordsMax = 1_000_000;
 /** Rows looked at before others have their turn. */
 const rowsOfTurn = 16;
 
+/** Blocks and rows that are left out; what is damaged beyond them fails what is asked. */
+const leftOutMax = 10_000;
+
 /** A block was merged or removed since its head was read: the query begins again. */
 export class StaleError extends Error {
   constructor(key: string) {
     super(`the block ${key} of the log is gone`);
+  }
+}
+
+/** A block or row cannot be read: the query begins again without it. */
+export class DamagedError extends Error {
+  constructor(readonly segment: Segment, thrown: unknown) {
+    super(thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
   }
 }
 
@@ -50,9 +61,20 @@ export interface Segment {
 export class Segments {
   readonly cache = new ColumnCache(cacheBytesMax);
   readonly #heads = new Map<string, BlockHead>();
+  /** Names of those that cannot be read. */
+  readonly #leftOut = new Set<string>();
   #listed: { readonly revision: number; readonly segments: readonly Segment[] } | null = null;
 
-  constructor(readonly store: Store, readonly onDamaged: (key: string, thrown: unknown) => void = () => {}, readonly recordsMax = rowRecordsMax) {}
+  constructor(readonly store: Store, readonly onDamaged: OnDamaged = () => {}, readonly recordsMax = rowRecordsMax) {}
+
+  /** From now on it is in no list. Throws when there are too many. */
+  leaveOut(damaged: DamagedError): void {
+    const { key, version, count, bounds: { ranges: { startedAtMs: [fromMs, toMs] } } } = damaged.segment;
+    if (this.#leftOut.size >= leftOutMax) throw damaged;
+    this.#leftOut.add(`${key}@${version}`);
+    this.#listed = null;
+    this.onDamaged(key, damaged, { records: count, fromMs, toMs });
+  }
 
   /** In no order. Rejects while too many records are in no block. */
   async list(): Promise<readonly Segment[]> {
@@ -69,11 +91,19 @@ export class Segments {
 
   async #read(): Promise<readonly Segment[]> {
     const segments: Segment[] = [];
-    for await (const row of this.store.range({ from: heads.from, to: heads.to, limit: Infinity })) segments.push(new BlockSegment(this.store, this.cache, keyOfHead(row.key), row.version, this.#headOf(row)));
+    for await (const row of this.store.range({ from: heads.from, to: heads.to, limit: Infinity })) {
+      // What cannot be read hides nothing else.
+      const key = keyOfHead(row.key);
+      if (this.#leftOut.has(`${key}@${row.version}`)) continue;
+      try {
+        segments.push(new BlockSegment(this.store, this.cache, key, row.version, this.#headOf(row)));
+      } catch (thrown) {
+        this.onDamaged(key, thrown);
+      }
+    }
     let [rows, records] = [0, 0];
     for await (const row of this.store.range({ ...allRows, limit: Infinity })) {
-      if (!isBatchKey(row.key)) continue;
-      // A row that cannot be read hides none of the others.
+      if (!isBatchKey(row.key) || this.#leftOut.has(`${row.key}@${row.version}`)) continue;
       try {
         rows += 1;
         records += countOfBatch(row.value);
@@ -138,15 +168,20 @@ export class BlockSegment implements Segment {
       else if (peek !== undefined) peeks.set(field, peek);
       else if (!parts.has(partName)) parts.set(partName, await this.#part(partName));
     }
-    return new Columns(this.count, new BlockSource(this.cache, name, kept, peeks, parts));
+    return new Columns(this.count, new BlockSource(this, name, kept, peeks, parts));
   }
 
   async #part(name: PartName): Promise<PackedPart> {
     const row = await this.store.get(partKey(this.key, name));
-    if (row === undefined) throw new StaleError(this.key);
-    const part = readPart(row.value);
-    if (part.count !== this.count) throw new StaleError(this.key);
+    const part = row === undefined ? undefined : ofSegment(this, () => readPart(row.value));
+    if (part === undefined || part.count !== this.count) throw await this.#faultOf(`a block of the log is damaged: its part ${name} is ${part === undefined ? 'missing' : 'of another one'}`);
     return part;
+  }
+
+  /** While its head is as it was, nobody has merged or removed it. */
+  async #faultOf(reason: string): Promise<Error> {
+    const head = await this.store.get(headKey(this.key));
+    return head?.version === this.version ? new DamagedError(this, reason) : new StaleError(this.key);
   }
 
   async mayHaveId(ids: readonly string[]): Promise<boolean> {
@@ -154,7 +189,7 @@ export class BlockSegment implements Segment {
     let bits = this.cache.get(name);
     if (!(bits instanceof Uint8Array)) {
       const row = await this.store.get(filterKey(this.key));
-      if (row === undefined) throw new StaleError(this.key);
+      if (row === undefined) throw await this.#faultOf('a block of the log is damaged: its filter of ids is missing');
       bits = Uint8Array.from(row.value);
       this.cache.set(name, bits, row.value.length);
     }
@@ -165,14 +200,14 @@ export class BlockSegment implements Segment {
 
 /** Columns of a block: those that are kept, and those of the parts that were read for it. */
 class BlockSource implements ColumnSource {
-  constructor(readonly cache: ColumnCache, readonly name: string, readonly kept: ReadonlyMap<Field, Column>, readonly peeks: ReadonlyMap<Field, Peek>, readonly parts: ReadonlyMap<PartName, PackedPart>) {}
+  constructor(readonly of: BlockSegment, readonly name: string, readonly kept: ReadonlyMap<Field, Column>, readonly peeks: ReadonlyMap<Field, Peek>, readonly parts: ReadonlyMap<PartName, PackedPart>) {}
 
   read(field: Field): Column {
     const kept = this.kept.get(field);
     if (kept !== undefined) return kept;
     const own = isOfOthers(field) ? this.read('id') : undefined;
-    const column = readField(this.#part(field), field, Array.isArray(own) ? own : undefined);
-    this.cache.set(`${this.name}${field}`, column, bytesOfColumn(column));
+    const column = ofSegment(this.of, () => readField(this.#part(field), field, Array.isArray(own) ? own : undefined));
+    this.of.cache.set(`${this.name}${field}`, column, bytesOfColumn(column));
     return column;
   }
 
@@ -182,8 +217,8 @@ class BlockSource implements ColumnSource {
     const found = this.peeks.get(field);
     if (found !== undefined) return found.at;
     const own = isOfOthers(field) ? this.peek('id') : undefined;
-    const peek = peekField(this.#part(field), field, own === undefined ? undefined : (index) => String(own(index)));
-    this.cache.set(`${this.name}${field}?`, peek, peek.bytes + peekBytes);
+    const peek = ofSegment(this.of, () => peekField(this.#part(field), field, own === undefined ? undefined : (index) => String(own(index))));
+    this.of.cache.set(`${this.name}${field}?`, peek, peek.bytes + peekBytes);
     return peek.at;
   }
 
@@ -191,6 +226,15 @@ class BlockSource implements ColumnSource {
     const part = this.parts.get(partOfField(field));
     if (part === undefined) throw new Error(`${field} was not asked for`);
     return part;
+  }
+}
+
+/** What cannot be read is known by where it lies. */
+function ofSegment<T>(segment: Segment, read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    throw new DamagedError(segment, thrown);
   }
 }
 
@@ -224,7 +268,7 @@ class RowSegment implements Segment, ColumnSource {
   read(field: Field): Column {
     const name = `${this.key}@${this.version}/${field}`;
     let column = this.cache.get(name) as Column | undefined;
-    if (column === undefined) this.cache.set(name, column = this.#read(field), bytesOfColumn(column));
+    if (column === undefined) this.cache.set(name, column = ofSegment(this, () => this.#read(field)), bytesOfColumn(column));
     return column;
   }
 
