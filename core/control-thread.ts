@@ -47,8 +47,8 @@ export async function startControlPlane(services: ThreadServices, { store, onCom
   return new ControlPlane({ ...ofHandlers, spend: spending.service, exports: startExports(services, ofHandlers) }, [...resources, modelsResource, ratesResource]);
 }
 
-function startExports({ settings, logger, writers }: ThreadServices, { repository, logs, now }: Pick<ControlServices, 'repository' | 'logs' | 'now'>): ExportRunner {
-  const runner = new ExportRunner({ repository, logs, folder: exportsFolder(settings.dataDir), now, onFault: (id, thrown) => logger.warn('an export of logs failed, or what old ones left could not be removed', { export: id, reason: reasonOf(thrown) }) });
+function startExports({ settings, logger, writers }: ThreadServices, { repository, logs, now, metadataHeaders }: Pick<ControlServices, 'repository' | 'logs' | 'now' | 'metadataHeaders'>): ExportRunner {
+  const runner = new ExportRunner({ repository, logs, metadataHeaders, folder: exportsFolder(settings.dataDir), now, onFault: (id, thrown) => logger.warn('an export of logs failed, or what old ones left could not be removed', { export: id, reason: reasonOf(thrown) }) });
   writers.push(runner);
   runner.start();
   return runner;
@@ -63,6 +63,7 @@ export function controlServices(services: ThreadServices, repository: Repository
     registry: services.registry,
     secretSources: services.settings.secretSources,
     poolCheck: (module, params, timeoutMs) => new PoolCheck(services.workers, module, params, timeoutMs),
+    metadataHeaders: new Set(services.settings.headersToMetadata.map((entry) => entry.replace(/:.*$/s, '').toLowerCase())),
     publicUrl: services.settings.publicUrl,
     isTls: services.settings.tls !== undefined,
     oidc: services.settings.oidc === undefined ? undefined : new OidcClient(services.settings.oidc, services.upstream),

@@ -31,6 +31,8 @@ export interface ControlServices {
   readonly oidc?: OidcClient | undefined;
   /** Rules of the setting `secret_sources`: the files and variables of this machine that secret references may read. Absent: none. */
   readonly secretSources?: readonly SecretSourceRule[];
+  /** Headers that the setting `headers_to_metadata` makes metadata of, in lower case. Absent: none. */
+  readonly metadataHeaders?: ReadonlySet<string>;
   /** Records of calls, read off this thread; absent: no exporter keeps any that can be read. */
   readonly logs?: LogReader | undefined;
   /** The counts of usage limits; absent: nothing counts. */

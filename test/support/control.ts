@@ -70,10 +70,11 @@ export async function startControl({ exportsFolder, spend, logReader }: TestCont
   await putRows(repository, workspaceMembers, memberRow(workspaceId, firstPerson, 'manager', { organisationId }));
   const faults: unknown[] = [];
   const logs = new MemoryLogs();
+  const metadataHeaders = new Set(['x-team']);
   const sealer = new Sealer(Buffer.alloc(32, 7));
-  const exports = exportsFolder === undefined ? undefined : new ExportRunner({ repository, logs, folder: exportsFolder, now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) });
+  const exports = exportsFolder === undefined ? undefined : new ExportRunner({ repository, logs, metadataHeaders, folder: exportsFolder, now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) });
   const registry = new Registry({ packages: [], fromFolder: process.cwd(), hostOf: () => fakeHost() });
-  const plane = new ControlPlane({ logs: logReader ?? logs, exports, repository, spend, sealer, registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
+  const plane = new ControlPlane({ metadataHeaders, logs: logReader ?? logs, exports, repository, spend, sealer, registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
   const callerOf = async (key: string): Promise<Caller> => {
     const row = (await repository.find(apiKeys, 'hash', [hashKey(key)]))?.row;
     if (row === undefined) throw new Error('no such key');

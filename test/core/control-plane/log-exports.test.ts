@@ -134,6 +134,18 @@ describe('exports of logs', () => {
     assert.deepEqual([status, is_cut, stage.lines(id)], ['success', false, [{ id: 'log-3' }, { id: 'log-4' }, { id: 'log-5' }]]);
   });
 
+  it('say in no header of a request what is denied as metadata', async () => {
+    const stage = await start();
+    const { organisationId, workspaceId } = stage;
+    stage.logs.insert([logRecord({ id: 'one', organisationId, workspaceId, metadata: '{"team":"denied"}', bodies: { ...bodies, requestHeaders: '{"accept":"*/*","x-team":"denied","baggage":"team=denied"}' } })]);
+    for (const deniedFields of [['metadata.team'], ['metadata']]) {
+      await stage.settings({ export_settings: { deniedFields } });
+      const id = await stage.made({}, ['request', 'metadata']);
+      await stage.ran(id);
+      assert.deepEqual(stage.lines(id).map(({ request, metadata }) => [request.headers, metadata?.team]), [[{ accept: '*/*' }, undefined]]);
+    }
+  });
+
   it('are stopped, leave no file, and can be started again', async () => {
     const stage = await start();
     const { organisationId, workspaceId } = stage;

@@ -216,6 +216,26 @@ describe('who sees logs', () => {
       assert.deepEqual(((await stage.asService('GET', '/v1/logs/seen')).body.metrics as any)['metadata.key'], ['team']);
     }
   });
+
+  it('see no metadata in headers that are metadata, nor in the counters of policies, when they see none', async () => {
+    const stage = await start();
+    const { organisationId, workspaceId } = stage;
+    const headers = '{"a":"b","baggage":"team=hidden","x-team":"hidden"}';
+    const decision = '[{"about":"limit","limits":[{"counter":"policy/metadata.team:hidden-model:m","before":0,"after":1,"maximum":5},{"counter":"key/minute","before":0,"after":1,"maximum":5}]},{"about":"limit","refusedBy":"policy/model:m-metadata.team:hidden","before":5,"needed":1,"maximum":5}]';
+    const bodies = { requestHeaders: headers, request: '{}', upstreamUrl: 'https://up.example/', upstreamHeaders: headers, upstreamRequest: '{}', upstreamResponse: '{}', responseHeaders: '{}', response: '{}' };
+    stage.logs.insert([logRecord({ id: 'seen', organisationId, workspaceId, metadata: '{"team":"hidden"}', bodies, decision })]);
+    await stage.role('member');
+    await stage.settings({ membersViewMetadata: false });
+    for (const path of ['/v1/logs/seen', '/v1/logs/seen/why', '/v1/logs']) {
+      const { status, body } = await stage.asPerson('GET', path);
+      assert.deepEqual([status, JSON.stringify(body).includes('hidden')], [200, false], `${path}: ${JSON.stringify(body)}`);
+      assert.equal(path === '/v1/logs' || JSON.stringify((await stage.asService('GET', path)).body).includes('hidden'), true, path);
+    }
+    const { body } = await stage.asPerson('GET', '/v1/logs/seen');
+    assert.deepEqual([(body.request as any).headers, (body.transformedRequest as any).headers, (body.finalUntransformedRequest as any).headers], [{ a: 'b' }, { a: 'b' }, { a: 'b' }]);
+    const why = (await stage.asPerson('GET', '/v1/logs/seen/why')).body as any;
+    assert.deepEqual([why.limits.map((each: any) => each.counter), why.refused_by[0].counter], [['policy/metadata.…', 'key/minute'], 'policy/model:m-metadata.…']);
+  });
 });
 
 describe('who sees figures', () => {

@@ -26,7 +26,8 @@ export interface LineRules {
 
 /** With its line feed. */
 export function exportLine(record: LogRecord, names: LogNames, { fields, denied, sight }: LineRules): string {
-  const { request, response } = exchangeView(record, names, sight);
+  // Headers say again what is denied as metadata.
+  const { request, response } = exchangeView(record, names, { ...sight, metadata: sight.metadata && !denied.some((each) => each === 'metadata' || each.startsWith('metadata.')) });
   const all: Readonly<Record<string, unknown>> = { ...metricsView(record, names, sight), request, response, metadata: sight.metadata ? metadataOf(record) : {} };
   const line: Record<string, unknown> = {};
   for (const field of fields) if (!denied.includes(field)) line[field] = all[field];

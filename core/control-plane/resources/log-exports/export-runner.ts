@@ -44,6 +44,8 @@ export interface ExportServices {
   readonly repository: Repository;
   readonly logs: LogReader | undefined;
   readonly folder: string;
+  /** As those of the control plane. */
+  readonly metadataHeaders?: ReadonlySet<string> | undefined;
   readonly keptBytesMax?: number;
   now(): number;
   onFault(exportId: string, thrown: unknown): void;
@@ -155,10 +157,10 @@ export class ExportRunner implements LogExportRunner {
   }
 
   async #write(job: Job, row: LogExportRow, run: LogExportRun, path: string): Promise<Written> {
-    const { repository, logs, folder } = this.services;
+    const { repository, logs, folder, metadataHeaders = new Set<string>() } = this.services;
     if (logs === undefined) throw new Error('no exporter keeps records of calls that can be read');
     const filter: LogFilter = JSON.parse(run.filter);
-    const names = await KnownNames.of(repository, row.organisationId, run.origin);
+    const names = await KnownNames.of(repository, row.organisationId, run.origin, metadataHeaders);
     const settings = (await repository.get(organisations, row.organisationId))?.row.settings ?? {};
     const rules: LineRules = { fields: row.requestedData, denied: deniedFieldsOf(settings), sight: { isAllowed: true, bodies: run.seesBodies, metadata: run.seesMetadata } };
     const { from, to } = rangeOf(row.filters);

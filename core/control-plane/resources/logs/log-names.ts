@@ -7,6 +7,7 @@ import { organisations } from '../../../storage/tables/organisations.js';
 import { workspaces } from '../../../storage/tables/workspaces.js';
 import type { LogNames } from './log-view.js';
 
+const alwaysMetadata: ReadonlySet<string> = new Set(['x-gateway-metadata', 'baggage']);
 /** More names than these are of no use to remember: they are read again. */
 const knownMax = 10_000;
 
@@ -14,10 +15,11 @@ export class KnownNames implements LogNames {
   readonly #workspaces = new Map<string, string | null>();
   readonly #configs = new Map<string, string>();
 
-  private constructor(readonly repository: Repository, readonly origin: string, readonly organisationName: string) {}
+  private constructor(readonly repository: Repository, readonly origin: string, readonly organisationName: string, readonly metadataHeaders: ReadonlySet<string>) {}
 
-  static async of(repository: Repository, organisationId: string, origin: string): Promise<KnownNames> {
-    return new KnownNames(repository, origin, (await repository.get(organisations, organisationId))?.row.name ?? '');
+  /** `metadataHeaders`: those that the operator makes metadata of, in lower case. */
+  static async of(repository: Repository, organisationId: string, origin: string, metadataHeaders: ReadonlySet<string>): Promise<KnownNames> {
+    return new KnownNames(repository, origin, (await repository.get(organisations, organisationId))?.row.name ?? '', metadataHeaders);
   }
 
   /** Learns the names that these records need. */
@@ -36,5 +38,9 @@ export class KnownNames implements LogNames {
 
   configSlug(id: string): string {
     return this.#configs.get(id) ?? id;
+  }
+
+  isMetadataHeader(name: string): boolean {
+    return alwaysMetadata.has(name) || this.metadataHeaders.has(name);
   }
 }

@@ -14,6 +14,8 @@ export interface LogNames {
   /** Slug by id; null for what is gone. */
   workspaceSlug(id: string): string | null;
   configSlug(id: string): string;
+  /** Its values say metadata of a call. */
+  isMetadataHeader(name: string): boolean;
 }
 
 const text = () => Type.String();
@@ -113,10 +115,16 @@ function textsOf(json: string): Readonly<Record<string, string>> {
 
 const gatewayPrefix = 'x-gateway-';
 
+/** Those that say metadata are seen by who sees metadata. */
+function headersOf(json: string, names: LogNames, isMetadataSeen: boolean): Readonly<Record<string, string>> {
+  const headers = textsOf(json);
+  return isMetadataSeen ? headers : Object.fromEntries(Object.entries(headers).filter(([name]) => !names.isMetadataHeader(name)));
+}
+
 /** The members `request` and `response`. */
 export function exchangeView(record: LogRecord, names: LogNames, { bodies: isSeen, metadata: isMetadataSeen }: LogSight): { readonly request: Reply; readonly response: Reply } {
   const bodies: LogBodies | null = isSeen ? record.bodies : null;
-  const headers = Object.entries(textsOf(bodies?.requestHeaders ?? '')).filter(([name]) => isMetadataSeen || (name !== `${gatewayPrefix}metadata` && name !== 'baggage'));
+  const headers = Object.entries(headersOf(bodies?.requestHeaders ?? '', names, isMetadataSeen));
   return {
     request: {
       url: urlOf(record.path, names.origin), method: record.method, ...(bodies === null ? {} : { headers: Object.fromEntries(headers.filter(([name]) => !name.startsWith(gatewayPrefix))) }),
@@ -135,7 +143,7 @@ export function logView(record: LogRecord, names: LogNames, sight: LogSight): Re
   return {
     _id: record.id, request, response, organisation_id: record.organisationId, created_at: time(record.startedAtMs), metrics: metricsView(sight.bodies ? record : { ...record, bodies: null }, names, sight),
     finalUntransformedRequest: bodies === null ? {} : { body: bodyOf(bodies.request), headers: request.headers, url: request.url, method },
-    transformedRequest: bodies === null || bodies.upstreamUrl === '' ? {} : { body: bodyOf(bodies.upstreamRequest), headers: textsOf(bodies.upstreamHeaders), url: bodies.upstreamUrl, method },
+    transformedRequest: bodies === null || bodies.upstreamUrl === '' ? {} : { body: bodyOf(bodies.upstreamRequest), headers: headersOf(bodies.upstreamHeaders, names, sight.metadata), url: bodies.upstreamUrl, method },
     originalResponse: bodies === null || bodies.upstreamResponse === '' ? {} : { body: bodyOf(bodies.upstreamResponse), headers: textsOf(bodies.responseHeaders), url: bodies.upstreamUrl, method },
   };
 }

@@ -26,6 +26,7 @@ const signatureChars = 43;
 const ofLists = 'cursor of a list of logs';
 const ofFollowers = 'place in the logs';
 const spanIdBytes = 8;
+const noHeaders: ReadonlySet<string> = new Set();
 
 const filters = { ...commonFilterFields, ...viewerFilterFields, metadata: Type.Optional(Type.String({ minLength: 2, maxLength: 8192, description: 'JSON object: members that must be there, with these values' })) };
 const listQuery = object({
@@ -49,7 +50,7 @@ function opened({ services: { sealer } }: ControlContext, purpose: string, given
 }
 
 async function namesFor(context: ControlContext, records: readonly LogRecord[]): Promise<KnownNames> {
-  const names = await KnownNames.of(context.repository, context.caller.organisationId, context.origin);
+  const names = await KnownNames.of(context.repository, context.caller.organisationId, context.origin, context.services.metadataHeaders ?? noHeaders);
   await names.learn(records);
   return names;
 }

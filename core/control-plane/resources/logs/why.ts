@@ -79,8 +79,8 @@ export async function whyView(context: ControlContext, record: LogRecord, record
     })),
     hooks: hooksOf(record.hookResults),
     cache: { status: record.cacheStatus, mode: cache === undefined ? null : textOf(cache.mode), key: cache === undefined || !sight.metadata ? null : textOf(cache.key) },
-    limits: about('limit').flatMap((each): readonly unknown[] => (Array.isArray(each.limits) ? each.limits : [])).map((each) => limitView(Object(each))),
-    refused_by: about('limit').filter((each) => typeof each.refusedBy === 'string').map((each) => ({ counter: textOf(each.refusedBy), before: numberOf(each.before), needed: numberOf(each.needed), maximum: numberOf(each.maximum) })),
+    limits: about('limit').flatMap((each): readonly unknown[] => (Array.isArray(each.limits) ? each.limits : [])).map((each) => limitView(Object(each), sight)),
+    refused_by: about('limit').filter((each) => typeof each.refusedBy === 'string').map((each) => ({ counter: counterOf(each.refusedBy, sight), before: numberOf(each.before), needed: numberOf(each.needed), maximum: numberOf(each.maximum) })),
     retries: { count: whole(record.retries), attempts: whole(record.attempts), waits: about('retry').map((each) => ({ path: textOf(each.path), status: whole(each.status), wait_ms: numberOf(each.waitMs) })) },
     timing: timingOf(record),
     tokens: {
@@ -92,8 +92,16 @@ export async function whyView(context: ControlContext, record: LogRecord, record
   };
 }
 
-const limitView = ({ counter, before, after, maximum }: Readonly<Record<string, unknown>>): Reply =>
-  ({ counter: textOf(counter), before: numberOf(before), after: numberOf(after), maximum: typeof maximum === 'number' ? maximum : null });
+/** A policy that groups by metadata has their values in its counters. */
+function counterOf(counter: unknown, { metadata: isMetadataSeen }: LogSight): string {
+  const text = textOf(counter);
+  const at = isMetadataSeen ? -1 : text.indexOf(metadataLabel);
+  return at === -1 ? text : `${text.slice(0, at)}${metadataLabel}…`;
+}
+
+const metadataLabel = 'metadata.';
+const limitView = ({ counter, before, after, maximum }: Readonly<Record<string, unknown>>, sight: LogSight): Reply =>
+  ({ counter: counterOf(counter, sight), before: numberOf(before), after: numberOf(after), maximum: typeof maximum === 'number' ? maximum : null });
 
 const told: ReadonlySet<string> = new Set(['target', 'strategy', 'cache', 'limit', 'retry', 'price']);
 const isCached = (status: string): boolean => status === 'SHARED' || status.endsWith('HIT');
