@@ -106,7 +106,7 @@ async function keeperOf(services: ThreadServices, repository: Repository, memory
     repository, webhookUrl, now: Date.now,
     notify: (message, details) => logger.warn(message, details),
     onFault: (reason) => unposted.add(webhookUrl === undefined ? '' : new URL(webhookUrl).host, reason),
-    post: (url, body, timeoutMs, signal) => fetchBytes(services.upstream, { url, method: 'POST', headers: { 'content-type': 'application/json' }, body, timeoutMs, signal }, answerBytesMax, alertCaller, 'operator'),
+    post: (url, body, timeoutMs, signal) => fetchBytes(services.upstream, { url, method: 'POST', headers: { 'content-type': 'application/json' }, body, timeoutMs, isHeadEnough: true, signal }, answerBytesMax, alertCaller, 'operator'),
   });
   let sequence = await repository.sequence();
   const keeper = new Keeper({

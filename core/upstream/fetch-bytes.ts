@@ -10,11 +10,13 @@ import { parseCustomHost } from './custom-host.js';
 class Collector implements UpstreamListener {
   #status = 0;
   #headers: readonly string[] = [];
+  #isOver = false;
   readonly #collected = new ByteCollector();
   call: UpstreamCall | undefined = undefined;
 
   constructor(
     readonly bytesMax: number,
+    readonly isHeadEnough: boolean,
     readonly host: string,
     readonly resolve: (response: OutboundResponse) => void,
     readonly reject: (fault: Error) => void,
@@ -26,15 +28,17 @@ class Collector implements UpstreamListener {
   }
 
   onChunk(chunk: Uint8Array): void {
+    if (this.#isOver) return;
     if (this.#collected.length + chunk.length <= this.bytesMax) {
       this.#collected.appendCopy(chunk);
       return;
     }
     this.call?.cancel();
-    this.reject(fail('UPSTREAM_TOO_LARGE', { provider: this.host, maximum: this.bytesMax }));
+    this.onError(fail('UPSTREAM_TOO_LARGE', { provider: this.host, maximum: this.bytesMax }));
   }
 
   onEnd(): void {
+    this.#isOver = true;
     const headers = this.#headers;
     const body = asBuffer(this.#collected.take());
     this.resolve({
@@ -49,6 +53,9 @@ class Collector implements UpstreamListener {
   }
 
   onError(fault: Error): void {
+    if (this.#isOver) return;
+    if (this.isHeadEnough && this.#status !== 0) return this.onEnd();
+    this.#isOver = true;
     this.reject(fault);
   }
 }
@@ -62,14 +69,16 @@ export function fetchBytes(upstream: UpstreamClient, request: OutboundRequest, b
     for (const [name, value] of Object.entries(request.headers ?? {})) headers.push(name.toLowerCase(), value);
     const { signal } = request;
     if (signal?.aborted === true) throw new Error('aborted');
-    const collector = new Collector(request.bytesMax ?? bytesMaxDefault, url.host, settle(resolve), settle(reject));
-    const stop = (fault: Error): void => {
-      collector.call?.cancel();
-      collector.reject(fault);
-    };
+    const collector = new Collector(request.bytesMax ?? bytesMaxDefault, request.isHeadEnough === true, url.host, settle(resolve), settle(reject));
     // Before the call: it may be over when send() returns.
-    const timer = setTimeout(() => stop(fail('ATTEMPT_TIMEOUT', { timeoutMs: request.timeoutMs })), timerMs(request.timeoutMs));
-    const onAbort = (): void => stop(new Error('aborted'));
+    const timer = setTimeout(() => {
+      collector.call?.cancel();
+      collector.onError(fail('ATTEMPT_TIMEOUT', { timeoutMs: request.timeoutMs }));
+    }, timerMs(request.timeoutMs));
+    const onAbort = (): void => {
+      collector.call?.cancel();
+      collector.reject(new Error('aborted'));
+    };
     signal?.addEventListener('abort', onAbort, { once: true });
     const body = typeof request.body === 'string' ? Buffer.from(request.body) : request.body ?? null;
     collector.call = upstream.origin(url, trust).send(

@@ -67,7 +67,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     fetch: async (request) => {
       requests.push(request);
       if (options.fetch === undefined) throw new Error(`fetch of ${request.url}: this fake host was given no answers`);
-      return answerOf(await options.fetch(request), request.bytesMax ?? 1024 * 1024);
+      return answerOf(await options.fetch(request), request.bytesMax ?? 1024 * 1024, request.isHeadEnough === true);
     },
     resolve: async (name) => options.addresses?.[name] ?? [],
     store: async (name) => {
@@ -97,12 +97,13 @@ function seededRandom(seed: number): () => number {
   };
 }
 
-function answerOf(answer: FakeAnswer, bytesMax: number): OutboundResponse {
+function answerOf(answer: FakeAnswer, bytesMax: number, isHeadEnough: boolean): OutboundResponse {
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body ?? new Uint8Array(0);
   return {
     status: answer.status ?? 200,
     header: (name) => answer.headers?.[name.toLowerCase()],
     bytes: async () => {
+      if (body.length > bytesMax && isHeadEnough) return body.subarray(0, bytesMax);
       if (body.length > bytesMax) throw new Error(`the answer is larger than ${bytesMax} bytes`);
       return body;
     },

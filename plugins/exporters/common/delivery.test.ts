@@ -66,6 +66,13 @@ describe('a delivery', () => {
     assert.deepEqual(waits, [300_000]);
   });
 
+  it('goes by the status: what the answer says beyond that is no reason to send a body again', async () => {
+    const { host, delivery } = setUp([{ status: 200, body: 'x'.repeat(3_000_000) }]);
+    const answer = await delivery.send(Buffer.from('x'), 'text/plain', signal);
+    assert.ok(answer.status === 200 && (await answer.bytes()).length < 100_000);
+    assert.deepEqual(host.requests.map(({ isHeadEnough }) => isHeadEnough), [true]);
+  });
+
   it('is given up after so many tries, at once when the body is at fault, and when its time is over', async () => {
     const down = setUp([new Error('refused')]);
     await assert.rejects(down.delivery.send(Buffer.from('x'), 'text/plain', signal), /did not take it: refused \(tried 4 times\)/);

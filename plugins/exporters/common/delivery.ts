@@ -16,7 +16,8 @@ const waitMsMax = 5_000;
 const holdMsMax = 300_000;
 /** Statuses with which the same body may be taken another time. */
 const retried: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
-const answerBytesMax = 1024 * 1024;
+/** Read of an answer, so that its connection may be used again; what counts is its status. */
+const answerBytesMax = 64 * 1024;
 
 export interface DeliveryOptions {
   readonly url: URL;
@@ -64,7 +65,7 @@ export class Delivery {
 
   async #try(body: Uint8Array, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<{ readonly answer: OutboundResponse | null; readonly fault: string }> {
     try {
-      const answer = await this.host.fetch({ url: this.options.url.href, method: 'POST', headers, body, timeoutMs: this.options.timeoutMs, bytesMax: answerBytesMax, signal });
+      const answer = await this.host.fetch({ url: this.options.url.href, method: 'POST', headers, body, timeoutMs: this.options.timeoutMs, bytesMax: answerBytesMax, isHeadEnough: true, signal });
       return { answer, fault: '' };
     } catch (thrown) {
       return { answer: null, fault: thrown instanceof Error ? thrown.message : String(thrown) };

@@ -8,6 +8,8 @@ const urlsMax = 20;
 const atOnce = 5;
 /** For one URL. */
 const probeTimeoutMs = 3000;
+/** Servers may send all there is, though a byte was asked for. */
+const answerBytesMax = 64 * 1024;
 const deadlineMs = 15_000;
 
 export default defineGuardrail({
@@ -65,7 +67,7 @@ async function resolves(host: Host, url: URL): Promise<boolean> {
 /** Servers that do not know HEAD are asked with GET, for as little as possible. A redirect is an answer, and not followed. */
 async function probe(host: Host, url: URL, signal: AbortSignal): Promise<boolean> {
   const ask = async (method: string, headers: Readonly<Record<string, string>>): Promise<number> =>
-    (await host.fetch({ url: url.href, method, headers: { 'user-agent': 'gateway-url-check/1.0', ...headers }, timeoutMs: probeTimeoutMs, signal })).status;
+    (await host.fetch({ url: url.href, method, headers: { 'user-agent': 'gateway-url-check/1.0', ...headers }, timeoutMs: probeTimeoutMs, bytesMax: answerBytesMax, isHeadEnough: true, signal })).status;
   try {
     let status = await ask('HEAD', {});
     if (status === 405 || status === 501) status = await ask('GET', { range: 'bytes=0-0' });

@@ -102,6 +102,23 @@ describe('the limits of a plugin\'s outbound call', () => {
     }
   });
 
+  it('leave the status of an answer to who asked for no more: one that is too long, too slow or breaks off is not asked for again', async () => {
+    const head = 'HTTP/1.1 202 Accepted\r\ncontent-length: 1000000\r\n\r\n';
+    for (const [name, part, isClosed] of [['too long', 'x'.repeat(2000), false], ['too slow', 'abc', false], ['broken off', 'abc', true]] as const) {
+      server.answer = ({ socket }) => { socket.write(head + part, () => { if (isClosed) socket.destroy(); }); };
+      const response = await call({ timeoutMs: name === 'too slow' ? 200 : 5000, isHeadEnough: true });
+      assert.equal(response.status, 202, name);
+      assert.ok((await response.bytes()).length <= 1000, name);
+      const connection = last()?.connection ?? 0;
+      await server.until(() => server.closed.includes(connection));
+    }
+    server.answer = ({ socket }) => { socket.destroy(); };
+    await assert.rejects(call({ isHeadEnough: true }), { code: 'UPSTREAM_RESET' });
+    const controller = new AbortController();
+    server.answer = ({ socket }) => { socket.write(head, () => controller.abort()); };
+    await assert.rejects(call({ isHeadEnough: true, signal: controller.signal }), { message: 'aborted' });
+  });
+
   it('let the caller abort, before and during', async () => {
     const controller = new AbortController();
     server.answer = () => { controller.abort(); };
