@@ -3,12 +3,13 @@
 
 import { ByteCollector } from '@gateway/plugin-sdk';
 import { parseJsonObject } from '../../body/parse.js';
-import type { DrainListener, HeaderList, Responder } from '../../exchange/responder.js';
+import type { HeaderList, Responder } from '../../exchange/responder.js';
+import { ForwardingResponder } from './forwarding-responder.js';
 
 const ownNames: readonly string[] = ['status', 'headers', 'body'];
 const failedChecksStatus = 246;
 
-export class PromptResponder implements Responder {
+export class PromptResponder extends ForwardingResponder {
   /** Collects an answer that has to be complete before it goes on; null: chunks are passed on as they come. */
   #collected: ByteCollector | null = null;
   #status = 0;
@@ -16,35 +17,21 @@ export class PromptResponder implements Responder {
   #length = -1;
 
   /** Longer answers are sent as a completion only. */
-  constructor(readonly inner: Responder, readonly bytesMax: number) {}
-
-  get isOpen(): boolean {
-    return this.inner.isOpen;
+  constructor(inner: Responder, readonly bytesMax: number) {
+    super(inner);
   }
 
-  get isStarted(): boolean {
-    return this.#collected !== null || this.inner.isStarted;
+  override get isStarted(): boolean {
+    return this.#collected !== null || super.isStarted;
   }
 
-  get bytesSent(): number {
-    return this.inner.bytesSent;
+  override send(status: number, headers: HeaderList, body: Uint8Array | string): void {
+    super.send(status, headers, isPlain(status, headers) ? inBothForms(headers, body) : body);
   }
 
-  get drainListener(): DrainListener | null {
-    return this.inner.drainListener;
-  }
-
-  set drainListener(listener: DrainListener | null) {
-    this.inner.drainListener = listener;
-  }
-
-  send(status: number, headers: HeaderList, body: Uint8Array | string): void {
-    this.inner.send(status, headers, isPlain(status, headers) ? inBothForms(headers, body) : body);
-  }
-
-  start(status: number, headers: HeaderList, bodyBytes: number): void {
+  override start(status: number, headers: HeaderList, bodyBytes: number): void {
     if (!isPlain(status, headers) || bodyBytes > this.bytesMax) {
-      this.inner.start(status, headers, bodyBytes);
+      super.start(status, headers, bodyBytes);
       return;
     }
     this.#status = status;
@@ -53,29 +40,29 @@ export class PromptResponder implements Responder {
     this.#collected = new ByteCollector();
   }
 
-  write(chunk: Uint8Array): boolean {
+  override write(chunk: Uint8Array): boolean {
     const collected = this.#collected;
-    if (collected === null) return this.inner.write(chunk);
+    if (collected === null) return super.write(chunk);
     collected.appendCopy(chunk);
     if (collected.length <= this.bytesMax) return true;
     this.#collected = null;
-    this.inner.start(this.#status, this.#headers, this.#length);
-    return this.inner.write(collected.take());
+    super.start(this.#status, this.#headers, this.#length);
+    return super.write(collected.take());
   }
 
-  end(): void {
+  override end(): void {
     const collected = this.#collected;
     if (collected === null) {
-      this.inner.end();
+      super.end();
       return;
     }
     this.#collected = null;
-    this.inner.send(this.#status, this.#headers, inBothForms(this.#headers, collected.take()));
+    super.send(this.#status, this.#headers, inBothForms(this.#headers, collected.take()));
   }
 
-  abort(): void {
+  override abort(): void {
     this.#collected = null;
-    this.inner.abort();
+    super.abort();
   }
 }
 
