@@ -109,6 +109,8 @@ interface Sent {
 export class KeptBodies {
   readonly #secrets = new Secrets();
   readonly #masked: ReadonlySet<string>;
+  /** The client's body, where the gateway itself has made another one of it. */
+  clientBytes: Uint8Array | null = null;
   #sent: Sent | null = null;
   #answer = new Pieces();
   #answerType = '';
@@ -179,7 +181,7 @@ export class KeptBodies {
     const isAnswerChanged = !rules.keepsOriginal && this.#sent !== null && this.#sent.isJudged && (exchange.hooks?.hasChangedAnswer === true || exchange.ending !== 'complete' || exchange.errorCode !== '');
     const bodies = [
       this.#text(clientHeaders(head.headers, head.gatewayHeaders, head.authorization !== undefined, this.#masked)),
-      this.#whole(exchange.sentBytes !== null && rules.keepsOriginal ? exchange.sentBytes : exchange.bytes, head.contentType),
+      this.#whole(isChanged ? exchange.bytes : this.clientBytes ?? exchange.sentBytes ?? exchange.bytes, head.contentType),
       ...this.#sentParts(isChanged),
       isAnswerChanged ? leftOut('hooks changed the answer, or withheld it') : this.#came(this.#answer, this.#answerType, this.#isAnswerEncoded),
       this.#text(answerHeaders(this.#responseHeaders, this.#masked)),
@@ -197,6 +199,7 @@ export class KeptBodies {
     this.#answer.giveBack(this.room);
     this.#response.giveBack(this.room);
     this.#sent = null;
+    this.clientBytes = null;
   }
 
   #sentParts(isChanged: boolean): readonly Buffer[] {

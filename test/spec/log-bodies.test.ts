@@ -51,6 +51,16 @@ traces.push('proxy');
 // A provider that says the key that it was sent.
 upstream.answer = (_, response) => sendJson(response, 401, { error: { message: `Incorrect API key provided: ${secrets.provider}.`, type: 'invalid_request_error' } });
 const told = await call('echo', { 'x-gateway-debug': 'true' });
+upstream.answer = answerChat;
+await fetch(`${gateway.url}/v1/integrations`, {
+  method: 'POST', headers: { 'content-type': 'application/json', 'x-gateway-api-key': apiKey },
+  body: JSON.stringify({ name: 'Stored', slug: 'stored', ai_provider_id: 'openai', key: secrets.provider, configurations: { custom_host: `${upstream.url}/v1` } }),
+}).then((response) => response.text());
+await fetch(`${gateway.url}/v1/chat/completions`, {
+  method: 'POST', headers: { 'content-type': 'application/json', 'x-gateway-api-key': apiKey, 'x-gateway-trace-id': 'slug', 'x-gateway-debug': 'true' },
+  body: JSON.stringify({ model: '@stored/asked', messages: [{ role: 'user', content: 'said' }] }),
+}).then((response) => response.text());
+traces.push('slug');
 upstream.answer = answerStream(['one ', 'two ', 'three']);
 const streamed = await call('stream', { 'x-gateway-debug': 'true' }, { stream: true });
 
@@ -111,6 +121,14 @@ describe('bodies in the log', () => {
     assert.deepEqual(JSON.parse(upstreamResponse), chatCompletion);
     assert.equal(response, upstreamResponse);
     assert.equal((JSON.parse(responseHeaders) as Record<string, string>)['content-type'], 'application/json');
+  });
+
+  it('are the same where the model names the stored provider', () => {
+    const { request, upstreamRequest, upstreamResponse, response } = of('slug');
+    assert.equal((JSON.parse(request) as { model: string }).model, '@stored/asked');
+    assert.equal((JSON.parse(upstreamRequest) as { model: string }).model, 'asked');
+    assert.deepEqual(JSON.parse(upstreamResponse), chatCompletion);
+    assert.equal(response, upstreamResponse);
   });
 
   it('have no values of queries, and no key that a provider says again', () => {

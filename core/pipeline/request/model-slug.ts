@@ -38,9 +38,11 @@ function modelOf(exchange: Exchange): unknown {
 }
 
 function putModel(exchange: Exchange, model: string): void {
-  const { bytes } = exchange;
+  const { bytes, kept } = exchange;
+  if (kept !== null) kept.clientBytes ??= bytes;
   if (exchange.isJson) {
-    exchange.replaceBody({ ...exchange.parsed, model }, spliceObject(bytes, [{ kind: 'set', name: 'model', value: Buffer.from(JSON.stringify(model)) }]));
+    exchange.parsed = { ...exchange.parsed, model };
+    exchange.bytes = spliceObject(bytes, [{ kind: 'set', name: 'model', value: Buffer.from(JSON.stringify(model)) }]);
   } else {
     exchange.model = model;
     exchange.bytes = editMultipart(bytes, multipartBoundary(exchange.head.contentType) ?? '', [{ kind: 'set', name: 'model', value: model }]);
