@@ -5,7 +5,7 @@
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import type { ErrorCode } from '../errors/codes.js';
 import type { Exchange } from '../exchange/exchange.js';
-import { countedPerUnit, microCentsAtMost, policyCounterKey, slotUnknown, valuesCounterKey, type LimitLevel, type LimitSpec } from '../snapshot/limit-specs.js';
+import { countedPerUnit, microCentsAtMost, policyCounterKey, slotUnknown, spanWords, valuesCounterKey, type Counted, type LimitLevel, type LimitSpec } from '../snapshot/limit-specs.js';
 import type { PolicyGroup, RatePolicy, UsagePolicy } from '../snapshot/policy.js';
 import type { Principal } from '../snapshot/principal.js';
 import type { WorkspacePolicies } from '../snapshot/workspace-policies.js';
@@ -150,7 +150,7 @@ export class Gate {
     hold.undo(from, nowMs);
     if (!isOfTarget) hold.isCallRefused = true;
     if (amount === noRoom) throw fail('LIMITS_FULL', { level: spec.level, name: spec.name.slice(0, namesMax), maximum: this.#options.counters.slotCount });
-    const seconds = spec.type === 'rate' ? secondsUntil(windowEnd(lengthOf[spec.unit], nowMs), nowMs) : 0;
+    const seconds = spec.type === 'rate' && spec.maximum > 0 ? secondsUntil(windowEnd(lengthOf[spec.unit], nowMs), nowMs) : 0;
     hold.refuse(spec, countBefore, needed, seconds);
     throw refusal(spec, Math.max(0, spec.maximum - countBefore), needed, seconds);
   }
@@ -209,12 +209,13 @@ function isFree({ route, head }: Exchange): boolean {
 }
 
 function specOfPolicy(policy: RatePolicy | UsagePolicy, valueKey: string): LimitSpec {
-  const name = `${policy.name ?? policy.id} for ${valueKey}`;
+  const name = `${policy.name === null ? policy.id : `"${policy.name}"`} for ${valueKey}`;
   if ('unit' in policy) {
     return { type: 'rate', level: 'policy', name, counted: policy.type, unit: policy.unit, maximum: policy.value, slot: slotUnknown, told: '', counter: policyCounterKey(policy.id, valueKey, policy.unit) };
   }
   return {
     type: 'usage', level: 'policy', name, counted: policy.type, maximum: Math.round(policy.creditLimit * countedPerUnit(policy.type)), slot: slotUnknown, told: '', counter: policyCounterKey(policy.id, valueKey, null),
+    span: spanWords(policy.periodicReset, policy.periodicResetDays),
   };
 }
 
@@ -226,8 +227,24 @@ const budgetCodes: Readonly<Record<LimitLevel, ErrorCode>> = Object.freeze({
 });
 
 function refusal(spec: LimitSpec, left: number, needed: number, seconds: number): GatewayError {
-  const name = spec.name.slice(0, namesMax);
-  if (spec.type === 'rate') return fail(rateCodes[spec.level], { name, maximum: spec.maximum, counted: spec.counted, window: nameOf[spec.unit], left, seconds });
-  const shown = (amount: number): string => String(amount / countedPerUnit(spec.counted));
-  return fail(budgetCodes[spec.level], { name, maximum: shown(spec.maximum), counted: spec.counted === 'cost' ? 'US dollars' : spec.counted, left: shown(left), needed: shown(needed) });
+  const { level, counted } = spec;
+  const words = spec.name.slice(0, namesMax);
+  const name = level === 'policy' ? words : `"${words}"`;
+  if (spec.type === 'rate') {
+    const { maximum } = spec;
+    const again = `${leftWords(left)} left;${counted === 'requests' ? '' : ` this call needs ${needed};`} try again in ${seconds} s`;
+    return fail(rateCodes[level], { name, maximum, counted: wordOf(counted, maximum), window: nameOf[spec.unit], advice: maximum === 0 ? 'no call passes until the limit is raised' : again });
+  }
+  const perUnit = countedPerUnit(counted);
+  const shown = (amount: number): string => (counted === 'cost' ? dollars(amount / perUnit) : String(amount));
+  return fail(budgetCodes[level], {
+    name, maximum: shown(spec.maximum), counted: wordOf(counted, spec.maximum / perUnit), span: spec.span, left: leftWords(left / perUnit, shown(left)), needed: shown(needed),
+    advice: spec.span === '' ? 'raise the limit or reset its usage' : 'raise the limit or wait for its reset',
+  });
 }
+
+const nouns: Readonly<Record<Counted, string>> = { requests: 'request', tokens: 'token', cost: 'US dollar' };
+const wordOf = (counted: Counted, amount: number): string => `${nouns[counted]}${amount === 1 ? '' : 's'}`;
+const leftWords = (left: number, shown = String(left)): string => `${shown} ${left === 1 ? 'is' : 'are'}`;
+/** Without an exponent, however small it is. */
+const dollars = (amount: number): string => (amount >= 1e-6 ? String(amount) : amount.toFixed(8).replace(/\.?0+$/, ''));

@@ -74,7 +74,7 @@ export class CallHold implements Hold {
   isPriceAsked = false;
   /** The limits of the call as a whole have been taken. */
   hasCall = false;
-  /** Of the last refusal by a rate; 0: there was none. */
+  /** Of the last refusal by a rate; 0: there was none, or the rate lets nothing through. */
   retryAfterSeconds = 0;
   #facts: CallFacts | null = null;
   #estimate: Estimate | null = null;

@@ -37,6 +37,8 @@ export interface RateSpec extends SpecBase {
 export interface UsageSpec extends SpecBase {
   readonly type: 'usage';
   readonly counter: string;
+  /** For how long it is, in words with a blank before them; empty: it is never reset. */
+  readonly span: string;
 }
 
 export type LimitSpec = RateSpec | UsageSpec;
@@ -74,6 +76,14 @@ export function limitSpecs(level: LimitLevel, id: string, name: string, rates: r
   return specs.length === 0 ? null : Object.freeze(specs);
 }
 
+const spans = { monthly: ' a month', weekly: ' a week' } as const;
+
+/** `days` win. Absent and null alike: none. */
+export function spanWords(reset: unknown, days: unknown): string {
+  if (typeof days === 'number') return days === 1 ? ' a day' : ` in ${days} days`;
+  return reset === 'monthly' || reset === 'weekly' ? spans[reset] : '';
+}
+
 /** Null: it limits nothing and has no threshold. */
 export function usageSpec(level: LimitLevel, id: string, name: string, usage: Members): UsageSpec | null {
   const { credit_limit: limit, alert_threshold: threshold, type } = usage;
@@ -82,6 +92,6 @@ export function usageSpec(level: LimitLevel, id: string, name: string, usage: Me
   const counted: Counted = type === 'tokens' ? 'tokens' : type === 'requests' ? 'requests' : 'cost';
   return {
     type: 'usage', level, name, counted, slot: slotUnknown, told: '', counter: usageCounterKey(level, id, counted),
-    maximum: hasLimit ? Math.round(limit * countedPerUnit(counted)) : Infinity,
+    maximum: hasLimit ? Math.round(limit * countedPerUnit(counted)) : Infinity, span: spanWords(usage.periodic_reset, usage.periodic_reset_days),
   };
 }

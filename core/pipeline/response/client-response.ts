@@ -55,9 +55,18 @@ export function sendError(exchange: Exchange, error: GatewayError | ClientError,
   if (isGatewayError(error)) {
     if (error.code === 'INTERNAL') shown = fail('INTERNAL', { id: exchange.id }, error.cause);
     if (error.status === 503) headers.push('retry-after', '1');
-    else if (error.status === 429 && exchange.hold !== null) headers.push('retry-after', String(exchange.hold.retryAfterSeconds));
+    else if (error.status === 429 && exchange.hold !== null) addRetryAfter(headers, exchange.hold.retryAfterSeconds);
   }
   send(exchange, error.status, headers, withHookResults(exchange, errorBody(shown, exchange.route.dialect), jsonType));
+}
+
+/** Official clients wait for as long as they are told, and be it days; beyond this they are told to leave it to their caller. */
+const clientWaitSecondsMax = 60;
+
+/** 0: it never opens by itself. */
+function addRetryAfter(headers: HeaderList, seconds: number): void {
+  if (seconds > 0) headers.push('retry-after', String(seconds));
+  if (seconds === 0 || seconds > clientWaitSecondsMax) headers.push('x-should-retry', 'false');
 }
 
 function send(exchange: Exchange, status: number, headers: HeaderList, body: string | Uint8Array): void {
