@@ -41,8 +41,8 @@ export function wordsOf(told: Why): readonly Line[] {
     ...told.retries.waits.map((wait): Line => ['retry', `${wait.path} after status ${wait.status}, having waited ${milliseconds(wait.wait_ms)}`]),
     ...told.hooks.map((hook): Line => ['hook', hookWords(hook)]),
     ...(told.cache.status === '' || told.cache.status === 'DISABLED' ? [] : [['cache', `${told.cache.status}${told.cache.mode === null ? '' : ` (${told.cache.mode})`}${told.cache.key === null ? '' : `, key ${told.cache.key}`}`] as const]),
-    ...told.refused_by.map((limit): Line => ['limit', `${limit.counter} let it not through: ${limit.before} of ${limit.maximum} were used, and ${limit.needed} more were needed`]),
-    ...told.limits.map((limit): Line => ['limit', `${limit.counter}: ${limit.before} before, ${limit.after} after${limit.maximum === null ? '' : `, of ${limit.maximum}`}`]),
+    ...told.refused_by.map((limit): Line => ['limit', `${limit.counter} refused the call: ${plainNumber(limit.before)} of ${plainNumber(limit.maximum)}${units[limit.counted ?? '']} had been used, and it needs ${plainNumber(limit.needed)}`]),
+    ...told.limits.map((limit): Line => ['limit', `${limit.counter}: ${plainNumber(limit.before)} before, ${plainNumber(limit.after)} after${limit.maximum === null ? '' : `, of ${plainNumber(limit.maximum)}`}${units[limit.counted ?? '']}`]),
     ['time', timeWords(told)],
     ...tokenLines(told),
     ['price', priceWords(told)],
@@ -50,6 +50,9 @@ export function wordsOf(told: Why): readonly Line[] {
   ];
 }
 
+const units: Readonly<Record<string, string>> = { requests: ' requests', tokens: ' tokens', cost: ' US dollars', '': '' };
+/** Without an exponent. */
+const plainNumber = (amount: number): string => (Number.isInteger(amount) ? String(amount) : amount.toFixed(8).replace(/\.?0+$/, ''));
 const named = (name: string | null, id: string): string => (name === null ? `${id}, which is gone` : `${name} (${id})`);
 const milliseconds = (time: number): string => `${Math.round(time * 10) / 10} ms`;
 

@@ -242,17 +242,17 @@ export class CallHold implements Hold {
     this.#change(taken, used, nowMs);
     if (!this.options.isRecorded) return;
     const { spec, before } = taken;
-    if (spec.told === '') spec.told = `{"counter":${JSON.stringify(spec.counter)},"maximum":${spec.maximum === Infinity ? 'null' : spec.maximum},"before":`;
+    if (spec.told === '') spec.told = `{"counter":${JSON.stringify(spec.counter)},"counted":"${spec.counted}","maximum":${spec.maximum === Infinity ? 'null' : spec.maximum},"before":`;
     // Written by hand: every call under a limit says it.
     this.#decided += `${this.#decided === '' ? '' : ','}${spec.told}${before},"after":${before + used}}`;
   }
 
   /** A limit that let the call, or one of its targets, not through. */
   refuse(spec: LimitSpec, before: number, needed: number, retryAfterSeconds: number): void {
-    const { counter, maximum } = spec;
+    const { counter, counted, maximum } = spec;
     this.#refusal = spec.type === 'rate' ? { spec, before } : null;
     this.retryAfterSeconds = retryAfterSeconds;
-    if (this.options.isRecorded) (this.exchange.decisions ??= new DecisionLog()).add({ about: 'limit', refusedBy: counter, before, needed, maximum });
+    if (this.options.isRecorded) (this.exchange.decisions ??= new DecisionLog()).add({ about: 'limit', refusedBy: counter, counted, before, needed, maximum });
   }
 
   #change(taken: Taken, amount: number, nowMs: number): void {

@@ -3437,12 +3437,22 @@ export interface components {
       };
       limits: {
         counter: string;
+        /**
+        * @description what the figures are; of cost US dollars; null: older calls do not say
+        * @enum {string|null}
+        */
+        counted: "requests" | "tokens" | "cost" | null;
         before: number;
         after: number;
         maximum: number | null;
       }[];
       refused_by: {
         counter: string;
+        /**
+        * @description what the figures are; of cost US dollars; null: older calls do not say
+        * @enum {string|null}
+        */
+        counted: "requests" | "tokens" | "cost" | null;
         before: number;
         needed: number;
         maximum: number;

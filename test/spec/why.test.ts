@@ -48,7 +48,7 @@ await call('fallback', String(saved.slug));
 await call('hit', String(saved.slug));
 await call('denied', JSON.stringify({ ...at('ok'), input_guardrails: [{ 'default.contains': { words: ['absent'], operator: 'any' }, deny: true }] }));
 await call('unpriced', JSON.stringify(at('ok')), 'no-such-model-0');
-const limited = (await control('POST', '/api-keys/workspace/service', { name: 'limited', scopes: ['completions.write'], workspace_id: workspace, rate_limits: [{ type: 'requests', unit: 'rpd', value: 1 }] })).body;
+const limited = (await control('POST', '/api-keys/workspace/service', { name: 'limited', scopes: ['completions.write'], workspace_id: workspace, rate_limits: [{ type: 'requests', unit: 'rpd', value: 1 }], usage_limits: { type: 'cost', credit_limit: 3 } })).body;
 await call('limited', JSON.stringify(at('ok')), 'gpt-4o-mini', 'hello', String(limited.key));
 await call('refused', JSON.stringify(at('ok')), 'gpt-4o-mini', 'hello', String(limited.key));
 await first.stop(3000);
@@ -112,10 +112,14 @@ describe('why a call went as it did', () => {
   it('says what limits counted before and after, and which one let the call not through', async () => {
     const said = await why('limited');
     assert.equal(said.key?.name, 'limited');
-    assert.deepEqual(said.limits.map(({ before, after, maximum }) => [before, after, maximum]), [[0, 1, 1]]);
+    assert.deepEqual(said.limits.slice(0, 1).map(({ counted, before, after, maximum }) => [counted, before, after, maximum]), [['requests', 0, 1, 1]]);
+    const [, spent] = said.limits;
+    assert.deepEqual([spent?.counted, spent?.before, spent?.maximum], ['cost', 0, 3]);
+    assert.ok(spent !== undefined && spent.after > 0 && spent.after < 0.01, 'dollars');
+    assert.match((await told('limited')).out, /^limit {6}key\/\S+\/cost: 0 before, 0\.0000\d+ after, of 3 US dollars$/m);
     const refused = await why('refused');
     assert.deepEqual([refused.status, refused.refused_by.map(({ before, needed, maximum }) => [before, needed, maximum])], [429, [[1, 1, 1]]]);
-    assert.match((await told('refused')).out, /^limit {6}key\/.* let it not through: 1 of 1 were used, and 1 more were needed$/m);
+    assert.match((await told('refused')).out, /^limit {6}key\/\S+ refused the call: 1 of 1 requests had been used, and it needs 1$/m);
   });
 
   it('is told in plain words on the command line', async () => {

@@ -140,7 +140,7 @@ test('a budget is reserved and settled in the journal as in its counter, by poli
   assert.equal(counters.usage('key/k/tokens')?.count, 15);
   assert.deepEqual(entries, [['open', 'key/k/tokens', reserved, 0], ['open', 'policy/p/api_key:k', 1, 0], ['settle', 'key/k/tokens', reserved, 15], ['settle', 'policy/p/api_key:k', 1, 1]]);
   const said = JSON.parse(exchange.decisions?.logged() ?? '[]') as { about: string; limits: unknown }[];
-  assert.deepEqual(said, [{ about: 'limit', limits: [{ counter: 'key/k/tokens', maximum: 10_000, before: 0, after: 15 }, { counter: 'policy/p/api_key:k', maximum: 1, before: 0, after: 1 }] }]);
+  assert.deepEqual(said, [{ about: 'limit', limits: [{ counter: 'key/k/tokens', counted: 'tokens', maximum: 10_000, before: 0, after: 15 }, { counter: 'policy/p/api_key:k', counted: 'requests', maximum: 1, before: 0, after: 1 }] }]);
   assert.equal(codeOf(() => take(principal)), 'POLICY_BUDGET_USED');
   assert.equal(counters.usage('key/k/tokens')?.count, 15);
 });

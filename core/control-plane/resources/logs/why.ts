@@ -5,7 +5,8 @@ import { callPrice, noPrice, ownModel, type PricedIntegration } from '../../../l
 import { costOf } from '../../../limits/cost.js';
 import { readPriceNote } from '../../../limits/price-note.js';
 import { priceTable } from '../../../limits/prices.js';
-import { anyObject, object, orNull } from '../../../storage/schema-parts.js';
+import { countedPerUnit } from '../../../snapshot/limit-specs.js';
+import { anyObject, choice, object, orNull } from '../../../storage/schema-parts.js';
 import { apiKeys } from '../../../storage/tables/api-keys.js';
 import { configs } from '../../../storage/tables/configs.js';
 import { configVersions } from '../../../storage/tables/config-versions.js';
@@ -33,6 +34,8 @@ const tried = (): TSchema => object({
 const check = () => object({ id: text(), verdict: orNull(Type.Boolean()), transformed: Type.Boolean(), error: orNull(text()), execution_time: number() });
 const hook = () => object({ id: text(), stage: text(), verdict: Type.Boolean(), denied: Type.Boolean(), transformed: Type.Boolean(), execution_time: number(), checks: Type.Array(check()) });
 
+const counted = () => orNull(choice(['requests', 'tokens', 'cost'], { description: 'what the figures are; of cost US dollars; null: older calls do not say' }));
+
 export const whySchema = named('LogWhy', object({
   object: Type.Literal('log.why'), id: text(), trace_id: text(), created_at: timeText(), status: count(), ended: text(), error_code: text(), endpoint: text(), method: text(), path: text(), source: text(),
   key: orNull(object({ id: text(), name: orNull(text()), type: orNull(text()) })),
@@ -46,8 +49,8 @@ export const whySchema = named('LogWhy', object({
   }), { description: 'what each strategy chose, in order' }),
   hooks: Type.Array(hook()),
   cache: object({ status: text(), mode: orNull(text()), key: orNull(text()) }),
-  limits: Type.Array(object({ counter: text(), before: number(), after: number(), maximum: orNull(number()) })),
-  refused_by: Type.Array(object({ counter: text(), before: number(), needed: number(), maximum: number() })),
+  limits: Type.Array(object({ counter: text(), counted: counted(), before: number(), after: number(), maximum: orNull(number()) })),
+  refused_by: Type.Array(object({ counter: text(), counted: counted(), before: number(), needed: number(), maximum: number() })),
   retries: object({ count: count(), attempts: count(), waits: Type.Array(object({ path: text(), status: count(), wait_ms: number() })) }),
   timing: object({ total_ms: number(), first_byte_ms: orNull(number()), upstream_ms: number(), gateway_ms: orNull(Type.Number({ description: 'to the first byte, without the upstream' })), streaming_ms: orNull(number()) }),
   tokens: object({
@@ -80,7 +83,7 @@ export async function whyView(context: ControlContext, record: LogRecord, record
     hooks: hooksOf(record.hookResults),
     cache: { status: record.cacheStatus, mode: cache === undefined ? null : textOf(cache.mode), key: cache === undefined || !sight.metadata ? null : textOf(cache.key) },
     limits: about('limit').flatMap((each): readonly unknown[] => (Array.isArray(each.limits) ? each.limits : [])).map((each) => limitView(Object(each), sight)),
-    refused_by: about('limit').filter((each) => typeof each.refusedBy === 'string').map((each) => ({ counter: counterOf(each.refusedBy, sight), before: numberOf(each.before), needed: numberOf(each.needed), maximum: numberOf(each.maximum) })),
+    refused_by: about('limit').filter((each) => typeof each.refusedBy === 'string').map((each) => refusalView(each, sight)),
     retries: { count: whole(record.retries), attempts: whole(record.attempts), waits: about('retry').map((each) => ({ path: textOf(each.path), status: whole(each.status), wait_ms: numberOf(each.waitMs) })) },
     timing: timingOf(record),
     tokens: {
@@ -100,8 +103,12 @@ function counterOf(counter: unknown, { metadata: isMetadataSeen }: LogSight): st
 }
 
 const metadataLabel = 'metadata.';
-const limitView = ({ counter, before, after, maximum }: Readonly<Record<string, unknown>>, sight: LogSight): Reply =>
-  ({ counter: counterOf(counter, sight), before: numberOf(before), after: numberOf(after), maximum: typeof maximum === 'number' ? maximum : null });
+const limitView = ({ counter, counted: of, before, after, maximum }: Readonly<Record<string, unknown>>, sight: LogSight): Reply =>
+  ({ counter: counterOf(counter, sight), counted: countedOf(of), before: amountOf(of, before), after: amountOf(of, after), maximum: typeof maximum === 'number' ? amountOf(of, maximum) : null });
+const refusalView = ({ refusedBy, counted: of, before, needed, maximum }: Readonly<Record<string, unknown>>, sight: LogSight): Reply =>
+  ({ counter: counterOf(refusedBy, sight), counted: countedOf(of), before: amountOf(of, before), needed: amountOf(of, needed), maximum: amountOf(of, maximum) });
+const countedOf = (of: unknown): string | null => (of === 'requests' || of === 'tokens' || of === 'cost' ? of : null);
+const amountOf = (of: unknown, amount: unknown): number => numberOf(amount) / countedPerUnit(textOf(of));
 
 const told: ReadonlySet<string> = new Set(['target', 'strategy', 'cache', 'limit', 'retry', 'price']);
 const isCached = (status: string): boolean => status === 'SHARED' || status.endsWith('HIT');
