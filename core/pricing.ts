@@ -5,11 +5,13 @@ import type { PriceQuestion, RepriceQuestion, ShownModel, UnpricedModel } from '
 import { tableNameOf } from './control-plane/resources/model-configs/model-facts.js';
 import { fail, reasonOf } from './errors/gateway-error.js';
 import { undated } from './limits/call-price.js';
+import { Ledger } from './limits/ledger.js';
 import { priceTable } from './limits/prices.js';
 import { RecordPricer } from './limits/record-pricer.js';
 import { Repricing, type RepriceReport } from './limits/repricing.js';
 import { makeLogReader } from './log-reader.js';
 import type { Settings } from './settings/read.js';
+import { spendStore } from './spend.js';
 import { Repository } from './storage/repository.js';
 import { integrations } from './storage/tables/integrations.js';
 import { organisations } from './storage/tables/organisations.js';
@@ -70,13 +72,17 @@ export function unpricedModels(settings: Settings, days: number): Promise<readon
 
 /** Budgets stay as they have counted, since calls were let through and refused by that. */
 export function repriceHistory(settings: Settings, { fromMs, toMs, workspace, isWriting, onFound }: RepriceQuestion): Promise<RepriceReport> {
-  return withReader(settings, async ({ reader, scopes, services, repository }) => {
+  return withReader(settings, async ({ reader, scopes, services, repository, ledger }) => {
     const repricing = new Repricing(reader, recordPricerOf(services, repository, () => 0));
     const named = workspace === undefined ? undefined : await workspaceOf(repository, workspace);
     for (const scope of named === undefined ? scopes : [named]) await repricing.look({ scope, fromMs, toMs }, never);
     onFound(repricing.report(false));
-    if (isWriting) await repricing.write();
-    return repricing.report(isWriting);
+    const found = repricing.report(isWriting);
+    if (isWriting && found.changed > 0) {
+      await ledger.noteRepricing(fromMs, toMs);
+      await repricing.write();
+    }
+    return found;
   });
 }
 
@@ -86,6 +92,7 @@ interface Readers {
   readonly scopes: readonly LogScope[];
   readonly services: ThreadServices;
   readonly repository: Repository;
+  readonly ledger: Ledger;
 }
 
 /** Throws SETTINGS_INVALID. */
@@ -98,7 +105,7 @@ async function withReader<T>(settings: Settings, work: (readers: Readers) => Pro
     const reader = await makeLogReader(services).catch((thrown: unknown) => { throw fail('SETTINGS_INVALID', { reason: reasonOf(thrown) }, thrown); });
     try {
       const scopes = (await repository.list(organisations, { limit: organisationsMax })).map(({ row }) => ({ organisationId: row.id, workspaceIds: null }));
-      return await work({ reader, scopes, services, repository });
+      return await work({ reader, scopes, services, repository, ledger: new Ledger(await storage.open(spendStore), { now: Date.now, startOf: () => 0 }) });
     } finally {
       await reader.close?.();
     }

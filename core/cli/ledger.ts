@@ -14,12 +14,13 @@ export async function ledger(around: Surroundings, { argument, flags }: CommandW
   const settings = readSettings(around.environment, around.cwd);
   const app = await around.loadApp();
   const verdict = await app.verifySpending(settings);
-  const { calls, estimated, open, sums, compared, notInLog, differences, more } = verdict;
+  const { calls, estimated, open, sums, compared, repriced, notInLog, differences, more } = verdict;
   if (flags.has('--json')) around.out(JSON.stringify(verdict));
   else {
     for (const difference of differences) around.out(lineOf(difference));
     if (more > 0) around.out(`FAULT  and ${more} more`);
     const said = [`${calls} calls`, `${sums} sums`, `${compared} held against their log records`];
+    if (repriced > 0) said.push(`${repriced} priced again since`);
     if (estimated > 0) said.push(`${estimated} estimated`);
     if (notInLog > 0) said.push(`${notInLog} not in the log any more, or never`);
     if (open > 0) said.push(`${open} open`);

@@ -111,6 +111,12 @@ export interface KeptCounter extends Counter {
   readonly estimated: number;
 }
 
+/** Beginnings of calls whose records were priced again; both ends are in it. */
+export interface RepricedTime {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 /** Another one has put it in; read its position again. */
 export class PositionMoved extends Error {}
 
@@ -169,6 +175,22 @@ export class Ledger {
     const names: string[] = [];
     for await (const { key } of this.#below('position')) names.push(key.slice('position/'.length));
     return names;
+  }
+
+  /** Records of a time are about to be priced again: from now on they may say another cost than was charged. */
+  async noteRepricing(fromMs: number, toMs: number): Promise<void> {
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const row = await this.store.get(repricedKey);
+      const times = row === undefined ? [] : packr.unpack(row.value) as readonly RepricedTime[];
+      if (await this.store.write([{ op: 'put', key: repricedKey, value: packr.pack(united([...times, { fromMs, toMs }])), ifVersion: row?.version ?? 0 }])) return;
+    }
+    throw new Error('the ledger is written to by too many at once');
+  }
+
+  /** Sorted, apart from each other. */
+  async repriced(): Promise<readonly RepricedTime[]> {
+    const row = await this.store.get(repricedKey);
+    return row === undefined ? [] : packr.unpack(row.value) as readonly RepricedTime[];
   }
 
   async counter(key: string): Promise<Counter | undefined> {
@@ -503,6 +525,21 @@ function openCallOf(key: string, value: Uint8Array): OpenCall {
   return { process, id, atMs, charges };
 }
 
+/** Times of repricing that are kept apart; of more the oldest two become one. */
+const repricedTimesMax = 256;
+
+function united(times: readonly RepricedTime[]): readonly RepricedTime[] {
+  const apart: RepricedTime[] = [];
+  for (const time of [...times].sort((left, right) => left.fromMs - right.fromMs)) {
+    const last = apart.at(-1);
+    if (last === undefined || time.fromMs > last.toMs) apart.push(time);
+    else apart[apart.length - 1] = { fromMs: last.fromMs, toMs: Math.max(last.toMs, time.toMs) };
+  }
+  while (apart.length > repricedTimesMax) apart.splice(0, 2, { fromMs: (apart[0] as RepricedTime).fromMs, toMs: (apart[1] as RepricedTime).toMs });
+  return apart;
+}
+
+const repricedKey = 'repriced/';
 const counterKey = (key: string): string => `counter/${key}`;
 const sumKey = (key: string, period: number): string => `sum/${key}/${String(period).padStart(10, '0')}`;
 const openKey = (process: string, id: string): string => `open/${process}/${id}`;

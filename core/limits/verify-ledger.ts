@@ -3,7 +3,7 @@
 
 import { isCachedAnswer, type LogRecord } from '@gateway/plugin-sdk';
 import { microCentsOf } from '../snapshot/limit-specs.js';
-import type { Ledger, LedgerCall, NamedSum } from './ledger.js';
+import type { Ledger, LedgerCall, NamedSum, RepricedTime } from './ledger.js';
 
 /** Sums that changed meanwhile are compared again so often. */
 const triesMax = 5;
@@ -34,6 +34,8 @@ export interface LedgerVerdict {
   readonly sums: number;
   /** Calls that were held against their records. */
   readonly compared: number;
+  /** Of these: calls whose record was priced again since, so that it says another cost than was charged. */
+  readonly repriced: number;
   /** Calls that the log is too young or too old to know. */
   readonly notInLog: number;
   readonly differences: readonly LedgerDifference[];
@@ -72,7 +74,8 @@ export async function verifyLedger(ledger: Ledger, { now, records }: VerifyOptio
       fromMs = Math.min(fromMs, call.openedAtMs);
     }
   }
-  const log = records === undefined || calls.size === 0 ? { compared: 0, notInLog: calls.size } : await verifyRecords(calls, records(fromMs - recordedWithinMs, now()), tell);
+  const log = records === undefined || calls.size === 0 ? { compared: 0, repriced: 0, notInLog: calls.size }
+    : await verifyRecords(calls, records(fromMs - recordedWithinMs, now()), await ledger.repriced(), tell);
   let open = 0;
   for await (const _ of ledger.openCalls(null)) open += 1;
   for (const { counter, period, expected, held } of await ledger.counterDifferences()) {
@@ -136,8 +139,9 @@ async function sumsOf(ledger: Ledger): Promise<ReadonlyMap<string, NamedSum>> {
   return sums;
 }
 
-async function verifyRecords(calls: Map<string, LedgerCall>, records: AsyncIterable<LogRecord>, tell: Tell): Promise<{ readonly compared: number; readonly notInLog: number }> {
+async function verifyRecords(calls: Map<string, LedgerCall>, records: AsyncIterable<LogRecord>, times: readonly RepricedTime[], tell: Tell): Promise<Pick<LedgerVerdict, 'compared' | 'repriced' | 'notInLog'>> {
   let compared = 0;
+  let repriced = 0;
   let oldestMs = Infinity;
   for await (const record of records) {
     oldestMs = Math.min(oldestMs, record.startedAtMs);
@@ -145,7 +149,8 @@ async function verifyRecords(calls: Map<string, LedgerCall>, records: AsyncItera
     if (call === undefined || !record.isFinal) continue;
     calls.delete(record.id);
     compared += 1;
-    compare(call, record, tell);
+    const mayCostOther = times.some(({ fromMs, toMs }) => record.startedAtMs >= fromMs && record.startedAtMs <= toMs);
+    if (compare(call, record, mayCostOther, tell)) repriced += 1;
   }
   let notInLog = 0;
   for (const call of calls.values()) {
@@ -156,10 +161,12 @@ async function verifyRecords(calls: Map<string, LedgerCall>, records: AsyncItera
     }
     tell({ about: 'record', call: call.id, counter: call.charges[0]?.key ?? '', period: null, ledger: call.charges[0]?.amount ?? null, other: null, reason: 'the log has no record of the call' });
   }
-  return { compared, notInLog };
+  return { compared, repriced, notInLog };
 }
 
-function compare({ id, charges }: LedgerCall, record: LogRecord, tell: Tell): void {
+/** True: it costs another amount since it was priced again. */
+function compare({ id, charges }: LedgerCall, record: LogRecord, mayCostOther: boolean, tell: Tell): boolean {
+  let costsOther = false;
   // Of a call that was tried more than once the record tells the last answer alone; the ledger has the others as well.
   const isMore = record.targetIndex > 0 || record.retries > 0;
   const isFree = isCachedAnswer(record.cacheStatus);
@@ -171,6 +178,8 @@ function compare({ id, charges }: LedgerCall, record: LogRecord, tell: Tell): vo
     const difference = Math.abs(amount - told);
     // A price is a double: its last digit may be another one.
     if (difference <= (counted === 'cost' ? 1 : 0) || (isMore && (amount > told || amount === 0))) continue;
-    tell({ about: 'record', call: id, counter: key, period, ledger: amount, other: told, reason: `the log says that the call used ${told}` });
+    if (counted === 'cost' && mayCostOther) costsOther = true;
+    else tell({ about: 'record', call: id, counter: key, period, ledger: amount, other: told, reason: `the log says that the call used ${told}` });
   }
+  return costsOther;
 }

@@ -51,7 +51,7 @@ class Recorded implements Surroundings {
     },
     checkGateway: async () => [{ subject: 'storage' }],
     verifyAuditLog: async () => ({ entries: 0, hash: '', fault: undefined }),
-    verifySpending: async () => ({ calls: 0, estimated: 0, open: 0, sums: 0, compared: 0, notInLog: 0, differences: [], more: 0 }),
+    verifySpending: async () => ({ calls: 0, estimated: 0, open: 0, sums: 0, compared: 0, repriced: 0, notInLog: 0, differences: [], more: 0 }),
     showModel: async () => undefined,
     unpricedModels: async () => [],
     repriceHistory: async () => ({ models: [], records: 0, changed: 0, isWritten: false }),

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommandLine } from '../../../core/cli/command-line.js';
+import { readSettings } from '../../../core/settings/read.js';
+import { verifySpending } from '../../../core/spend.js';
 import { apiKey, startTestGateway } from '../../support/gateway.js';
 import { storedData } from '../../support/stored.js';
 import { chatCompletion, sendJson, startUpstream } from '../../support/upstream.js';
@@ -15,7 +17,7 @@ const upstream = await startUpstream((received, response) => {
 const { rows, environment } = await storedData();
 const changes = { customHost: `${upstream.url}/v1` };
 await rows.integration('main', { key: 'sk' }, changes);
-await rows.provider('main', 'main');
+await rows.provider('main', 'main', { usageLimits: { type: 'cost', credit_limit: 1_000 } });
 const gateway = await startTestGateway(environment);
 
 async function run(...argv: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly error: string }> {
@@ -90,6 +92,11 @@ describe('gateway reprice', () => {
       .catch((thrown: unknown) => String(thrown))).toString().includes('there is no workspace no-such'), true);
     assert.equal((await json<Report>('reprice', '--from', '2020-01-01', '--to', '2020-01-02')).records, 0);
     assert.match((await run('reprice', '--from', from, '--workspace', rows.workspaceId, '--write')).out, /3 of 4 records change[^]*\n3 records were changed\. What budgets have counted stays/);
+    // What is younger than some seconds is not looked at.
+    const verified = () => verifySpending(readSettings(environment, '.'), () => Date.now() + 60_000);
+    let verdict = await verified();
+    for (; verdict.compared < 4 && performance.now() < byMs; verdict = await verified()) await sleep(50);
+    assert.deepEqual([verdict.differences, verdict.compared, verdict.repriced], [[], 4, 3], 'budgets stay as they have counted, and the ledger knows why');
     const after = await json<Report>('reprice', '--from', from);
     assert.deepEqual([after.changed, after.isWritten, after.models.reduce((sum, model) => sum + model.costBefore, 0).toFixed(4)], [0, false, '4000.0210']);
     assert.deepEqual((await json<{ readonly models: readonly unknown[] }>('prices')).models, []);

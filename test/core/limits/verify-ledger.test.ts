@@ -47,8 +47,8 @@ async function firstOf(store: Store, prefix: string): Promise<Row> {
 describe('gateway ledger verify', () => {
   test('finds that all agree', async () => {
     const kit = await spent();
-    assert.deepEqual(await verified(kit, [record('one'), record('two'), record('someone else')]), { calls: 3, estimated: 1, open: 0, sums: 1, compared: 2, notInLog: 0, differences: [], more: 0 });
-    assert.deepEqual(await verified(kit, undefined), { calls: 3, estimated: 1, open: 0, sums: 1, compared: 0, notInLog: 2, differences: [], more: 0 });
+    assert.deepEqual(await verified(kit, [record('one'), record('two'), record('someone else')]), { calls: 3, estimated: 1, open: 0, sums: 1, compared: 2, repriced: 0, notInLog: 0, differences: [], more: 0 });
+    assert.deepEqual(await verified(kit, undefined), { calls: 3, estimated: 1, open: 0, sums: 1, compared: 0, repriced: 0, notInLog: 2, differences: [], more: 0 });
   });
 
   test('tells the call of which the log says something else, or nothing', async () => {
@@ -57,6 +57,20 @@ describe('gateway ledger verify', () => {
     assert.deepEqual(differences.map(({ about, call, ledger, other }) => [about, call, ledger, other]), [['record', 'one', 12, 20], ['record', 'two', 12, null]]);
     const kept = await verified(kit, [record('one', { startedAtMs: kit.nowMs })]);
     assert.deepEqual([kept.notInLog, kept.differences.length], [1, 0], 'what is older than the log is no difference');
+  });
+
+  test('knows which records were priced again, and holds all others against the ledger', async () => {
+    const kit = await spent();
+    const atMs = Date.parse('2026-04-01T12:00:00Z');
+    const records = [record('one', { cost: 0.000_02 }), record('two', { cost: 0.000_02, startedAtMs: atMs + 5_000 })];
+    assert.equal((await verified(kit, records)).differences.length, 2);
+    await kit.ledger().noteRepricing(atMs - 1, atMs);
+    await kit.ledger().noteRepricing(atMs, atMs + 1_000);
+    assert.deepEqual(await kit.ledger().repriced(), [{ fromMs: atMs - 1, toMs: atMs + 1_000 }]);
+    const { differences, repriced, compared } = await verified(kit, records);
+    assert.deepEqual([differences.map(({ call }) => call), repriced, compared], [['two'], 1, 2]);
+    for (let time = 0; time < 300; time += 1) await kit.ledger().noteRepricing(time * 10, time * 10 + 1);
+    assert.equal((await kit.ledger().repriced()).length, 256);
   });
 
   test('knows that an answer out of a cache costs nothing, and a call that was repeated more than its last answer', async () => {
