@@ -8,7 +8,7 @@ export interface FakeHostOptions {
   readonly nowMs?: number;
   /** Default: the same sequence each time, from a fixed seed. */
   readonly random?: () => number;
-  /** Answers `fetch`; without it every call is refused. */
+  /** Answers `fetch`; without it every call is refused. One whose signal is aborted already is not made. */
   readonly fetch?: (request: OutboundRequest) => Maybe<FakeAnswer>;
   /** Answers `resolve`; without it no name has an address. */
   readonly addresses?: Readonly<Record<string, readonly string[]>>;
@@ -65,6 +65,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     advance: (byMs) => { nowMs += byMs; },
     runEvery: async () => { for (const { work } of [...periodic]) await work(); },
     fetch: async (request) => {
+      request.signal?.throwIfAborted();
       requests.push(request);
       if (options.fetch === undefined) throw new Error(`fetch of ${request.url}: this fake host was given no answers`);
       return answerOf(await options.fetch(request), request.bytesMax ?? 1024 * 1024, request.isHeadEnough === true);

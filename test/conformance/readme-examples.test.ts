@@ -1,6 +1,6 @@
 // Every TypeScript example in the SDK's readme compiles against the SDK as it is built, and what it exports is a plugin of its kind.
 
-import { conformCache, conformExporter, conformGuardrail, conformHook, conformStorage, conformStrategy } from '@gateway/plugin-sdk/testing';
+import { conformCache, conformExporter, conformGuardrail, conformHook, conformSecrets, conformStorage, conformStrategy } from '@gateway/plugin-sdk/testing';
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -88,5 +88,13 @@ conformCache(titled('Recent'));
 conformExporter(titled('Webhook'), { url: 'https://hook.example/in' }, {
   host: { fetch: () => ({ status: 204 }) },
   exported: (host) => host.requests.flatMap(({ body }) => JSON.parse(String(body))),
+});
+let archives = 0;
+conformExporter(titled('Archive'), () => ({ path: join(folder, `archive-${archives += 1}.jsonl`), bodies: false }), {
+  exported: (_, params) => readFileSync((params as { readonly path: string }).path, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line)),
+});
+conformSecrets(titled('Acme safe'), { safe_url: 'https://safe.example', safe_token: 'token-of-the-safe' }, {
+  host: { fetch: ({ url }) => (url.endsWith('/items/openai') ? { body: 'sk-in-the-safe' } : { status: 404 }) },
+  values: { openai: 'sk-in-the-safe' }, absent: 'nothing', refused: ['../openai'],
 });
 conformStorage(titled('Map'), {});
