@@ -28,6 +28,10 @@ const policyLimit = Math.max(1, Math.round(limit / 10));
 const tokensPerCall = 500;
 const tokenLimit = 20_000;
 const maxTokensExpected = 100;
+/** Long enough for all connections to have a call in flight. */
+const tokensAnswerMs = 50;
+/** A thread that got no connection does less than this of the work. */
+const shareMin = 0.05;
 
 async function control(subject: Subject, method: string, path: string, body: unknown): Promise<Record<string, unknown>> {
   const response = await fetch(`http://127.0.0.1:${subject.port}/v1${path}`, { method, headers: { 'x-gateway-api-key': adminKey, 'content-type': 'application/json' }, body: JSON.stringify(body) });
@@ -39,31 +43,66 @@ async function control(subject: Subject, method: string, path: string, body: unk
 const makeKey = async (subject: Subject, limits: object): Promise<string> =>
   String((await control(subject, 'POST', '/api-keys/workspace/service', { name: 'limited', workspace_id: workspace, scopes: ['completions.write'], ...limits })).key);
 
-async function windowsHold(subject: Subject): Promise<boolean> {
+/** Seconds for which each serving thread had something to do: connections are given to threads by the kernel, and all of them on one would prove nothing about two. */
+async function busyThreads(subject: Subject): Promise<ReadonlyMap<string, number>> {
+  const response = await fetch(`http://127.0.0.1:${subject.port}/metrics`);
+  const text = await response.text();
+  return new Map([...text.matchAll(/^gateway_event_loop_busy_seconds_total\{thread="(serve-\d+)"\} (\S+)$/gm)].map(([, name, seconds]) => [name ?? '', Number(seconds)] as const));
+}
+
+/** Of the work of all threads, the share of the least busy one. */
+async function leastShare(subject: Subject, before: ReadonlyMap<string, number>): Promise<number> {
+  const busy = [...await busyThreads(subject)].map(([name, seconds]) => seconds - (before.get(name) ?? 0));
+  return busy.length === Number(options.threads) ? Math.min(...busy) / busy.reduce((sum, each) => sum + each, 0) : NaN;
+}
+
+interface Served {
+  calls: number;
+  open: number;
+  openMax: number;
+  /** How long the provider takes for its answer. */
+  answerMs: number;
+}
+
+async function windowsHold(subject: Subject, served: Served): Promise<boolean> {
   const headersOf = (key: string, user?: string): Readonly<Record<string, string>> =>
     ({ 'x-gateway-api-key': key, 'x-gateway-provider': '@bench', ...(user === undefined ? {} : { 'x-gateway-metadata': JSON.stringify({ _user: user }) }) });
-  const series: LimitedSeries[] = [{ name: `key, ${limit} ${options.unit}`, headers: headersOf(await makeKey(subject, { rate_limits: [{ type: 'requests', unit: options.unit, value: limit }] })), limit }];
+  const series: LimitedSeries[] = [{ name: `key, ${limit} ${options.unit}`, headers: headersOf(await makeKey(subject, { rate_limits: [{ type: 'requests', unit: options.unit, value: limit }] })), limit, windowMs: unitMs }];
   if (users > 0) {
     await control(subject, 'POST', '/policies/rate-limits', { name: 'by user', workspace_id: workspace, conditions: [{ key: 'metadata._user', value: '*' }], group_by: [{ key: 'metadata._user' }], type: 'requests', unit: 'rpm', value: policyLimit });
     const key = await makeKey(subject, {});
-    for (let user = 0; user < users; user += 1) series.push({ name: `user ${user} of a policy, ${policyLimit} rpm`, headers: headersOf(key, `user-${user}`), limit: policyLimit });
+    for (let user = 0; user < users; user += 1) series.push({ name: `user ${user} of a policy, ${policyLimit} rpm`, headers: headersOf(key, `user-${user}`), limit: policyLimit, windowMs: 60_000 });
   }
   // It begins within a window, and ends in the middle of the last one.
   const untilMs = (Math.floor(Date.now() / unitMs) + windows - 1) * unitMs + unitMs / 2;
+  served.calls = served.answerMs = 0;
+  const before = await busyThreads(subject);
   console.log(`\n${connections} connections over ${options.threads} threads, ${windows} windows`);
   const figures = await loadWindows({ port: subject.port, series, connections, untilMs, pauseMs: unitMs === 1_000 ? 1 : 20, onProgress: (passed, refused) => console.log(`  ${passed} passed, ${refused} refused`) });
-  for (const { name, limit: of, passed, refused, windows: used, rest, fault } of figures) {
-    console.log(`${fault === undefined ? 'exact' : 'FAULT'}  ${name}: ${used} windows of ${of} used up, ${passed} passed${rest > 0 ? ` (${rest} of the last window)` : ''}, ${refused} refused${fault === undefined ? '' : `: ${fault}`}`);
+  const share = await leastShare(subject, before);
+  for (const { name, limit: of, passed, refused, windows: used, usedUp, rest, fault } of figures) {
+    console.log(`${fault === undefined ? 'exact' : 'FAULT'}  ${name}: ${used} windows of ${of} used up (${usedUp} by the clock), ${passed} passed${rest > 0 ? ` (${rest} of windows not used up)` : ''}, ${refused} refused${fault === undefined ? '' : `: ${fault}`}`);
   }
-  return figures.every(({ fault, windows: used }) => fault === undefined && used > 0);
+  const passed = figures.reduce((sum, each) => sum + each.passed, 0);
+  console.log(`the provider got ${served.calls} calls, and ${passed} were answered with 200; the less busy thread did ${(share * 100).toFixed(0)} % of the work`);
+  // The last window may not be used up in the half of it that is left.
+  const wanted = unitMs === 60_000 ? windows - 1 : 1;
+  const faults = [
+    ...figures.filter(({ windows: used, usedUp }) => used < wanted || Math.abs(used - usedUp) > 1).map(({ name, windows: used, usedUp }) => `${name}: ${used} windows were used up, ${usedUp} by the clock, of ${windows}`),
+    ...(passed === served.calls ? [] : [`${passed} calls were answered with 200, and the provider got ${served.calls}`]),
+    ...(share >= shareMin ? [] : ['the connections did not reach all threads; run it again']),
+  ];
+  for (const fault of faults) console.log(`FAULT  ${fault}`);
+  return faults.length === 0 && figures.every(({ fault }) => fault === undefined);
 }
 
 /** Each call is taken to use `maxTokensExpected`, and uses far more. */
-async function tokensHold(subject: Subject, served: { calls: number; open: number; openMax: number }): Promise<boolean> {
+async function tokensHold(subject: Subject, served: Served): Promise<boolean> {
   const key = await makeKey(subject, { rate_limits: [{ type: 'tokens', unit: 'rpd', value: tokenLimit }] });
   const body = JSON.stringify({ model: 'bench-tokens', messages: [{ role: 'user', content: 'hi' }] });
   const reserved = Math.ceil(body.length / 4) + maxTokensExpected;
   served.calls = served.openMax = 0;
+  served.answerMs = tokensAnswerMs;
   let refused = 0;
   const run = async (): Promise<void> => {
     for (let call = 0; call < 1_000 && refused < connections * 4; call += 1) {
@@ -77,11 +116,15 @@ async function tokensHold(subject: Subject, served: { calls: number; open: numbe
   const allowed = connections * (tokensPerCall - Math.min(reserved, tokensPerCall));
   const overshoot = Math.max(0, used - tokenLimit);
   console.log(`\ntokens: ${served.calls} calls of ${tokensPerCall} tokens (${reserved} reserved for each) used ${used} of ${tokenLimit}: overshot by ${overshoot}; ${connections} connections have at most ${allowed} beyond their estimates in flight (the provider saw ${served.openMax} at once); ${refused} refused`);
-  return overshoot <= allowed && refused > 0;
+  // Whoever was refused found less left than was reserved for a call, and each call uses more than was reserved for it.
+  const isUsedUp = used > tokenLimit - reserved;
+  if (!isUsedUp) console.log(`FAULT  calls were refused when ${used} of ${tokenLimit} tokens were used`);
+  if (served.openMax < connections) console.log(`FAULT  at most ${served.openMax} calls were in flight at once, of ${connections}`);
+  return overshoot <= allowed && refused > 0 && isUsedUp && served.openMax === connections;
 }
 
 async function main(): Promise<boolean> {
-  const served = { calls: 0, open: 0, openMax: 0 };
+  const served: Served = { calls: 0, open: 0, openMax: 0, answerMs: 0 };
   const answer = Buffer.from(JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'bench-tokens', choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }], usage: { prompt_tokens: 10, completion_tokens: tokensPerCall - 10, total_tokens: tokensPerCall } }));
   const send = (response: ServerResponse): void => {
     served.open -= 1;
@@ -93,7 +136,7 @@ async function main(): Promise<boolean> {
       served.calls += 1;
       served.open += 1;
       served.openMax = Math.max(served.openMax, served.open);
-      setTimeout(send, options.only === 'windows' ? 0 : 2, response);
+      setTimeout(send, served.answerMs, response);
     });
   });
   await new Promise<void>((listening) => { upstream.listen(0, '127.0.0.1', listening); });
@@ -101,12 +144,12 @@ async function main(): Promise<boolean> {
   const temporaryDirectory = mkdtempSync(join(tmpdir(), 'gateway-bench-limits-'));
   try {
     const subject = await startGateway('limits', 'node dist/core/main.js start', tree, { upstreamPort: port, temporaryDirectory }, {
-      isUnpinned: true, readyTimeoutMs: 60_000, environment: { GATEWAY_THREADS: String(options.threads), GATEWAY_LIMIT_OUTPUT_TOKENS: String(maxTokensExpected) },
+      isUnpinned: true, readyTimeoutMs: 60_000, environment: { GATEWAY_THREADS: String(options.threads), GATEWAY_EXPORTERS: 'store,prometheus', GATEWAY_LIMIT_OUTPUT_TOKENS: String(maxTokensExpected) },
     });
     await control(subject, 'POST', '/integrations', { name: 'Bench', slug: 'bench', ai_provider_id: 'openai', key: 'sk-bench', workspace_id: workspace, configurations: { custom_host: `http://127.0.0.1:${port}/v1` }, create_default_provider: false });
     await control(subject, 'POST', '/providers', { name: 'Bench', slug: 'bench', integration_id: 'bench', workspace_id: workspace });
     const tokens = options.only === 'windows' || await tokensHold(subject, served);
-    return (options.only === 'tokens' || await windowsHold(subject)) && tokens;
+    return (options.only === 'tokens' || await windowsHold(subject, served)) && tokens;
   } finally {
     await stopAll();
     upstream.closeAllConnections();

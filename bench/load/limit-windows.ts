@@ -1,5 +1,6 @@
 // Calls of several connections against rate limits, for as many windows as asked, and whether exactly as many passed in each as the limit says. Which window a call fell into is
-// not guessed from clocks: each that passes is told how many are left, so in a window every number from the limit to nothing is told once, and no number twice.
+// not guessed from clocks: each that passes is told how many are left, so in a window every number from the limit to nothing is told once, and no number twice. What the gateway
+// tells is not believed alone: by this program's clock no window may hold more of the calls that began and ended in it than the limit, nor fewer when those at its edges are added.
 
 import { Agent, request } from 'node:http';
 
@@ -8,6 +9,8 @@ export interface LimitedSeries {
   readonly headers: Readonly<Record<string, string>>;
   /** What the limit lets through in a window. */
   readonly limit: number;
+  /** Windows begin at multiples of it since the Unix epoch; Infinity: all of the load is in one. */
+  readonly windowMs: number;
 }
 
 export interface WindowLoad {
@@ -28,9 +31,11 @@ export interface SeriesFigures {
   readonly refused: number;
   /** Answers that are neither 200 nor 429. */
   readonly others: number;
-  /** Windows that were used up. */
+  /** Windows that were used up, by what calls were told. */
   readonly windows: number;
-  /** Calls of the window that was not used up when the load ended. */
+  /** Windows of the clock in which calls were refused. */
+  readonly usedUp: number;
+  /** Calls of windows that were not used up, such as the last one. */
   readonly rest: number;
   /** Undefined: as many passed in each window as the limit says. */
   readonly fault: string | undefined;
@@ -46,6 +51,7 @@ interface Answer {
 
 export async function loadWindows({ port, series, connections, untilMs, pauseMs, onProgress }: WindowLoad): Promise<readonly SeriesFigures[]> {
   const told = series.map(({ limit }) => new Uint32Array(limit));
+  const byClock = series.map(({ limit, windowMs }) => new ClockWindows(limit, windowMs));
   const refused = series.map(() => 0);
   const others = series.map(() => 0);
   let passed = 0;
@@ -54,7 +60,9 @@ export async function loadWindows({ port, series, connections, untilMs, pauseMs,
     try {
       for (let turn = connection; Date.now() < untilMs; turn += 1) {
         const index = turn % series.length;
+        const fromMs = Date.now();
         const { status, left } = await call(port, (series[index] as LimitedSeries).headers, agent);
+        if (status === 200 || status === 429) (byClock[index] as ClockWindows).add(fromMs, Date.now(), status === 200);
         const numbers = told[index] as Uint32Array;
         if (status === 200 && left >= 0 && left < numbers.length) {
           numbers[left] = (numbers[left] as number) + 1;
@@ -75,17 +83,61 @@ export async function loadWindows({ port, series, connections, untilMs, pauseMs,
   } finally {
     clearInterval(progress);
   }
-  return series.map(({ name, limit }, index) => figuresOf(name, limit, told[index] as Uint32Array, refused[index] as number, others[index] as number));
+  return series.map(({ name, limit }, index) => {
+    const figures = figuresOf(name, limit, told[index] as Uint32Array, refused[index] as number, others[index] as number);
+    const { usedUp, fault } = byClock[index] as ClockWindows;
+    return { ...figures, usedUp, fault: figures.fault ?? fault };
+  });
 }
 
-function figuresOf(name: string, limit: number, told: Uint32Array, refused: number, others: number): SeriesFigures {
+/** Calls by the windows of this program's clock, which is the gateway's: both run on one machine. */
+export class ClockWindows {
+  readonly #limit: number;
+  readonly #windowMs: number;
+  /** Calls that passed and began and ended in a window, by its number; and those that ended in a later one than they began in, under each of them. */
+  readonly #within = new Map<number, number>();
+  readonly #across = new Map<number, number>();
+  /** Windows in which a call was refused that began in them too: used up, whatever a busy machine managed to send. */
+  readonly #usedUp = new Set<number>();
+
+  constructor(limit: number, windowMs: number) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+  }
+
+  add(fromMs: number, toMs: number, isPassed: boolean): void {
+    const [first, last] = [Math.floor(fromMs / this.#windowMs), Math.floor(toMs / this.#windowMs)];
+    if (!isPassed) {
+      if (first === last) this.#usedUp.add(first);
+      return;
+    }
+    const counts = first === last ? this.#within : this.#across;
+    for (let window = first; window <= last; window += 1) counts.set(window, (counts.get(window) ?? 0) + 1);
+  }
+
+  get usedUp(): number {
+    return this.#usedUp.size;
+  }
+
+  get fault(): string | undefined {
+    const numbers = new Set([...this.#within.keys(), ...this.#across.keys(), ...this.#usedUp]);
+    for (const window of [...numbers].sort((left, right) => left - right)) {
+      const [within, across] = [this.#within.get(window) ?? 0, this.#across.get(window) ?? 0];
+      const when = this.#windowMs === Infinity ? 'the window' : `the window of ${new Date(window * this.#windowMs).toISOString()}`;
+      if (within > this.#limit) return `${within} calls passed in ${when}, and ${across} at its edges`;
+      if (this.#usedUp.has(window) && within + across < this.#limit) return `calls were refused in ${when}, and only ${within + across} passed`;
+    }
+    return undefined;
+  }
+}
+
+function figuresOf(name: string, limit: number, told: Uint32Array, refused: number, others: number): Omit<SeriesFigures, 'usedUp'> {
   const windows = told[0] ?? 0;
   const passed = told.reduce((sum, each) => sum + each, 0);
   let fault: string | undefined = others === 0 ? undefined : `${others} answers were neither 200 nor 429`;
-  // The last window may have been left before it was used up: its numbers are the upper ones.
+  // A window may have been left before it was used up: its numbers are the upper ones.
   for (let left = 1; left < told.length; left += 1) {
-    const more = (told[left] as number) - windows;
-    if (more < 0 || more > 1 || (told[left] as number) < (told[left - 1] as number)) fault ??= `${told[left]} calls were told that ${left} are left, and ${told[left - 1]} that ${left - 1} are`;
+    if ((told[left] as number) < (told[left - 1] as number)) fault ??= `${told[left]} calls were told that ${left} are left, and ${told[left - 1]} that ${left - 1} are`;
   }
   return { name, limit, passed, refused, others, windows, rest: passed - windows * limit, fault };
 }
