@@ -5,14 +5,12 @@ import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, describe, test } from 'node:test';
-import { fakeHost } from '@gateway/plugin-sdk/testing';
 import { usageCounterKey } from '../../core/snapshot/limit-specs.js';
-import { Ledger, type LedgerCall } from '../../core/limits/ledger.js';
+import type { LedgerCall } from '../../core/limits/ledger.js';
 import { verifyLedger } from '../../core/limits/verify-ledger.js';
-import { spendStore } from '../../core/spend.js';
 import { usagePolicies } from '../../core/storage/tables/policies.js';
-import lmdb from '../../plugins/storage/lmdb/plugin.js';
 import { startChildGateway } from '../support/child-gateway.js';
+import { hasOpenCalls, ledgerOf } from '../support/ledger.js';
 import { putRows, usagePolicyRow } from '../support/rows.js';
 import { storedData } from '../support/stored.js';
 
@@ -94,15 +92,6 @@ async function stream(url: string, told: Told): Promise<void> {
   }
 }
 
-async function ledgerOf<T>(dataDir: string, read: (ledger: Ledger) => Promise<T>): Promise<T> {
-  const storage = await lmdb.create({ path: dataDir }, fakeHost());
-  try {
-    return await read(new Ledger(await storage.open(spendStore), { now: Date.now, startOf: () => 0 }));
-  } finally {
-    await storage.close?.();
-  }
-}
-
 for (const durability of ['relaxed', 'strict'] as const) {
   describe(`budgets and kill -9, ${durability}`, () => {
     test(`the ledger is what the upstream delivered, after ${rounds} ${rounds === 1 ? 'kill' : 'kills'} in the middle of ${streams} streams`, async (t) => {
@@ -133,12 +122,8 @@ for (const durability of ['relaxed', 'strict'] as const) {
         await Promise.all([ended, gateway.ended]);
       }
       // What was left is put in by a start, and settled; twice, so that nothing is done twice.
-      const isOpen = (): Promise<boolean> => ledgerOf(dataDir, async (ledger) => {
-        for await (const _ of ledger.openCalls(null)) return true;
-        return false;
-      });
       // An end does not wait for the ledger: after many kills on a busy machine it takes another start.
-      for (let start = 0; start < 2 || (start < 10 && await isOpen()); start += 1) {
+      for (let start = 0; start < 2 || (start < 10 && await hasOpenCalls(dataDir)); start += 1) {
         const gateway = await startChildGateway(environment);
         gateway.kill('SIGTERM');
         await gateway.ended;
