@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { LogReader, LogRecord } from '@gateway/plugin-sdk';
+import type { LogAggregate, LogFilter, LogReader, LogRecord } from '@gateway/plugin-sdk';
 import { fakeHost, sampleLogRecord } from '@gateway/plugin-sdk/testing';
 import { Repository } from '../core/storage/repository.js';
 import { workspaces } from '../core/storage/tables/workspaces.js';
@@ -42,6 +42,12 @@ const below = (limit: number): number => Math.floor(random() * limit);
 const word = (): string => Math.floor(random() * 2 ** 32).toString(16).padStart(8, '0');
 const hex = (words: number): string => Array.from({ length: words }, word).join('');
 
+/** Times of the calls, by model, as they were made: what percentiles are held against. */
+const tookByModel = new Map<string, number[]>();
+/** Milliseconds that a question may take, by a reader that has read nothing as well. */
+const figuresMsMax = 300;
+const pageMsMax = 50;
+
 interface Owner {
   readonly organisationId: string;
   readonly workspaceId: string;
@@ -53,9 +59,13 @@ function record(owner: Owner, index: number): LogRecord {
   const [input, output] = [below(4000), below(900)];
   const tookMs = below(20_000_000) / 1000;
   const isWrong = random() < 0.02;
+  const model = `model-${below(12)}`;
+  const times = tookByModel.get(model);
+  if (times === undefined) tookByModel.set(model, [tookMs]);
+  else times.push(tookMs);
   return sampleLogRecord({
     ...owner, id: `${first.slice(0, 8)}-${first.slice(8, 12)}-4${first.slice(13)}-8${second.slice(1, 4)}-${second.slice(4)}`, traceId: hex(4), spanId: hex(2), keyId: `01900000-0000-7000-8000-${String(below(60)).padStart(12, '0')}`,
-    provider: random() < 0.6 ? 'openai' : 'anthropic', model: `model-${below(12)}`, status: isWrong ? [400, 429, 500][below(3)] ?? 500 : 200, errorCode: isWrong ? 'UPSTREAM' : '', isStream: random() < 0.7,
+    provider: random() < 0.6 ? 'openai' : 'anthropic', model, status: isWrong ? [400, 429, 500][below(3)] ?? 500 : 200, errorCode: isWrong ? 'UPSTREAM' : '', isStream: random() < 0.7,
     cacheStatus: random() < 0.1 ? 'HIT' : 'MISS', startedAtMs: Math.floor(endMs - dayMs + (index / count) * dayMs), tookMs, firstByteMs: below(tookMs * 1000) / 1000, upstreamMs: below(tookMs * 1000) / 1000,
     inputTokens: input, outputTokens: output, totalTokens: input + output, cost: (input * 250 + output * 1000) / 1e6, requestBytes: 300 + input * 4, responseBytes: 200 + output * 5,
     metadata: JSON.stringify({ _user: `user-${below(3000)}`, team: `team-${below(20)}` }),
@@ -91,7 +101,8 @@ async function seed(dataDirectory: string): Promise<Owner> {
   for (let runs = 0; runs < mergeRunsMax && await merge(); runs += 1);
   const bytes = await store.size?.() ?? NaN;
   console.log(`\n${count} records: ${(bytes / count).toFixed(1)} bytes each in the store (${(unmerged / count).toFixed(1)} before the last merges), ${host.counts.get('blocks')} blocks made; written at ${(writeMs * 1000 / count).toFixed(1)} us each, merged at ${(mergeMs * 1000 / count).toFixed(1)} us each`);
-  for (const [name, ask] of Object.entries(asked(owner))) {
+  for (const times of tookByModel.values()) times.sort((left, right) => left - right);
+  for (const { name, ask, msMax } of asked(owner)) {
     const [cold, warm, coldWork, warmWork]: [number[], number[], number[], number[]] = [[], [], [], []];
     for (let round = 0; round < 3; round += 1) {
       const reader = await storeExporter.reader?.(params, host);
@@ -104,22 +115,47 @@ async function seed(dataDirectory: string): Promise<Owner> {
         (turn === 0 ? coldWork : warmWork).push((user + system) / 1000);
       }
     }
-    console.log(`${name}: ${median(cold).toFixed(0)} ms by a reader that has read nothing (CPU ${median(coldWork).toFixed(0)}), ${median(warm).toFixed(0)} ms after that (CPU ${median(warmWork).toFixed(0)})`);
+    const isLate = msMax !== null && Math.max(median(cold), median(warm)) > msMax;
+    if (isLate) process.exitCode = 1;
+    console.log(`${isLate ? `OVER ${msMax} ms: ` : ''}${name}: ${median(cold).toFixed(0)} ms by a reader that has read nothing (CPU ${median(coldWork).toFixed(0)}), ${median(warm).toFixed(0)} ms after that (CPU ${median(warmWork).toFixed(0)})`);
   }
   await storage.close?.();
   return owner;
 }
 
-function asked({ organisationId, workspaceId }: Owner): Readonly<Record<string, (reader: LogReader) => unknown>> {
+interface Question {
+  readonly name: string;
+  readonly ask: (reader: LogReader) => unknown;
+  /** Null: no goal. */
+  readonly msMax: number | null;
+}
+
+function asked({ organisationId, workspaceId }: Owner): readonly Question[] {
   const filter = { scope: { organisationId, workspaceIds: [workspaceId] }, fromMs: endMs - dayMs, toMs: endMs };
-  return {
-    'a day by model, with cost, tokens and four percentiles': (reader) => reader.aggregate({ filter, bucket: null, groupBy: 'model', measures: ['count', 'cost', 'totalTokens', 'tookMsSum', 'tookMsP50', 'tookMsP90', 'tookMsP95', 'tookMsP99'] }),
-    'a day by hours, requests and errors': (reader) => reader.aggregate({ filter, bucket: 'hour', groupBy: null, measures: ['count', 'errors'] }),
-    'a day by users': (reader) => reader.aggregate({ filter, bucket: null, groupBy: 'user', measures: ['count', 'cost'] }),
-    'the newest 100 with status 500': (reader) => reader.page({ ...filter, statuses: [500] }, { limit: 100 }),
-    'the newest 100 of one model and one key': (reader) => reader.page({ ...filter, models: ['model-3'], keyIds: ['01900000-0000-7000-8000-000000000007'] }, { limit: 100 }),
-    'a record by its id that is not there': (reader) => reader.read(filter.scope, '01900000-0000-7000-8000-000000000000'),
-  };
+  const page = (more: LogFilter | object) => (reader: LogReader) => reader.page({ ...filter, ...more }, { limit: 100 });
+  return [
+    {
+      name: 'a day by model, with cost, tokens and four percentiles', msMax: figuresMsMax,
+      ask: async (reader) => isExact(await reader.aggregate({ filter, bucket: null, groupBy: 'model', measures: ['tookMsP50', 'tookMsP90', 'tookMsP95', 'tookMsP99', 'count', 'cost', 'totalTokens', 'tookMsSum'] })),
+    },
+    { name: 'a day by hours, requests and errors', msMax: figuresMsMax, ask: (reader) => reader.aggregate({ filter, bucket: 'hour', groupBy: null, measures: ['count', 'errors'] }) },
+    { name: 'a day by users', msMax: null, ask: (reader) => reader.aggregate({ filter, bucket: null, groupBy: 'user', measures: ['count', 'cost'] }) },
+    { name: 'the newest 100 with status 500', msMax: pageMsMax, ask: page({ statuses: [500] }) },
+    { name: 'the newest 100 of one model and one key', msMax: pageMsMax, ask: page({ models: ['model-3'], keyIds: ['01900000-0000-7000-8000-000000000007'] }) },
+    { name: 'the newest 100 of one user of 3,000', msMax: null, ask: page({ metadata: { _user: 'user-17' } }) },
+    { name: 'the newest 100 of a model that is not there', msMax: pageMsMax, ask: page({ models: ['model-99'] }) },
+    { name: 'the newest 100 that cost so much that only a few did', msMax: null, ask: page({ cost: { min: 1.895 } }) },
+    { name: 'a record by its id that is not there', msMax: null, ask: (reader) => reader.read(filter.scope, '01900000-0000-7000-8000-000000000000') },
+  ];
+}
+
+function isExact({ rows }: LogAggregate): void {
+  if (rows.length !== tookByModel.size) throw new Error(`${rows.length} models, and ${tookByModel.size} were called`);
+  for (const { group, values } of rows) {
+    const times = tookByModel.get(group) ?? [];
+    const wanted = [...[0.5, 0.9, 0.95, 0.99].map((share) => times[Math.ceil(times.length * share) - 1]), times.length];
+    if (wanted.some((value, index) => value !== values[index])) throw new Error(`${group}: ${values.join(' ')}, and ${wanted.join(' ')} by a sort`);
+  }
 }
 
 async function generate(subject: Subject, upstreamPort: number): Promise<Figures> {
