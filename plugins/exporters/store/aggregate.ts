@@ -354,11 +354,16 @@ function textOfMember(metadata: string, name: string, quoted: string): string {
   if (metadata === '') return '';
   if (metadata.endsWith('}') && metadata.lastIndexOf('{') === 0 && !metadata.includes('\\') && !metadata.includes('[')) {
     const at = metadata.indexOf(quoted);
-    if (at === -1 && !quoted.includes('\\')) return '';
+    // A name with escapes may stand there in another way.
+    if (at === -1) return quoted.includes('\\') ? textOfParsed(metadata, name) : '';
     const from = at + quoted.length;
     // A name, and not a text that looks like it; the only one.
     if (metadata.startsWith(':"', from) && metadata.indexOf(quoted, from) === -1) return metadata.slice(from + 2, metadata.indexOf('"', from + 2));
   }
+  return textOfParsed(metadata, name);
+}
+
+function textOfParsed(metadata: string, name: string): string {
   const members = metadataOf(metadata);
   return Object.hasOwn(members, name) ? members[name] ?? '' : '';
 }

@@ -232,6 +232,12 @@ for (const isMerged of [false, true]) describe(`reader of the store, over ${isMe
     assert.deepEqual(await rowsOf(reader, { groupBy: 'metadata.none' }), [[0, '', 6]]);
   });
 
+  it('groups by names of metadata that stand otherwise in JSON, whatever stands where they would', async () => {
+    const { reader, add } = await stage();
+    await add({ metadata: '{"abc":"x"}' }, { metadata: JSON.stringify({ 'a"b1': 'own' }) });
+    assert.deepEqual(await rowsOf(reader, { groupBy: 'metadata.a"b1' }), [[0, '', 1], [0, 'own', 1]]);
+  });
+
   it('joins feedback by trace', async () => {
     const { reader, add } = await stage();
     await add({ id: '1', traceId: 't', model: 'a' }, { id: '2', traceId: 't', model: 'a' }, { id: '3', traceId: 'u', model: 'b' }, { id: '4', traceId: 't', model: 'c', workspaceId: 'beside' });
