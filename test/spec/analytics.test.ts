@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Feedback, LogRecord } from '@gateway/plugin-sdk';
 import { fakeHost } from '@gateway/plugin-sdk/testing';
+import { analyticsResource } from '../../core/control-plane/resources/analytics/resource.js';
 import { startControl } from '../support/control.js';
 import { startLogs } from '../support/logs.js';
 
@@ -29,6 +30,8 @@ const logs = await startLogs(host);
 const control = await startControl({ logReader: logs.reader });
 control.clock.nowMs = endMs;
 const { organisationId, workspaceId } = await control.callerOf('control-test-api-key-1');
+/** One config is a stored row, the others are gone: clients know it by its slug, records by its id. */
+const stored = Object(await control.call('POST', '/v1/configs', { name: 'Stored', config: { provider: 'openai', api_key: 'sk-of-a-test-000001' }, workspace_id: workspaceId })).body as { readonly id: string; readonly slug: string };
 
 function call(index: number): Partial<LogRecord> {
   const cacheStatus = one('MISS', 'MISS', 'DISABLED', 'HIT', 'SEMANTIC HIT', 'SHARED');
@@ -36,15 +39,18 @@ function call(index: number): Partial<LogRecord> {
   // Half of them in the last hour, most of the others in the last days.
   const agoMs = random() * one(hourMs, hourMs, 40 * hourMs, 6 * dayMs, 150 * dayMs);
   return {
-    id: `call-${index}`, traceId: `trace-${Math.floor(index / 2)}`, organisationId, workspaceId: random() < 0.95 ? workspaceId : 'another', startedAtMs: Math.floor(endMs - agoMs), tookMs: Math.round(random() * 5e6) / 1000,
-    status: one(200, 200, 200, 200, 200, 246, 400, 429, 500, 503), provider: one('openai', 'anthropic', 'cohere'), model: one('a', 'b', 'c', 'd'), providerSlug: one('', 'main', 'spare'), configId: one('', 'config-1', 'config-2'),
+    id: `call-${index}`, traceId: `trace-${Math.floor(index / 2)}`, spanId: `span-${index}`, organisationId, workspaceId: random() < 0.95 ? workspaceId : 'another', startedAtMs: Math.floor(endMs - agoMs), tookMs: Math.round(random() * 5e6) / 1000,
+    status: one(200, 200, 200, 200, 200, 246, 400, 429, 500, 503), provider: one('openai', 'anthropic', 'cohere'), model: one('a', 'b', 'c', 'd'), providerSlug: one('', 'main', 'spare'), configId: one('', stored.id, 'config-2'),
     keyId: one('key-1', 'key-2'), promptSlug: one('', 'prompt'), cacheStatus, saved: cacheStatus === 'HIT' || cacheStatus === 'SEMANTIC HIT' ? random() : 0, cost: one(-1, 0, Math.round(random() * 1e6) / 1e6), totalTokens: one(-1, Math.floor(random() * 4000)),
     inputTokens: Math.floor(random() * 3000), outputTokens: one(-1, Math.floor(random() * 1000)), retries: one(0, 0, 0, 0, 1, 2, 5), targetIndex: one(0, 0, 0, 1), isFinal: random() < 0.92, metadata: JSON.stringify({ ...(user === '' ? {} : { _user: user }), team: one('red', 'green') }),
   };
 }
 
+const generated = new Map<string, Partial<LogRecord>>();
 for (let from = 0; from < 10_000; from += 250) {
-  await logs.add(...Array.from({ length: 250 }, (_, index) => call(from + index)));
+  const calls = Array.from({ length: 250 }, (_, index) => call(from + index));
+  for (const each of calls) generated.set(each.id ?? '', each);
+  await logs.add(...calls);
   host.advance(10_000);
 }
 host.advance(5_000);
@@ -147,7 +153,9 @@ function same(found: unknown, wanted: unknown, where: string): void {
 }
 
 const queryOf = ({ fromMs }: Range, more = ''): string => `workspace_slug=${workspaceId}&time_of_generation_min=${new Date(fromMs).toISOString()}&time_of_generation_max=${new Date(endMs).toISOString()}${more}`;
+const asked = new Set<string>();
 async function ask(path: string, range: Range, more = ''): Promise<Record<string, any>> {
+  asked.add(path);
   const { status, body } = await control.call('GET', `/v1/analytics/${path}?${queryOf(range, more)}`);
   assert.equal(status, 200, JSON.stringify(body));
   return body;
@@ -164,6 +172,11 @@ describe(`analytics of 10,000 calls, by the exported log (seed ${seed})`, () => 
   it('has them all, in blocks and in rows', async () => {
     assert.deepEqual([exported.length, unique(exported.map(({ id }) => id))], [10_000, 10_000]);
     assert.ok((host.counts.get('blocks') ?? 0) > 0);
+    // What was exported is what was called: figures that agree with each other could both be of a log that lost something.
+    for (const record of exported) {
+      const made = generated.get(record.id) ?? assert.fail(record.id);
+      assert.deepEqual(Object.fromEntries(Object.keys(made).map((name) => [name, Reflect.get(record, name)])), made);
+    }
   });
 
   for (const [path, { summary, point }] of Object.entries(bySeries)) {
@@ -231,7 +244,7 @@ describe(`analytics of 10,000 calls, by the exported log (seed ${seed})`, () => 
       last_seen: new Date(Math.max(...of.map(({ startedAtMs }) => startedAtMs))).toISOString(), object: 'analytics-group',
     })), 'metadata');
     const groupings: Readonly<Record<string, (record: LogRecord) => string | number>> = {
-      ai_service: ({ provider }) => provider, model: ({ model }) => model, status_code: ({ status }) => status, api_key: ({ keyId }) => keyId, config: ({ configId }) => configId, provider: ({ providerSlug }) => providerSlug, prompt: ({ promptSlug }) => promptSlug,
+      ai_service: ({ provider }) => provider, model: ({ model }) => model, status_code: ({ status }) => status, api_key: ({ keyId }) => keyId, config: ({ configId }) => (configId === stored.id ? stored.slug : configId), provider: ({ providerSlug }) => providerSlug, prompt: ({ promptSlug }) => promptSlug,
     };
     const columns = 'cost,total_tokens,avg_tokens,avg_input_tokens,avg_output_tokens,avg_latency,p95_latency,p99_latency,success_rate,error_count,cache_hit_rate,last_seen,first_seen';
     for (const [groupBy, of] of Object.entries(groupings)) {
@@ -251,6 +264,50 @@ describe(`analytics of 10,000 calls, by the exported log (seed ${seed})`, () => 
       .toSorted((left: Record<string, number>, right: Record<string, number>) => (left.p95_latency ?? 0) - (right.p95_latency ?? 0)).slice(0, 2).map(({ p95_latency: _, ...row }: Record<string, unknown>) => row), 'order');
   });
 
+  const means = new Map([...grouped(feedback.filter((item) => item.workspaceId === workspaceId), ({ traceId }) => traceId)].map(([traceId, of]) => [traceId, weightOf(of) / of.length]));
+  const meanOf = ({ traceId }: LogRecord): number => means.get(traceId) ?? NaN;
+  const filters: Readonly<Record<string, (record: LogRecord) => boolean>> = {
+    'total_units_min=1000': ({ totalTokens }) => totalTokens >= 1000, 'total_units_max=1000': ({ totalTokens }) => totalTokens <= 1000, 'total_units_min=500&total_units_max=700': ({ totalTokens }) => totalTokens >= 500 && totalTokens <= 700,
+    'cost_min=0.25': ({ cost }) => cost >= 0.25, 'cost_max=0.5': ({ cost }) => cost <= 0.5, 'prompt_token_min=1500': ({ inputTokens }) => inputTokens >= 1500, 'prompt_token_max=1500': ({ inputTokens }) => inputTokens <= 1500,
+    'completion_token_min=300': ({ outputTokens }) => outputTokens >= 300, 'completion_token_max=300': ({ outputTokens }) => outputTokens <= 300, 'status_code=429,503': ({ status }) => status === 429 || status === 503,
+    'weighted_feedback_min=0.5': (record) => meanOf(record) >= 0.5, 'weighted_feedback_max=-1': (record) => meanOf(record) <= -1, 'virtual_keys=main': ({ providerSlug }) => providerSlug === 'main',
+    'virtual_keys=%40main,spare': ({ providerSlug }) => providerSlug !== '', 'configs=config-2': ({ configId }) => configId === 'config-2', [`configs=${stored.slug}`]: ({ configId }) => configId === stored.id,
+    [`configs=${stored.id},config-2`]: ({ configId }) => configId !== '', 'api_key_ids=key-2': ({ keyId }) => keyId === 'key-2', 'prompt_slug=prompt': ({ promptSlug }) => promptSlug === 'prompt',
+    'trace_id=trace-7,trace-1200': ({ traceId }) => traceId === 'trace-7' || traceId === 'trace-1200', 'span_id=span-14,span-2400': ({ spanId }) => spanId === 'span-14' || spanId === 'span-2400',
+    [`metadata=${encodeURIComponent('{"team":"red"}')}`]: (record) => teamOf(record) === 'red', [`metadata=${encodeURIComponent('{"team":"green","_user":"user-3"}')}`]: (record) => teamOf(record) === 'green' && userOf(record) === 'user-3',
+    'ai_org_model=openai__a,cohere__d': ({ provider, model }) => (provider === 'openai' && model === 'a') || (provider === 'cohere' && model === 'd'), 'ai_model=b': ({ model }) => model === 'b', 'ai_org=cohere': ({ provider }) => provider === 'cohere',
+    'status_code=500&ai_model=a,b&cost_min=0.1': ({ status, model, cost }) => status === 500 && (model === 'a' || model === 'b') && cost >= 0.1,
+  };
+
+  it('filters by each member of a query, and by several', async () => {
+    const range = ranges[3] as Range;
+    const records = inRange(range);
+    const items = itemsIn(range);
+    for (const [query, isKept] of Object.entries(filters)) {
+      const kept = records.filter(isKept);
+      assert.ok(kept.length > 0 && kept.length < records.length, `${query} tells nothing apart: ${kept.length} of ${records.length}`);
+      const more = `&${query}`;
+      same((await ask('graphs/cost', range, more)).summary, bySeries.cost?.summary(kept, []), query);
+      const byBucket = grouped(kept, ({ startedAtMs }) => beginOf(startedAtMs, range.widthMs));
+      same((await ask('graphs/latency', range, more)).data_points, beginnings(range).map((at) => ({ timestamp: new Date(at).toISOString(), ...bySeries.latency?.point(byBucket.get(at) ?? [], []) })), query);
+      same((await ask('groups/model', range, more)).data.map((row: Record<string, unknown>) => [row.model, row.requests]).sort(), countBy(kept.map(({ model }) => model)).toSorted().map(([model, count]) => [model, count]), query);
+      const users = kept.map(userOf).filter((user) => user !== '');
+      assert.equal((await ask('groups/users', range, `${more}&page_size=1`)).total, unique(users), query);
+      // Of feedback: on a trace that has such a call, whenever it was.
+      const traces = new Set(exported.filter((record) => record.isFinal && record.workspaceId === workspaceId && isKept(record)).map(({ traceId }) => traceId));
+      same((await ask('graphs/feedbacks/weighted', range, more)).summary, bySeries['feedbacks/weighted']?.summary([], items.filter(({ traceId }) => traces.has(traceId))), query);
+    }
+    const named = new Set(Object.keys(filters).flatMap((query) => [...new URLSearchParams(query).keys()]));
+    const schema = Object(analyticsResource.operations.requests?.query).properties as Readonly<Record<string, unknown>>;
+    assert.deepEqual(Object.keys(schema).filter((name) => !named.has(name) && !['time_of_generation_min', 'time_of_generation_max', 'workspace_slug'].includes(name)), []);
+  });
+
+  it('has held every operation against the log', () => {
+    const held = [...asked].map((path) => path.replace(/^groups\/metadata\/.*$/, 'groups/metadata/{metadataKey}').replace(/^groups\/(?!users$|ai-models$|metadata\/).*$/, 'groups/{groupBy}'));
+    assert.deepEqual([...new Set(held)].sort(), Object.values(analyticsResource.operations).map(({ path }) => path.replace(/^\/analytics\//, '')).sort());
+    assert.equal(new Set(held).size, 22);
+  });
+
   it('takes the names that clients of the Node package call', async () => {
     const range = ranges[0] as Range;
     const names = { 'users-requests': 'users/requests', 'errors-rate': 'errors/rate', 'errors-stack': 'errors/stacks', 'errors-status-code': 'errors/status-codes', 'requests-rescued': 'requests/rescued', 'cache-hit-rate': 'cache/hit-rate', 'cache-latency': 'cache/latency', 'feedbacks/score': 'feedbacks/scores' };
@@ -265,7 +322,7 @@ describe(`analytics of 10,000 calls, by the exported log (seed ${seed})`, () => 
     const refused = await control.call('GET', `/v1/analytics/graphs/requests?${times}`);
     assert.deepEqual([refused.status, Object(refused.body.error).param], [400, 'workspace_slug']);
     const all = await control.call('GET', `/v1/analytics/groups/workspace?${times}`);
-    const counts = Object.fromEntries([...grouped(exported.filter(({ isFinal, startedAtMs }) => isFinal && startedAtMs >= range.fromMs), ({ workspaceId: of }) => of)].map(([of, { length }]) => [of, length]));
+    const counts: Record<string, number> = Object.fromEntries([...grouped(exported.filter(({ isFinal, startedAtMs }) => isFinal && startedAtMs >= range.fromMs), ({ workspaceId: of }) => of)].map(([of, { length }]) => [of, length]));
     assert.deepEqual([all.status, (all.body.data as readonly { readonly requests: number }[]).map(({ requests }) => requests)], [200, [counts[workspaceId], counts.another]]);
     const unknown = await control.call('GET', `/v1/analytics/groups/nothing?${queryOf(range)}`);
     assert.deepEqual([unknown.status, Object(unknown.body.error).param], [400, 'groupBy']);
