@@ -88,6 +88,8 @@ async function timedStart(name: string, around: { readonly upstreamPort: number;
 async function measureStarts(around: { readonly upstreamPort: number; readonly temporaryDirectory: string }): Promise<void> {
   const empty: number[] = [];
   const full: number[] = [];
+  // What a busy machine changes least.
+  const cpuMs = { empty: [] as number[], full: [] as number[] };
   let [emptyMib, fullMib] = [0, 0];
   const first = await timedStart('full', around);
   await first.subject.child?.stop();
@@ -96,12 +98,13 @@ async function measureStarts(around: { readonly upstreamPort: number; readonly t
     for (const [name, times] of [['empty', empty], ['full', full]] as const) {
       const { subject, ms } = await timedStart(name, around);
       times.push(ms);
+      cpuMs[name].push(subjectCpuUs(subject) / 1000);
       if (name === 'empty') emptyMib = subject.idleMib;
       else fullMib = subject.idleMib;
       await subject.child?.stop(20_000);
     }
   }
-  console.log(`\nstart, median of 3: empty ${median(empty).toFixed(0)} ms, ${emptyMib.toFixed(0)} MiB; with ${keys} keys ${median(full).toFixed(0)} ms (+${(median(full) - median(empty)).toFixed(0)}), ${fullMib.toFixed(0)} MiB (${rowsOfCommit} keys a commit, entered at ${(keys / seedMs * 1000).toFixed(0)}/s)`);
+  console.log(`\nstart, median of 3: empty ${median(empty).toFixed(0)} ms, ${emptyMib.toFixed(0)} MiB; with ${keys} keys ${median(full).toFixed(0)} ms (+${(median(full) - median(empty)).toFixed(0)}), ${fullMib.toFixed(0)} MiB; CPU of the process ${median(cpuMs.empty).toFixed(0)} and ${median(cpuMs.full).toFixed(0)} ms (+${(median(cpuMs.full) - median(cpuMs.empty)).toFixed(0)}) (${rowsOfCommit} keys a commit, entered at ${(keys / seedMs * 1000).toFixed(0)}/s)`);
 }
 
 interface Stored {
@@ -227,16 +230,17 @@ async function measureAll(): Promise<void> {
     await measureTurns(subject);
     await subject.child?.stop(20_000);
   }
-  if (!isAsked('writes')) return;
+  if (!isAsked('writes') && !isAsked('obedience')) return;
   const { subject: wide } = await timedStart('full', around, { isUnpinned: true, environment: { GATEWAY_THREADS: '2' } });
   const storedThere = await store(wide, around.upstreamPort);
   await measureObedience(wide, storedThere);
+  if (!isAsked('writes')) return;
   const { subject: other } = await timedStart('other', around, { isUnpinned: true, environment: { GATEWAY_THREADS: '2' } });
   await measureWrites(wide, other, storedThere);
 }
 
 if (options.help) {
-  console.log('node dist/bench/stored.js [--keys 100000] [--seconds 4] [--rounds 5] [--rate 2000] [--writes 1000] [--only starts|rate|turns|writes]');
+  console.log('node dist/bench/stored.js [--keys 100000] [--seconds 4] [--rounds 5] [--rate 2000] [--writes 1000] [--only starts|rate|turns|obedience|writes]');
 } else {
   console.log(describeMachine());
   try {
