@@ -29,6 +29,13 @@ export class TokenCounts {
   /** `output` leaves out reasoning and citations. */
   isOutputApart = false;
 
+  clear(): void {
+    this.input = this.output = this.total = this.cached = this.reasoning = this.cacheWrite = -1;
+    this.inputAudio = this.inputImage = this.outputAudio = this.outputImage = -1;
+    this.units = null;
+    this.isInputApart = this.isPrompt = this.isBatch = this.isOutputApart = false;
+  }
+
   get isEmpty(): boolean {
     return this.input === -1 && this.output === -1 && this.total === -1 && this.units === null;
   }
@@ -51,11 +58,11 @@ export class TokenCounts {
   }
 }
 
-/** The counts of the object at `at`; null when it is none, is cut off, or names no count. */
-export function readTokenCounts(bytes: Buffer, at: number): TokenCounts | null {
+/** The counts of the object at `at`, in `counts`; null when it is none, is cut off, or names no count. */
+export function readTokenCounts(bytes: Buffer, at: number, counts: TokenCounts = new TokenCounts()): TokenCounts | null {
   // Many streams say null until the end.
   if (bytes[at] !== braceOpen) return null;
-  const counts = new TokenCounts();
+  counts.clear();
   return readObject(bytes, at, counts, ofUsage) === -1 || counts.isEmpty ? null : counts;
 }
 

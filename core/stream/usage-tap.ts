@@ -158,12 +158,15 @@ export class UsageTap {
 
 const noBytes = Buffer.alloc(0);
 const nothingCounted = new TokenCounts();
+/** Of the answer that is being read: its last counts, and its first. Nobody keeps them. */
+const lastOnes = new TokenCounts();
+const firstOnes = new TokenCounts();
 
 /** The last usage object that counts something. */
 function lastCounts(bytes: Buffer, isStartKnown: boolean): TokenCounts | null {
   let at = bytes.lastIndexOf(usageNeedle);
   while (at !== -1) {
-    const counts = countsOfKey(bytes, at, isStartKnown);
+    const counts = countsOfKey(bytes, at, isStartKnown, lastOnes);
     if (counts !== null || at === 0) return counts;
     at = bytes.lastIndexOf(usageNeedle, at - 1);
   }
@@ -186,15 +189,15 @@ function nativeCounts(bytes: Buffer, isStartKnown: boolean): TokenCounts | null 
 
 function firstCounts(head: Buffer): TokenCounts | null {
   for (let at = head.indexOf(usageNeedle); at !== -1; at = head.indexOf(usageNeedle, at + 1)) {
-    const counts = countsOfKey(head, at, true);
+    const counts = countsOfKey(head, at, true, firstOnes);
     if (counts !== null) return counts;
   }
   return null;
 }
 
-function countsOfKey(bytes: Buffer, at: number, isStartKnown: boolean): TokenCounts | null {
+function countsOfKey(bytes: Buffer, at: number, isStartKnown: boolean, counts: TokenCounts): TokenCounts | null {
   const value = valueOfKey(bytes, at, usageNeedle, isStartKnown);
-  return value === -1 ? null : readTokenCounts(bytes, value);
+  return value === -1 ? null : readTokenCounts(bytes, value, counts);
 }
 
 /** The later object's word counts; what it leaves out stands as the earlier one said. */

@@ -23,8 +23,13 @@ export class RelayHandler extends ClientStream implements StreamHandler {
   /** `isRead`: usage is told in it. `dialect`: whose streams are looked at for their end; null where there is none. `hidesUsage`: the client gets no event of nothing but usage. */
   constructor(owner: ResponseOwner, head: ResponseHead, retryCount: number, isEventStream: boolean, isRead: boolean, readonly dialect: Dialect | null, hidesUsage = false) {
     super(owner, head, retryCount, isEventStream);
-    this.#filter = hidesUsage && isEventStream ? new UsageFilter((bytes) => this.write(bytes)) : null;
+    this.#filter = hidesUsage && isEventStream ? this.#makeFilter() : null;
     if (isRead) this.tap = tapFor(this.exchange, isEventStream, dialect === null);
+  }
+
+  /** Apart, because a function inside the constructor costs every answer its scope. */
+  #makeFilter(): UsageFilter {
+    return new UsageFilter((bytes) => this.write(bytes));
   }
 
   begin(): boolean {

@@ -172,8 +172,18 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
     }
     const limits = target.stored === null ? null : target.stored.limits;
     const taking = exchange.hold === null && limits === null ? null : this.services.gate.take(exchange, limits);
-    if (taking !== null) taking.then(() => this.#resume(target, () => this.#judge(target)), (thrown: unknown) => this.#loseTarget(target, thrown)).catch((thrown: unknown) => this.onThrown(thrown));
-    else this.#judge(target);
+    if (taking === null) this.#judge(target);
+    else this.#judgeLater(target, taking);
+  }
+
+  // Functions stand apart from what runs for each call: there they would cost it their scope.
+
+  #judgeLater(target: TargetPlan, taking: Promise<void>): void {
+    taking.then(() => this.#resume(target, () => this.#judge(target)), (thrown: unknown) => this.#loseTarget(target, thrown)).catch((thrown: unknown) => this.onThrown(thrown));
+  }
+
+  #awaitJudgement(target: TargetPlan, judging: Promise<'passed' | 'denied'>): void {
+    judging.then((judged) => this.#resume(target, () => this.#onJudged(target, judged)), (thrown: unknown) => this.#loseTarget(target, thrown)).catch((thrown: unknown) => this.onThrown(thrown));
   }
 
   #judge(target: TargetPlan): void {
@@ -184,7 +194,7 @@ export class RetryLoop implements Running, ResponseOwner, AttemptOwner, CachedCa
       return;
     }
     const judging = runBefore(exchange, target.before);
-    if (judging instanceof Promise) judging.then((judged) => this.#resume(target, () => this.#onJudged(target, judged)), (thrown: unknown) => this.#loseTarget(target, thrown)).catch((thrown: unknown) => this.onThrown(thrown));
+    if (judging instanceof Promise) this.#awaitJudgement(target, judging);
     else this.#onJudged(target, judging);
   }
 

@@ -313,3 +313,19 @@ test('a total that is less than its parts is their sum', () => {
   reads(answer({ completion_tokens: 500, total_tokens: 0 }), false, { ...read, inputTokens: -1, totalTokens: 500 });
   reads(sse({ model: 'm', usage: { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 0 } }, '[DONE]'), true, { ...read, totalTokens: 1_500 });
 });
+
+test('an answer is told nothing of the one before it', () => {
+  const much = JSON.stringify({
+    usage: {
+      input_tokens: 10, output_tokens: 20, total_tokens: 50, cache_read_input_tokens: 3, cache_creation_input_tokens: 4, service_tier: 'batch', num_search_queries: 2,
+      input_tokens_details: { audio_tokens: 1, image_tokens: 2 }, output_tokens_details: { audio_tokens: 1, image_tokens: 2, reasoning_tokens: 5 },
+    },
+  });
+  for (const isEventStream of [false, true]) {
+    const full = usageOf([Buffer.from(isEventStream ? `data: ${much}\n\n` : much)], isEventStream);
+    assert.equal(full.isBatch, true);
+    const kept = structuredClone(full);
+    reads(isEventStream ? sse({ usage: { total_tokens: 7 } }) : '{"usage":{"total_tokens":7}}', isEventStream, { totalTokens: 7 });
+    assert.deepEqual(full, kept);
+  }
+});
