@@ -80,27 +80,27 @@ const isNumber = (field: Field): field is NumberField => typeof blankFields[fiel
 const numbersOf = (records: readonly LogRecord[], field: Field): Float64Array => Float64Array.from(records, (record) => Number(record[field]));
 const textsOf = (records: readonly LogRecord[], field: Field): string[] => records.map((record) => String(record[field]));
 
-function packField(records: readonly LogRecord[], field: Field, own: readonly string[]): PackedColumn {
-  if (isNumber(field)) return packNumbers(numbersOf(records, field));
-  if (idFields.has(field)) return packIds(textsOf(records, field), field === 'id' ? undefined : own);
-  return packTexts(wordsOf(records.length, (index) => String(records[index]?.[field])));
+function packColumn(column: Column, own: readonly string[] | undefined): PackedColumn {
+  if (column instanceof Float64Array) return packNumbers(column);
+  return 'codes' in column ? packTexts(column) : packIds(column, own);
 }
 
 /** What the rows of a block hold. `pause` is awaited between the columns, each of which takes about a millisecond. */
-export async function packBlock(records: readonly LogRecord[], firstMs: number, arrivals: readonly Arrival[], pause: () => Promise<void>): Promise<{ readonly head: BlockHead; writes(key: string): readonly Write[] }> {
-  const own = textsOf(records, 'id');
+export async function packBlock(columns: Columns, firstMs: number, arrivals: readonly Arrival[], pause: () => Promise<void>): Promise<{ readonly head: BlockHead; writes(key: string): readonly Write[] }> {
+  const { count } = columns;
+  const own = columns.ids('id');
   const parts: { readonly name: PartName; readonly value: Uint8Array }[] = [];
   for (const name of partNames) {
-    const columns: PackedColumn[] = [];
+    const packed: PackedColumn[] = [];
     for (const field of fieldsOf(name)) {
-      columns.push(packField(records, field, own));
+      packed.push(packColumn(columns.column(field), field === 'id' ? undefined : own));
       await pause();
     }
-    parts.push({ name, value: packr.pack([blockFormat, records.length, fieldsOf(name), columns]) });
+    parts.push({ name, value: packr.pack([blockFormat, count, fieldsOf(name), packed]) });
   }
-  const filter = packIdFilter(new Set(records.flatMap(({ id, traceId }) => [id, traceId])));
+  const filter = packIdFilter(new Set([...own, ...columns.ids('traceId')]));
   await pause();
-  const head: BlockHead = { format: blockFormat, count: records.length, bytes: filter.length + parts.reduce((sum, { value }) => sum + value.length, 0), firstMs, arrivals, ...boundsOf(records) };
+  const head: BlockHead = { format: blockFormat, count, bytes: filter.length + parts.reduce((sum, { value }) => sum + value.length, 0), firstMs, arrivals, ...boundsOf(columns) };
   return {
     head,
     writes: (key) => [
@@ -113,41 +113,20 @@ export async function packBlock(records: readonly LogRecord[], firstMs: number, 
 
 const listedOf = (found: ReadonlySet<string>): readonly string[] | undefined => (found.size > listedMax ? undefined : [...found]);
 
-function boundsOf(records: readonly LogRecord[]): BlockBounds {
-  return boundsFrom((field) => {
-    const found = new Set<string>();
-    for (const record of records) {
-      found.add(String(record[field]));
-      if (found.size > listedMax) break;
-    }
-    return listedOf(found);
-  }, (field) => {
-    let [least, most] = [Infinity, -Infinity];
-    for (const record of records) {
-      least = Math.min(least, record[field]);
-      most = Math.max(most, record[field]);
-    }
-    return [least, most];
-  });
-}
-
-/** The same of columns. */
-export function boundsOfColumns(columns: Columns): BlockBounds {
-  return boundsFrom((field) => {
+export function boundsOf(columns: Columns): BlockBounds {
+  const valuesOf = (field: ListedField): readonly string[] | undefined => {
     if (field !== 'status' && field !== 'isFinal') return listedOf(new Set(columns.words(field).words));
     const numbers = new Set(columns.numbers(field));
     return listedOf(new Set(Array.from(numbers, (number) => String(field === 'status' ? number : number === 1))));
-  }, (field) => {
+  };
+  const rangeOf = (field: RangedField): readonly [number, number] => {
     let [least, most] = [Infinity, -Infinity];
     for (const number of columns.numbers(field)) {
       if (number < least) least = number;
       if (number > most) most = number;
     }
     return [least, most];
-  });
-}
-
-function boundsFrom(valuesOf: (field: ListedField) => readonly string[] | undefined, rangeOf: (field: RangedField) => readonly [number, number]): BlockBounds {
+  };
   const values: Partial<Record<ListedField, readonly string[]>> = {};
   for (const field of listed) {
     const found = valuesOf(field);
@@ -208,6 +187,41 @@ export function readField({ count, columns }: PackedPart, field: Field, own: rea
   const blank = String(blankFields[field]);
   if (idFields.has(field)) return column === undefined ? new Array<string>(count).fill(blank) : readIds(column, count, own);
   return column === undefined ? { words: [blank], codes: new Uint16Array(count) } : readWords(column, count);
+}
+
+/** Columns of one field, one after the other. */
+export function joinColumns(field: Field, columns: readonly Column[], count: number): Column {
+  if (isNumber(field)) return joinNumbers(columns.filter((column) => column instanceof Float64Array), count);
+  if (!idFields.has(field)) return joinWords(columns.filter((column) => 'codes' in column), count);
+  const ids: string[] = [];
+  for (const column of columns) if (Array.isArray(column)) for (const id of column as readonly string[]) ids.push(id);
+  return ids;
+}
+
+function joinNumbers(columns: readonly Float64Array[], count: number): Float64Array {
+  const joined = new Float64Array(count);
+  let from = 0;
+  for (const column of columns) {
+    joined.set(column, from);
+    from += column.length;
+  }
+  return joined;
+}
+
+function joinWords(columns: readonly Words[], count: number): Words {
+  const places = new Map<string, number>();
+  const codes = new Uint16Array(count);
+  let from = 0;
+  for (const column of columns) {
+    const placed = Uint16Array.from(column.words, (word) => {
+      let place = places.get(word);
+      if (place === undefined) places.set(word, place = places.size);
+      return place;
+    });
+    for (let index = 0; index < column.codes.length; index += 1) codes[from + index] = placed[column.codes[index] as number] as number;
+    from += column.codes.length;
+  }
+  return { words: [...places.keys()], codes };
 }
 
 /** The same of records that are in memory already. */
@@ -299,7 +313,7 @@ export class Columns {
 
   constructor(readonly count: number, readonly source: ColumnSource) {}
 
-  #column(field: Field): Column {
+  column(field: Field): Column {
     let column = this.#read.get(field);
     if (column === undefined) this.#read.set(field, column = this.source.read(field));
     return column;
@@ -308,24 +322,24 @@ export class Columns {
   /** What the field says of one record, where few of them are asked for. */
   at(field: Field): At<string | number> {
     let peek = this.#peeks.get(field);
-    if (peek === undefined) this.#peeks.set(field, peek = this.#read.has(field) || this.source.peek === undefined ? atOf(this.#column(field)) : this.source.peek(field));
+    if (peek === undefined) this.#peeks.set(field, peek = this.#read.has(field) || this.source.peek === undefined ? atOf(this.column(field)) : this.source.peek(field));
     return peek;
   }
 
   numbers(field: NumberField): Float64Array {
-    const column = this.#column(field);
+    const column = this.column(field);
     if (column instanceof Float64Array) return column;
     throw new Error(`${field} is not a number`);
   }
 
   words(field: WordField): Words {
-    const column = this.#column(field);
+    const column = this.column(field);
     if ('codes' in column) return column;
     throw new Error(`${field} is not of words`);
   }
 
   ids(field: IdField): readonly string[] {
-    const column = this.#column(field);
+    const column = this.column(field);
     if (!(column instanceof Float64Array) && !('codes' in column)) return column;
     throw new Error(`${field} is not an id`);
   }
@@ -334,7 +348,7 @@ export class Columns {
   record(index: number, isOfFew = false): LogRecord {
     const record: Record<string, unknown> = { bodies: null };
     for (const field of allFields) {
-      const value = isOfFew ? this.at(field)(index) : valueAt(this.#column(field), index);
+      const value = isOfFew ? this.at(field)(index) : valueAt(this.column(field), index);
       record[field] = typeof blankFields[field] === 'boolean' ? value === 1 : value;
     }
     // Each field of the blank record is there, with a value of its type.

@@ -1,10 +1,10 @@
 // Makes blocks of the rows that the exporter writes, and of blocks that are small yet: the new block is put and what it was made of removed in one
 // write, which holds only if nobody changed that meanwhile. So a record is in one place at all times, whatever dies when.
 
-import type { Host, LogRecord, Row, Store, Write } from '@gateway/plugin-sdk';
-import { allFields, Columns, headKey, heads, keyOfHead, packBlock, partKey, partNames, readField, readHead, readPart, removalOf, timeOfKey, type Arrival, type BlockHead, type Column, type Field } from './block.js';
+import type { Host, Row, Store, Write } from '@gateway/plugin-sdk';
+import { allFields, columnOf, columnOfRow, Columns, headKey, heads, joinColumns, keyOfHead, packBlock, partKey, partNames, readField, readHead, readPart, removalOf, timeOfKey, type Arrival, type BlockHead, type Column, type ColumnSource, type Field, type PackedPart } from './block.js';
 import type { OnDamaged } from './damage.js';
-import { countOfBatch, readLogBatch } from './log-batch.js';
+import { countOfBatch, openLogBatch, readLogBatch } from './log-batch.js';
 import { ofCallers, timeKey } from './partitions.js';
 import { nextTurn } from './segments.js';
 import { Turn } from './turn.js';
@@ -36,6 +36,11 @@ interface Source {
   readonly row: Row;
   readonly key: string;
   readonly head: BlockHead | undefined;
+}
+
+/** The fields of a source. */
+interface SourceColumns extends ColumnSource {
+  readonly count: number;
 }
 
 export interface MergingLimits {
@@ -133,19 +138,23 @@ export class Merging {
   async #merge(sources: readonly Source[]): Promise<boolean> {
     const last = sources.at(-1);
     if (last === undefined) return false;
-    const records: LogRecord[] = [];
+    // As columns from first to last: an object for each record takes five times as long.
+    const parts: SourceColumns[] = [];
     const arrivals: Arrival[] = [];
+    let count = 0;
     for (const source of sources) {
-      const of = await this.#recordsOf(source);
+      const of = await this.#columnsOf(source);
       // Removed, or merged by another, meanwhile.
       if (of === undefined) return false;
-      for (const record of of) records.push(record);
-      arrivals.push(...source.head?.arrivals ?? [[timeOfKey(source.key), of.length] as const]);
+      parts.push(of);
+      count += of.count;
+      arrivals.push(...source.head?.arrivals ?? [[timeOfKey(source.key), of.count] as const]);
       await nextTurn();
     }
+    const columns = new Columns(count, { read: (field) => joinColumns(field, parts.map((part) => part.read(field)), count) });
     const [first] = sources;
     const firstMs = first?.head?.firstMs ?? timeOfKey(first?.key ?? last.key);
-    const { writes } = await packBlock(records, firstMs, arrivals, nextTurn);
+    const { writes } = await packBlock(columns, firstMs, arrivals, nextTurn);
     // A block that takes the place of another with its key is the next version of that one.
     const puts = writes(last.key).map((each): Write => (last.head !== undefined && each.key === headKey(last.key) ? { ...each, ifVersion: last.row.version } : each));
     const isPut = new Set(puts.map(({ key }) => key));
@@ -180,7 +189,7 @@ export class Merging {
   }
 
   /** Undefined: it was removed or merged by another meanwhile, or cannot be read; then the next run goes on without it. */
-  async #recordsOf({ row, key, head }: Source): Promise<readonly LogRecord[] | undefined> {
+  async #columnsOf({ row, key, head }: Source): Promise<SourceColumns | undefined> {
     const parts: Uint8Array[] = [];
     if (head !== undefined) {
       for (const name of partNames) {
@@ -191,7 +200,7 @@ export class Merging {
       if ((await this.store.get(row.key))?.version !== row.version) return undefined;
     }
     try {
-      return head === undefined ? readLogBatch(row.value) : recordsOfBlock(head.count, parts);
+      return head === undefined ? columnsOfRow(row.value) : columnsOfBlock(head.count, parts);
     } catch (thrown) {
       this.#leaveOut(row, thrown);
       return undefined;
@@ -199,17 +208,29 @@ export class Merging {
   }
 }
 
-function recordsOfBlock(count: number, parts: readonly Uint8Array[]): readonly LogRecord[] {
+/** Throws when any of it is damaged, as the next one. */
+function columnsOfBlock(count: number, parts: readonly Uint8Array[]): SourceColumns {
+  if (parts.length < partNames.length) throw new Error('a block of the log is damaged: a part of it is missing');
   const found = new Map<Field, Column>();
   for (const value of parts) {
     const part = readPart(value);
-    if (part.count !== count || parts.length < partNames.length) throw new Error('a block of the log is damaged: a part of it is missing, or of another one');
+    if (part.count !== count) throw new Error('a block of the log is damaged: a part of it is of another one');
     for (const field of allFields) {
       if (!part.columns.has(field)) continue;
       const own = found.get('id');
       found.set(field, readField(part, field, Array.isArray(own) ? own : undefined));
     }
   }
-  const columns = new Columns(count, { read: (field) => found.get(field) ?? readField({ count, columns: new Map() }, field, undefined) });
-  return Array.from({ length: count }, (_, index) => columns.record(index));
+  const nothing: PackedPart = { count, columns: new Map() };
+  return { count, read: (field) => found.get(field) ?? readField(nothing, field, undefined) };
+}
+
+function columnsOfRow(value: Uint8Array): SourceColumns {
+  const batch = openLogBatch(value);
+  if (batch === undefined) {
+    const records = readLogBatch(value);
+    return { count: records.length, read: (field) => columnOf(records, field) };
+  }
+  const columns = new Map(allFields.map((field) => [field, columnOfRow(batch, field)]));
+  return { count: batch.count, read: (field) => columns.get(field) ?? columnOfRow(batch, field) };
 }

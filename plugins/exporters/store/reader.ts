@@ -3,7 +3,7 @@
 
 import type { Feedback, LogAggregate, LogAggregateQuery, LogFilter, LogPage, LogPageOptions, LogReader, LogRecord, LogScope, LogTail, RepricedRecord, Store } from '@gateway/plugin-sdk';
 import { Aggregation } from './aggregate.js';
-import { headKey, packBlock, timeOfKey, type Columns, type Field } from './block.js';
+import { Columns, headKey, packBlock, timeOfKey, type Field } from './block.js';
 import type { BodyRows } from './bodies.js';
 import { traceKey, type FeedbackChange, type FeedbackRows } from './feedback-rows.js';
 import { packLogBatch } from './log-batch.js';
@@ -247,16 +247,15 @@ export class StoreReader implements LogReader {
 
   async #repriceSegment(segment: Segment, byId: ReadonlyMap<string, RepricedRecord>): Promise<void> {
     const columns = await segment.open(everyField);
-    if (!columns.ids('id').some((id) => byId.has(id))) return;
-    const records = Array.from({ length: segment.count }, (_, index) => {
-      const record = columns.record(index);
-      const price = byId.get(record.id);
-      return price === undefined ? record : { ...record, cost: price.cost, saved: price.saved, isPriced: price.isPriced };
+    const ids = columns.ids('id');
+    if (!ids.some((id) => byId.has(id))) return;
+    const priced = new Columns(segment.count, {
+      read: (field) => (field === 'cost' || field === 'saved' || field === 'isPriced' ? columns.numbers(field).map((value, index) => Number(byId.get(ids[index] ?? '')?.[field] ?? value)) : columns.column(field)),
     });
     const { key, version } = segment;
     const isWritten = isBlock(segment)
-      ? await this.store.write((await packBlock(records, segment.bounds.firstMs, segment.arrivals, nextTurn)).writes(key).map((each) => (each.key === headKey(key) ? { ...each, ifVersion: version } : each)))
-      : await this.store.write([{ op: 'put', key, value: packLogBatch(records), ifVersion: version }]);
+      ? await this.store.write((await packBlock(priced, segment.bounds.firstMs, segment.arrivals, nextTurn)).writes(key).map((each) => (each.key === headKey(key) ? { ...each, ifVersion: version } : each)))
+      : await this.store.write([{ op: 'put', key, value: packLogBatch(Array.from({ length: segment.count }, (_, index) => priced.record(index))), ifVersion: version }]);
     if (!isWritten) throw new StaleError(key);
   }
 

@@ -2,7 +2,7 @@
 
 import type { Row, Store } from '@gateway/plugin-sdk';
 import {
-  allFields, atOf, boundsOfColumns, bytesOfColumn, columnOf, columnOfRow, Columns, filterKey, headKey, heads, keyOfHead, partKey, partOfField, peekField, peekRow, readField, readHead, readPart, timeOfKey,
+  allFields, atOf, boundsOf, bytesOfColumn, columnOf, columnOfRow, Columns, filterKey, headKey, heads, keyOfHead, partKey, partOfField, peekField, peekRow, readField, readHead, readPart, timeOfKey,
   type Arrival, type BlockBounds, type BlockHead, type Column, type ColumnSource, type Field, type PackedPart, type PartName, type Peek,
 } from './block.js';
 import type { At } from './block-columns.js';
@@ -261,7 +261,7 @@ class RowSegment implements Segment, ColumnSource {
     this.#read = batch === undefined ? (field) => columnOf(records, field) : (field) => columnOfRow(batch, field);
     this.#peek = (field) => (batch === undefined ? undefined : peekRow(batch, field));
     this.count = batch?.count ?? records.length;
-    this.bounds = boundsOfColumns(new Columns(this.count, this));
+    this.bounds = boundsOf(new Columns(this.count, this));
     this.arrivals = [[timeOfKey(key.replace(/^r/, '')), this.count]];
   }
 
