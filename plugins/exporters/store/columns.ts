@@ -13,7 +13,7 @@ const sampleCount = 32;
 /** Longer texts are not joined: their own length says more. */
 const joinedLengthMax = 64;
 
-/** Collects the numbers of one field, record after record. */
+/** Collects the numbers of one field, record after record. As long as all are the same, as in most columns, none is stored. */
 export class NumberColumn {
   #values = new Float64Array(64);
   #count = 0;
@@ -22,12 +22,28 @@ export class NumberColumn {
   #areIntegers = true;
 
   push(value: number): void {
-    if (this.#count === 0) this.#first = value;
-    else if (value !== this.#first) this.#isSame = false;
+    if (this.#isSame) {
+      if (value === this.#first && this.#count > 0) {
+        this.#count += 1;
+        return;
+      }
+      this.#begin(value);
+    }
     if ((value | 0) !== value) this.#areIntegers = false;
     if (this.#count === this.#values.length) this.#grow();
     this.#values[this.#count] = value;
     this.#count += 1;
+  }
+
+  /** The first of all, or the first that differs. */
+  #begin(value: number): void {
+    if (this.#count === 0) {
+      this.#first = value;
+      return;
+    }
+    this.#isSame = false;
+    while (this.#count > this.#values.length) this.#grow();
+    this.#values.fill(this.#first, 0, this.#count);
   }
 
   clear(): void {
@@ -61,22 +77,33 @@ export class NumberColumn {
 /** The same for texts and for what is true or false. */
 export class ValueColumn {
   #values: (string | boolean)[] = [];
+  #count = 0;
+  #first: string | boolean = '';
   #isSame = true;
 
   push(value: string | boolean): void {
-    if (this.#isSame && this.#values.length > 0 && value !== this.#values[0]) this.#isSame = false;
-    this.#values.push(value);
+    if (!this.#isSame) this.#values.push(value);
+    else if (this.#count === 0) this.#first = value;
+    else if (value !== this.#first) {
+      this.#isSame = false;
+      this.#values = new Array<string | boolean>(this.#count).fill(this.#first);
+      this.#values.push(value);
+    }
+    this.#count += 1;
   }
 
+  /** Nothing of the batch is kept. */
   clear(): void {
-    this.#values = [];
+    if (!this.#isSame) this.#values = [];
+    this.#first = '';
+    this.#count = 0;
     this.#isSame = true;
   }
 
   packed(): readonly unknown[] {
     const values = this.#values;
-    const [first] = values;
-    if (first === undefined) return ['list', []];
+    const first = this.#first;
+    if (this.#count === 0) return ['list', []];
     if (this.#isSame) return ['same', first];
     // All of a field have the type of the first.
     return typeof first === 'string' ? packWords(values as string[]) ?? packTexts(values as string[]) : ['list', values];
