@@ -78,6 +78,7 @@ try {
       leave();
     }
   });
+  services.collectWhenQuiet('control');
   tell({ kind: 'ready' });
 } catch (thrown) {
   tell({ kind: 'failed', reason: reasonOf(thrown) });

@@ -53,6 +53,7 @@ calls.catch(() => undefined);
 
 async function open(): Promise<LogCalls> {
   await services.openStorage();
+  services.collectWhenQuiet('log reader');
   const reader = await makeLogReader(services);
   services.writers.push({ stop: async () => { await reader.close?.(); } });
   return new LogCalls(reader);

@@ -57,6 +57,7 @@ try {
         .catch((thrown: unknown) => tell({ kind: 'scraped', number, scraped: { kind: 'failed', reason: reasonOf(thrown) } }));
     }
   });
+  services.collectWhenQuiet('log');
   tell({ kind: 'ready' });
 } catch (thrown) {
   tell({ kind: 'failed', reason: reasonOf(thrown) });

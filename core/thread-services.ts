@@ -8,6 +8,7 @@ import { PluginHosts } from './registry/host.js';
 import { PackageVersions } from './registry/package-versions.js';
 import { Registry } from './registry/registry.js';
 import type { Settings } from './settings/read.js';
+import { collectWhenQuiet } from './server/idle-collector.js';
 import { SteadyStore } from './storage/steady-store.js';
 import { FaultReport, type FaultReportOptions } from './telemetry/fault-report.js';
 import { Logger } from './telemetry/logger.js';
@@ -113,6 +114,11 @@ export class ThreadServices {
     await this.closing('the versions of packages', () => this.#versions?.close());
     for (const report of this.#reports) report.close();
     this.timers.close();
+  }
+
+  /** For a thread beside those that serve calls. */
+  collectWhenQuiet(thread: string): void {
+    collectWhenQuiet((periodMs, work) => this.hosts.hostOf('gateway').every(periodMs, work), (fault) => this.logger.warn('memory could not be given back', { reason: reasonOf(fault), thread }));
   }
 
   /** Tells what is left to tell when the services close. */

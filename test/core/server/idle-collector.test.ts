@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bytesUsed, collectAll, IdleCollector } from '../../../core/server/idle-collector.js';
+import { bytesUsed, collectAll, collectWhenQuiet, IdleCollector, lookEveryMs } from '../../../core/server/idle-collector.js';
 
 const MiB = 1024 * 1024;
 
@@ -32,9 +32,22 @@ class Thread {
   }
 }
 
+/** What the start left is collected already. */
+function startedThread(): Thread {
+  const thread = new Thread();
+  thread.look(3);
+  thread.end(null);
+  thread.nowMs += 10_000;
+  thread.isIdle = false;
+  thread.look(1);
+  thread.isIdle = true;
+  thread.collections = 0;
+  return thread;
+}
+
 describe('the memory of a burst', () => {
   it('is collected when there was no call for some looks, and once', () => {
-    const thread = new Thread();
+    const thread = startedThread();
     thread.look(10);
     thread.used = 200 * MiB;
     thread.isIdle = false;
@@ -49,7 +62,7 @@ describe('the memory of a burst', () => {
   });
 
   it('is left where it is when it is little, or held by what lives on', () => {
-    const thread = new Thread();
+    const thread = startedThread();
     thread.used = 110 * MiB;
     assert.equal(thread.look(100), 0);
     thread.used = 200 * MiB;
@@ -62,7 +75,7 @@ describe('the memory of a burst', () => {
   });
 
   it('of pauses between calls is never collected', () => {
-    const thread = new Thread();
+    const thread = startedThread();
     thread.used = 500 * MiB;
     for (let count = 0; count < 50; count += 1) {
       thread.isIdle = count % 3 === 0;
@@ -71,7 +84,7 @@ describe('the memory of a burst', () => {
   });
 
   it('of bursts that come again and again is collected now and then', () => {
-    const thread = new Thread();
+    const thread = startedThread();
     for (let burst = 0; burst < 12; burst += 1) {
       thread.used = 300 * MiB;
       thread.look(5);
@@ -82,13 +95,46 @@ describe('the memory of a burst', () => {
   });
 
   it('that cannot be collected is told, and tried again another time', () => {
-    const thread = new Thread();
+    const thread = startedThread();
     thread.used = 200 * MiB;
     assert.equal(thread.look(3), 1);
     thread.end(new Error('no inspector'));
     assert.deepEqual(thread.faults, ['no inspector']);
     thread.used = 300 * MiB;
     assert.equal(thread.look(40), 2);
+  });
+
+  it('is not waited for to collect what the start left', () => {
+    const thread = new Thread();
+    thread.isIdle = false;
+    assert.equal(thread.look(5), 0);
+    thread.isIdle = true;
+    assert.equal(thread.look(3), 1);
+    thread.end(null);
+    assert.equal(thread.look(100), 1);
+  });
+
+  it('of a thread beside those that serve calls is collected when it does little', async () => {
+    const work: (() => unknown)[] = [];
+    const faults: Error[] = [];
+    collectWhenQuiet((periodMs, look) => {
+      assert.equal(periodMs, lookEveryMs);
+      work.push(look);
+    }, (fault) => faults.push(fault));
+    assert.equal(work.length, 1);
+    let garbage: ArrayBuffer[] = [];
+    for (let count = 0; count < 50; count += 1) garbage.push(new ArrayBuffer(MiB, { maxByteLength: MiB }));
+    const before = bytesUsed();
+    assert.equal(garbage.length, 50);
+    garbage = [];
+    const deadline = AbortSignal.timeout(20_000);
+    // Waiting in the loop is being idle.
+    while (bytesUsed() > before - 40 * MiB && !deadline.aborted) {
+      await new Promise((resolve) => { setTimeout(resolve, 20); });
+      work[0]?.();
+    }
+    assert.ok(bytesUsed() < before - 40 * MiB);
+    assert.deepEqual(faults, []);
   });
 
   it('is really given back', async () => {
