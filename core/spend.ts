@@ -15,7 +15,7 @@ import { MemoryJournal } from './limits/memory-journal.js';
 import { periodAt } from './limits/periods.js';
 import { verifyLedger, type LedgerVerdict } from './limits/verify-ledger.js';
 import { makeLogReader } from './log-reader.js';
-import { isGatewayAlive } from './storage/presence.js';
+import { hasOthers, isGatewayAlive } from './storage/presence.js';
 import type { Settings } from './settings/read.js';
 import { microCentsOf } from './snapshot/limit-specs.js';
 import { Repository } from './storage/repository.js';
@@ -115,7 +115,8 @@ async function keeperOf(services: ThreadServices, repository: Repository, memory
     takeFed: () => services.fedSpending?.take() ?? [],
     isAlive: (process) => isGatewayAlive(settings.dataDir, process),
     owner: (counter) => limitOwner(repository, counter),
-    isGone: (counter) => isOwnerGone(repository, counter),
+    isGone: (counter) => isOwnerGone(repository, counter, Date.now()),
+    isAlone: () => !hasOthers(settings.dataDir, memory.process),
     changedRows: async () => {
       const changes = await repository.changes(sequence);
       ({ sequence } = changes);

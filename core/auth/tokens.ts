@@ -165,7 +165,8 @@ export class Tokens {
     if (!view.hasOrganisation(organisationId)) throw fail('TOKEN_INVALID', { reason: 'its organisation is not one of this gateway' });
     const workspace = named === undefined ? null : view.workspaceIn(organisationId, named, issuedAtMs);
     if (workspace === undefined) throw fail('TOKEN_WORKSPACE_UNKNOWN', { id: (named ?? '').slice(0, 64) });
-    const limits = limitSpecs('token', keyId, keyId, facts.rateLimits, facts.usageLimits);
+    // Of no user: nobody goes on counting when it has expired.
+    const limits = limitSpecs('token', facts.userId === null ? `${keyId}@${Math.ceil(expiresAtMs / 1000)}` : keyId, keyId, facts.rateLimits, facts.usageLimits);
     return Object.freeze({ keyId, organisationId, workspaceId: workspace === null ? '' : workspace.id, scopes, type, expiresAtMs, defaults, workspace, limits, token: facts });
   }
 

@@ -81,7 +81,7 @@ export const errorCodes = {
   INTEGRATION_BUDGET_USED: client(412, 'usage_limit_exceeded', 'this workspace may use {maximum} {counted} of the integration {name}{span}, and {left} left; this call needs {needed}; {advice}'),
   WORKSPACE_BUDGET_USED: client(412, 'usage_limit_exceeded', 'the workspace {name} may use {maximum} {counted}{span}, and {left} left; this call needs {needed}; {advice}'),
   POLICY_BUDGET_USED: client(412, 'usage_limit_exceeded', 'the policy {name} allows {maximum} {counted}{span}, and {left} left; this call needs {needed}; {advice}'),
-  LIMITS_FULL: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'there is no room to count the {level} limit {name}: more than {maximum} counters are in use; raise GATEWAY_LIMIT_COUNTERS' },
+  LIMITS_FULL: { status: 503, source: 'gateway', retryable: true, type: 'overloaded_error', message: 'there is no room to count the {level} limit {name}: the workspace has as many of the {maximum} counters as it may, or all are in use; raise GATEWAY_LIMIT_COUNTERS' },
   // Config and routing
   CONFIG_NOT_JSON: client(400, 'invalid_request_error', 'x-gateway-config is not valid JSON: {reason}'),
   CONFIG_INVALID: client(400, 'invalid_request_error', '{path}: {reason}'),

@@ -10,11 +10,12 @@ import { endianness } from 'node:os';
 import type { RateUnit } from '../snapshot/limit-specs.js';
 import { lengthOf, windowAt } from './windows.js';
 
-// A slot: four 64-bit words (the fourth only pads, for two slots to a cache line).
+// A slot: four 64-bit words, so that two are in a cache line.
 //   0  owner  generation (11 bits) and 53 bits of the key's hash; 0 = never used; without a hash it is free
 //   1  value  tag and count: 24 and 40 bits for a rate, whose tag is the number of its window; 12 and 52 bits for usage, whose tag is its period.
 //             In the low half the last 8 bits of the tag and the last 24 of the count, in the high half the rest of both.
-//   2  kind   of the counter (8 bits)
+//   2  kind   of the counter (low half), and whether it is stated or invented (high half)
+//   3  payer  hash of the share that it is charged to; 0: none
 // The generation grows when a slot goes to another key: who holds the number of an earlier one is told that the counter is lost, and looks it up again.
 const slotWords = 4;
 const slotBytes = slotWords * 8;
@@ -47,12 +48,28 @@ export const periodMask = (1 << 12) - 1;
 
 const lockWord = 0;
 const usedWord = 1;
+const liveWord = 2;
+const inventedWord = 3;
+/**
+ * Who pays may have so many times what is left of a part of the table: whoever comes next finds some, however many came before. What clients may invent (values of policies,
+ * tokens) has a part of its own, so that what rows state always has the rest. The first few of each payer (`sure`) may go further into the table.
+ */
+const parts = Object.freeze({
+  stated: Object.freeze({ filledMax: 0.8, sureMax: 0.86, factor: 1 }),
+  invented: Object.freeze({ filledMax: 0.6, sureMax: 0.7, factor: 0.5 }),
+});
+/** Of the table. */
+const sureShare = 1 / 1_024;
+const sureMin = 8;
+const [unpaid, stated, invented] = [0, 1, 2];
 /** A new counter waits so long for a thread that puts in another; then that thread has died. */
 const lockMsMax = 100;
 const lockSpins = 200;
 
 const unitsByKind: readonly RateUnit[] = ['rps', 'rpm', 'rph', 'rpd', 'rpw'];
 const usageKind = unitsByKind.length;
+/** Not a counter: how many of them a payer has. */
+const shareKind = usageKind + 1;
 export type CounterKind = RateUnit | 'usage';
 
 /** In place of a slot: every place that the key may have is taken by a counter that is in use. */
@@ -68,6 +85,9 @@ export interface CounterEntry {
   readonly kind: CounterKind;
   readonly tag: number;
   readonly count: number;
+  /** Hash of the share that it is charged to; 0: none. */
+  readonly payer: number;
+  readonly isInvented: boolean;
 }
 
 const [low, high] = endianness() === 'LE' ? [0, 1] : [1, 0];
@@ -106,9 +126,20 @@ export class Counters {
     return Atomics.load(this.#short, usedWord);
   }
 
-  /** The slot of `key`, equal in every thread; made when there is none. `noRoom` when there is no place for it. */
-  slot(key: string, kind: CounterKind): number {
-    return this.#slotOf(hashOf(key), kindNumber(kind));
+  /** Slots that are in use now. */
+  get live(): number {
+    return Atomics.load(this.#short, liveWord);
+  }
+
+  /**
+   * The slot of `key`, equal in every thread; made when there is none, for whoever pays (a workspace; empty: nobody has to). `isInvented`: clients may bring as many as they
+   * like. `noRoom` when there is no place for it, or none that the payer may have.
+   */
+  slot(key: string, kind: CounterKind, payer = '', isInvented = false): number {
+    const hash = hashOf(key);
+    const found = this.#find(hash);
+    if (found >= 0) return found;
+    return this.#slotOf(hash, kindNumber(kind), payer === '' ? 0n : shareOf(payer, isInvented), isInvented, true);
   }
 
   /** As `slot`, but -1 when there is none. */
@@ -232,13 +263,59 @@ export class Counters {
     const mine = this.#lock();
     try {
       const slot = this.#find(hash);
-      if (slot < 0) return;
-      const word = (slot & this.#indexMask) * slotWords + headerLongs;
-      const generation = (generationOf(Atomics.load(this.#long, word)) + 1) & generationMask;
-      Atomics.store(this.#long, word, ownerOf(generation, 0n));
+      if (slot >= 0) this.#release(slot & this.#indexMask);
     } finally {
       this.#unlock(mine);
     }
+  }
+
+  /** As `drop`, where nothing is used; false: something is. Who takes of it meanwhile is told that it is lost. */
+  dropUnused(key: string): boolean {
+    const hash = hashOf(key);
+    const mine = this.#lock();
+    try {
+      const slot = this.#find(hash);
+      if (slot < 0) return true;
+      const index = slot & this.#indexMask;
+      const word = index * slotWords + headerLongs;
+      const owner = Atomics.load(this.#long, word);
+      const isUsed = (): boolean => {
+        this.#read(valueWord(index));
+        return countOf(this.#head, this.#tail, upperBitsOfUsage) !== 0;
+      };
+      if (isUsed()) return false;
+      // Whoever takes from here on looks at the owner afterwards, and gives back; who took before is seen.
+      Atomics.store(this.#long, word, ownerOf((generationOf(owner) + 1) & generationMask, 0n));
+      if (isUsed()) {
+        Atomics.store(this.#long, word, owner);
+        return false;
+      }
+      this.#unpay(index);
+      return true;
+    } finally {
+      this.#unlock(mine);
+    }
+  }
+
+  /** Gives back the slots from `from` to `to` of rates whose windows are over. */
+  sweep(from = 0, to = this.slotCount): void {
+    const nowMs = this.now();
+    for (let index = from; index < to; index += 1) {
+      if (!this.#isIdle(index, nowMs)) continue;
+      const mine = this.#lock();
+      try {
+        if (this.#isIdle(index, nowMs)) this.#release(index);
+      } finally {
+        this.#unlock(mine);
+      }
+    }
+  }
+
+  #isIdle(index: number, nowMs: number): boolean {
+    if (Atomics.load(this.#short, (index * slotWords) * 2 + headerShorts + low) === 0) return false;
+    if ((Atomics.load(this.#long, index * slotWords + headerLongs) & hashMask) === 0n) return false;
+    if (Atomics.load(this.#short, kindWord(index)) === shareKind) return Atomics.load(this.#long, valueWord(index) >> 1) === 0n;
+    return this.#isOver(index, nowMs);
   }
 
   /** Counters in slots `from` to `to`; of rates, those whose window is not over. */
@@ -251,22 +328,25 @@ export class Counters {
       const owner = Atomics.load(this.#long, index * slotWords + headerLongs);
       if ((owner & hashMask) === 0n) continue;
       const kind = Atomics.load(this.#short, kindWord(index));
+      if (kind === shareKind) continue;
       this.#read(valueWord(index));
       const unit = unitsByKind[kind];
       const hash = Number(owner & hashMask);
       const upperBits = unit === undefined ? upperBitsOfUsage : upperBitsOfRate;
       const tag = tagOf(this.#head, this.#tail, upperBits);
       const count = countOf(this.#head, this.#tail, upperBits);
-      if (unit === undefined) found.push({ hash, kind: 'usage', tag, count });
-      else if (isWindow(tag, windowAt(lengthOf[unit], nowMs) & windowMask)) found.push({ hash, kind: unit, tag, count });
+      const payer = Number(Atomics.load(this.#long, payerWord(index)) & hashMask);
+      const isInvented = Atomics.load(this.#short, originWord(index)) === invented;
+      if (unit === undefined) found.push({ hash, kind: 'usage', tag, count, payer, isInvented });
+      else if (isWindow(tag, windowAt(lengthOf[unit], nowMs) & windowMask)) found.push({ hash, kind: unit, tag, count, payer, isInvented });
     }
     return found;
   }
 
   /** Puts in what `entries` gave. A rate whose window is over is left out, and so is what has counted on since. False: there is no place. */
-  restore({ hash, kind, tag, count }: CounterEntry): boolean {
+  restore({ hash, kind, tag, count, payer, isInvented }: CounterEntry): boolean {
     if (kind !== 'usage' && !isWindow(tag, windowAt(lengthOf[kind], this.now()) & windowMask)) return true;
-    const slot = this.#slotOf(BigInt(hash), kindNumber(kind));
+    const slot = this.#slotOf(BigInt(hash), kindNumber(kind), BigInt(payer), isInvented, false);
     if (slot === noRoom) return false;
     const word = valueWord(slot & this.#indexMask);
     this.#read(word);
@@ -274,6 +354,18 @@ export class Counters {
     // Of two that were kept the larger one counts.
     if (count > countOf(this.#head, this.#tail, upperBits)) this.#change(word, upperBits, tag, count);
     return true;
+  }
+
+  /** Says who pays for a counter that is there already, and that nobody pays for yet. */
+  charge({ hash, payer, isInvented }: Pick<CounterEntry, 'hash' | 'payer' | 'isInvented'>): void {
+    const mine = this.#lock();
+    try {
+      const slot = this.#find(BigInt(hash));
+      const index = slot & this.#indexMask;
+      if (slot >= 0 && payer !== 0 && Atomics.load(this.#long, payerWord(index)) === 0n) this.#charge(index, BigInt(payer), isInvented);
+    } finally {
+      this.#unlock(mine);
+    }
   }
 
   /** -1 when there is none. */
@@ -289,16 +381,66 @@ export class Counters {
     return -1;
   }
 
-  #slotOf(hash: bigint, kind: number): number {
-    const found = this.#find(hash);
-    if (found >= 0) return found;
+  #slotOf(hash: bigint, kind: number, payer: bigint, isInvented: boolean, isBounded: boolean): number {
     const mine = this.#lock();
     try {
-      const again = this.#find(hash);
-      return again >= 0 ? again : this.#put(hash, kind);
+      const found = this.#find(hash);
+      if (found >= 0) return found;
+      if (isBounded && payer !== 0n && !this.#mayHave(payer, isInvented)) return noRoom;
+      const slot = this.#put(hash, kind);
+      if (slot !== noRoom && payer !== 0n) this.#charge(slot & this.#indexMask, payer, isInvented);
+      return slot;
     } finally {
       this.#unlock(mine);
     }
+  }
+
+  /** Whether who pays may have one more. */
+  #mayHave(payer: bigint, isInvented: boolean): boolean {
+    const share = this.#find(payer);
+    const held = share < 0 ? 0 : this.#heldOf(share & this.#indexMask);
+    const { slotCount, live } = this;
+    const ofAll = parts.stated;
+    const isSure = held < Math.max(sureMin, slotCount * sureShare) && live < slotCount * ofAll.sureMax;
+    const left = slotCount * ofAll.filledMax - live;
+    if (!isInvented) return isSure || held < left * ofAll.factor;
+    const { filledMax, sureMax, factor } = parts.invented;
+    const inventedCount = Atomics.load(this.#short, inventedWord);
+    return (isSure && inventedCount < slotCount * sureMax) || held < Math.min(left, slotCount * filledMax - inventedCount) * factor;
+  }
+
+  /** With the lock held. */
+  #charge(index: number, payer: bigint, isInvented: boolean): void {
+    const found = this.#find(payer);
+    const share = found >= 0 ? found : this.#put(payer, shareKind);
+    if (share === noRoom) return;
+    this.#setHeld(share & this.#indexMask, 1);
+    Atomics.store(this.#long, payerWord(index), payer);
+    Atomics.store(this.#short, originWord(index), isInvented ? invented : stated);
+    if (isInvented) Atomics.add(this.#short, inventedWord, 1);
+  }
+
+  /** With the lock held. The slot is free afterwards. */
+  #release(index: number): void {
+    const word = index * slotWords + headerLongs;
+    Atomics.store(this.#long, word, ownerOf((generationOf(Atomics.load(this.#long, word)) + 1) & generationMask, 0n));
+    this.#unpay(index);
+  }
+
+  #unpay(index: number): void {
+    Atomics.sub(this.#short, liveWord, 1);
+    if (Atomics.exchange(this.#short, originWord(index), unpaid) === invented) Atomics.sub(this.#short, inventedWord, 1);
+    const payer = Atomics.exchange(this.#long, payerWord(index), 0n);
+    const share = payer === 0n ? noRoom : this.#find(payer);
+    if (share >= 0) this.#setHeld(share & this.#indexMask, -1);
+  }
+
+  #heldOf(index: number): number {
+    return Number(Atomics.load(this.#long, valueWord(index) >> 1));
+  }
+
+  #setHeld(index: number, change: number): void {
+    Atomics.store(this.#long, valueWord(index) >> 1, BigInt(Math.max(0, this.#heldOf(index) + change)));
   }
 
   /** With the lock held. */
@@ -309,14 +451,19 @@ export class Counters {
       const index = (start + probe * step) & this.#indexMask;
       const word = index * slotWords + headerLongs;
       const owner = Atomics.load(this.#long, word);
-      if ((owner & hashMask) !== 0n && !this.#isOver(index, nowMs)) continue;
-      const generation = owner === 0n ? 0 : (generationOf(owner) + 1) & generationMask;
+      if ((owner & hashMask) !== 0n) {
+        if (!this.#isOver(index, nowMs)) continue;
+        this.#release(index);
+      }
+      const generation = owner === 0n ? 0 : generationOf(Atomics.load(this.#long, word));
       if (owner === 0n) Atomics.add(this.#short, usedWord, 1);
-      else Atomics.store(this.#long, word, ownerOf(generation, 0n));
+      Atomics.add(this.#short, liveWord, 1);
       const unit = unitsByKind[kind];
       // Of the window of now: one that is over would be another key's to take.
       Atomics.store(this.#long, valueWord(index) >> 1, unit === undefined ? 0n : wholeOf(highOf(upperBitsOfRate, windowAt(lengthOf[unit], nowMs) & windowMask, 0), lowOf(windowAt(lengthOf[unit], nowMs), 0)));
       Atomics.store(this.#short, kindWord(index), kind);
+      Atomics.store(this.#short, originWord(index), unpaid);
+      Atomics.store(this.#long, payerWord(index), 0n);
       const mine = ownerOf(generation, hash);
       Atomics.store(this.#long, word, mine);
       return this.#handle(index, mine);
@@ -389,6 +536,9 @@ const headerLongs = headerBytes / 8;
 /** Of 32-bit words. */
 const valueWord = (index: number): number => (index * slotWords + 1) * 2 + headerShorts;
 const kindWord = (index: number): number => (index * slotWords + 2) * 2 + headerShorts;
+const originWord = (index: number): number => kindWord(index) + 1;
+/** Of 64-bit words. */
+const payerWord = (index: number): number => index * slotWords + 3 + headerLongs;
 
 /** The window of now. One ahead of it is as well: another thread read the clock later. */
 const isWindow = (tag: number, window: number): boolean => tag === window || ((tag - window) & windowMask) === 1;
@@ -411,6 +561,8 @@ function kindNumber(kind: CounterKind): number {
 function hashOf(key: string): bigint {
   return (createHash('sha256').update(key).digest().readBigUInt64LE(0) & hashMask) | 1n;
 }
+
+const shareOf = (payer: string, isInvented: boolean): bigint => hashOf(`share/${isInvented ? 'invented' : 'stated'}/${payer}`);
 
 /** The step is odd, so that it comes to every slot. */
 const placesOf = (hash: bigint): { readonly start: number; readonly step: number } => ({ start: Number(hash & 0xffff_ffffn) >>> 1, step: Number(hash >> 32n) | 1 });

@@ -5,7 +5,7 @@
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import type { ErrorCode } from '../errors/codes.js';
 import type { Exchange } from '../exchange/exchange.js';
-import { countedPerUnit, microCentsAtMost, policyCounterKey, slotUnknown, spanWords, valuesCounterKey, type Counted, type LimitLevel, type LimitSpec } from '../snapshot/limit-specs.js';
+import { countedPerUnit, microCentsAtMost, policyCounterKey, slotUnknown, spanWords, type Counted, type LimitLevel, type LimitSpec } from '../snapshot/limit-specs.js';
 import type { PolicyGroup, RatePolicy, UsagePolicy } from '../snapshot/policy.js';
 import type { Principal } from '../snapshot/principal.js';
 import type { WorkspacePolicies } from '../snapshot/workspace-policies.js';
@@ -17,12 +17,6 @@ import { lengthOf, nameOf, windowEnd } from './windows.js';
 const valuesMax = 100_000;
 /** A slot that was lost is looked up again; it can be lost again only to a table that is full. */
 const lookupsMax = 8;
-/**
- * Values of policies are what clients say (metadata, models): calls of one workspace put at most this share of all counters into the table, so that the limits of
- * everybody else find room. Of usage for good, of rates for each unit in each of its windows, of which two are kept: together three quarters.
- */
-const usageShare = 1 / 4;
-const rateShare = 1 / 16;
 
 export class Gate {
   readonly #options: HoldOptions;
@@ -155,19 +149,6 @@ export class Gate {
     throw refusal(spec, Math.max(0, spec.maximum - countBefore), needed, seconds);
   }
 
-  /** A value that policies have not met: false when the workspace of the call has brought too many. */
-  #mayPut(hold: CallHold, spec: LimitSpec, nowMs: number): boolean {
-    const { counters } = this.#options;
-    const { workspaceId } = hold.exchange.principal;
-    const unit = spec.type === 'rate' ? spec.unit : null;
-    const slot = counters.slot(valuesCounterKey(workspaceId, unit), unit ?? 'usage');
-    if (slot === noRoom) return false;
-    const taken = unit === null
-      ? counters.takeUsage(slot, 1, 1, Math.floor(counters.slotCount * usageShare))
-      : counters.takeRate(slot, lengthOf[unit], 1, 1, Math.floor(counters.slotCount * rateShare), nowMs);
-    return taken !== refused;
-  }
-
   #expectedCost(hold: CallHold, input: number, output: number, from: number, nowMs: number): number {
     const cents = this.#options.prices.expected(hold.exchange, input, output);
     if (cents !== undefined) return microCentsAtMost(cents);
@@ -181,8 +162,9 @@ export class Gate {
     const { counters } = this.#options;
     for (let lookup = 0; lookup < lookupsMax; lookup += 1) {
       if (spec.slot === slotUnknown) {
-        if (spec.level === 'policy' && counters.find(spec.counter) < 0 && !this.#mayPut(hold, spec, nowMs)) return noRoom;
-        const slot = counters.slot(spec.counter, spec.type === 'rate' ? spec.unit : 'usage');
+        const { workspaceId, organisationId } = hold.exchange.principal;
+        // Values of policies and tokens are as many as clients like.
+        const slot = counters.slot(spec.counter, spec.type === 'rate' ? spec.unit : 'usage', workspaceId || organisationId, spec.level === 'policy' || spec.level === 'token');
         if (slot === noRoom) return noRoom;
         spec.slot = slot;
       }

@@ -7,7 +7,7 @@ import { reasonOf } from '../errors/gateway-error.js';
 import { damagedSuffix, frameBytesMax, frameHeadBytes, journalPlaceOf, type JournalPlace } from './journal-layout.js';
 import { JournalReader, type JournalEntry } from './journal-reader.js';
 import { PositionMoved, toldExhausted, toldThreshold, type Counter, type CounterDifference, type Ledger, type LedgerCharge, type LeftCall, type OpenCall } from './ledger.js';
-import { rowOf, type LimitOwner } from './limit-owners.js';
+import { isTokenExpired, rowOf, type LimitOwner } from './limit-owners.js';
 import { periodAt } from './periods.js';
 
 /** How often journals are looked at. */
@@ -28,6 +28,11 @@ const blocksMax = 200_000;
 const prunedAtOnce = 500;
 /** Counters that are looked at in one go, for those that nobody needs any more. */
 const idleAtOnce = 500;
+/** Counters that are given back in one go, each with a write. */
+const givenBackAtOnce = 2_000;
+const lookedAtOnce = 20_000;
+/** After the beginning of a period: entries of calls that belong to the one before it are read by then. */
+const periodSettlesMs = 60_000;
 const dayMs = 86_400_000;
 /** A timer takes no more; nothing is due for longer without being looked at. */
 const waitMsMax = 3_600_000;
@@ -40,6 +45,8 @@ export interface UsageCounters {
   slot(key: string, kind: 'usage'): number;
   settleUsage(slot: number, period: number, change: number): void;
   drop(key: string): void;
+  /** Drops one of which nothing is used; false: something is. */
+  dropUnused(key: string): boolean;
 }
 
 export interface KeeperServices {
@@ -55,6 +62,8 @@ export interface KeeperServices {
   owner(counter: string): Promise<LimitOwner | undefined>;
   /** Whoever the counter was of is there no more, and comes never again. */
   isGone(counter: string): Promise<boolean>;
+  /** No other process counts by the same ledger. */
+  isAlone(): boolean;
   /** Rows that changed since the last time, `<table>/<id>`; null: any may have. */
   changedRows(): Promise<ReadonlySet<string> | null>;
   /** The use of each counter as the log record of the call has it; undefined: there is none. */
@@ -77,6 +86,8 @@ interface Known {
   counter: Counter;
   owner: LimitOwner | undefined;
   endMs: number;
+  /** When it was first seen in this period. */
+  readonly sinceMs: number;
 }
 
 interface File extends JournalPlace {
@@ -132,6 +143,8 @@ export class Keeper {
   #differing: ReadonlyMap<string, CounterDifference> = new Map();
   /** Where the last look for counters that nobody needs stopped. */
   #idleAfter = '';
+  /** Where the last look for counters that can be given back stopped. */
+  #toGiveBack = this.#known.entries();
   /** When the first of the known periods is over. */
   #dueAtMs = Infinity;
 
@@ -219,6 +232,44 @@ export class Keeper {
     await this.#compareCounters();
     await this.#services.ledger.prune(this.#services.now() - ledgerDays * dayMs, blocksMax, prunedAtOnce);
     await this.#forgetIdle();
+    await this.#giveBack();
+  }
+
+  /** Memory of counters that nobody needs: of which nothing is used in their period, or whose tokens have expired. Of others that are gone the row may come back, as that of a policy. */
+  async #giveBack(): Promise<void> {
+    const { ledger, counters, now, isAlone } = this.#services;
+    // Another process has memory of its own.
+    if (!isAlone()) return;
+    const open = await ledger.openCounters();
+    let writes = 0;
+    for (let looked = 0; looked < lookedAtOnce && writes < givenBackAtOnce; looked += 1) {
+      const { value, done } = this.#toGiveBack.next();
+      if (done === true) {
+        this.#toGiveBack = this.#known.entries();
+        return;
+      }
+      const [key, { counter, sinceMs }] = value;
+      if (sinceMs > now() - periodSettlesMs || open.has(key)) continue;
+      const isExpired = isTokenExpired(key, now());
+      if (!isExpired && (counters.usage(key)?.count !== 0 || (await ledger.sum(key, counter.period)).amount !== 0)) continue;
+      writes += 1;
+      // First the row: whoever begins in memory anew is then counted in another period, whenever this dies.
+      if (await ledger.giveBack(key, counter.period) === null) continue;
+      if (isExpired) counters.drop(key);
+      else if (!counters.dropUnused(key)) {
+        await ledger.giveBack(key, counter.period, false);
+        continue;
+      }
+      this.#unknow(key);
+    }
+  }
+
+  #unknow(key: string): void {
+    this.#known.delete(key);
+    const row = rowOf(key);
+    const keys = row === undefined ? undefined : this.#byRow.get(row);
+    keys?.delete(key);
+    if (row !== undefined && keys?.size === 0) this.#byRow.delete(row);
   }
 
   /** Those of owners that are gone leave with the last row of a call that tells of them. */
@@ -227,11 +278,7 @@ export class Keeper {
     const { after, removed } = await ledger.forgetIdle(this.#idleAfter, idleAtOnce, (key) => this.#services.isGone(key));
     this.#idleAfter = after;
     for (const key of removed) {
-      this.#known.delete(key);
-      const row = rowOf(key);
-      const keys = row === undefined ? undefined : this.#byRow.get(row);
-      keys?.delete(key);
-      if (row !== undefined && keys?.size === 0) this.#byRow.delete(row);
+      this.#unknow(key);
       counters.drop(key);
     }
   }
@@ -246,7 +293,7 @@ export class Keeper {
   async reset(key: string, startMs: number): Promise<void> {
     await this.look();
     const counter = await this.#services.ledger.counter(key);
-    if (counter === undefined) return;
+    if (counter === undefined || counter.isGivenBack === true) return;
     await this.#begin(counter, startMs);
     await this.#know(counter.key);
   }
@@ -265,7 +312,7 @@ export class Keeper {
   async #know(key: string): Promise<void> {
     const { ledger, counters, now } = this.#services;
     let counter = await ledger.counter(key);
-    if (counter === undefined) return;
+    if (counter === undefined || counter.isGivenBack === true) return;
     const owner = await this.#services.owner(key);
     // Who began the period died before the next step, or it was another process.
     const held = counters.usage(key);
@@ -277,7 +324,9 @@ export class Keeper {
       if (told !== counter.told) counter = await ledger.tell(key, counter.period, told) ?? counter;
     }
     const endMs = owner === undefined ? Infinity : periodAt(owner.rule, owner.level, Math.min(counter.startMs === 0 ? now() : counter.startMs, now()), owner.madeAtMs).endMs;
-    this.#known.set(counter.key, { counter, owner, endMs });
+    const known = this.#known.get(counter.key);
+    const sinceMs = known?.counter.period === counter.period ? known.sinceMs : now();
+    this.#known.set(counter.key, { counter, owner, endMs, sinceMs });
     if (endMs < this.#dueAtMs) this.#dueAtMs = endMs;
     const row = rowOf(counter.key);
     if (row === undefined) return;

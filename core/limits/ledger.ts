@@ -1,7 +1,8 @@
 // The ledger of spending: what calls under a budget have settled, by counter and period. Used on the control thread and at the start, never on the path of a
 // call. Entries of a journal are put in with the place that it was read to, in one batch, so that each entry counts once whoever dies when.
 //
-//   counter/<key>                   { counted, period, startMs, told }: the period that the counter is in
+//   counter/<key>                   { counted, period, startMs, told, isGivenBack }: the period that the counter is in; given back: no memory holds it, and whoever
+//                                   uses it again begins in memory with period 0
 //   sum/<key>/<period>              { startMs, amount, calls, estimated, pruned }: what has been settled in one period, and what of it has no row any more
 //   open/<process>/<call>           { atMs, charges }: reserved and not settled yet
 //   ledger/<time>/<random>          { counters, calls }: what each call has settled; the oldest are removed
@@ -33,6 +34,7 @@ export interface CounterRow {
   readonly period: number;
   readonly startMs: number;
   readonly told: number;
+  readonly isGivenBack?: boolean;
 }
 
 export interface Sum {
@@ -223,6 +225,13 @@ export class Ledger {
     for await (const { key, value } of this.#below(process === null ? 'open' : `open/${process}`)) yield openCallOf(key, value);
   }
 
+  /** Those that a call has open, and the places of their sums. */
+  async openCounters(): Promise<ReadonlySet<string>> {
+    const open = new Set<string>();
+    for await (const { charges } of this.openCalls(null)) for (const { key, period } of charges) open.add(key).add(sumKey(key, period));
+    return open;
+  }
+
   async *calls(): AsyncGenerator<LedgerCall> {
     for await (const { value } of this.#below('ledger')) yield* callsOf(value);
   }
@@ -238,6 +247,11 @@ export class Ledger {
   /** The alerts that were sent in a period. */
   async tell(key: string, period: number, told: number): Promise<Counter | null> {
     return this.#changeCounter(key, (row) => (row.period !== period || row.told === told ? null : { ...row, told }));
+  }
+
+  /** No memory holds the counter any more (or, with false, one does again). Null: it is in another period by now, or was that already. */
+  async giveBack(key: string, period: number, isGivenBack = true): Promise<Counter | null> {
+    return this.#changeCounter(key, (row) => (row.period !== period || (row.isGivenBack === true) === isGivenBack ? null : { ...row, isGivenBack }));
   }
 
   async #changeCounter(given: string, change: (row: CounterRow) => CounterRow | null): Promise<Counter | null> {
@@ -287,8 +301,7 @@ export class Ledger {
    * counters behind `after`; returns where it stopped (empty: at the end), and the counters that went. Nothing that a call has open goes.
    */
   async forgetIdle(after: string, countersMax: number, isGone: (key: string) => Promise<boolean>): Promise<{ readonly after: string; readonly removed: readonly string[] }> {
-    const open = new Set<string>();
-    for await (const { charges } of this.openCalls(null)) for (const { key, period } of charges) open.add(key).add(sumKey(key, period));
+    const open = await this.openCounters();
     const removed: string[] = [];
     let last = '';
     let looked = 0;
@@ -345,6 +358,7 @@ const noSum: Sum = Object.freeze({ startMs: 0, amount: 0, calls: 0, estimated: 0
 interface Held<T> {
   readonly version: number;
   value: T;
+  isChanged?: boolean;
 }
 
 /** Rows as they were read, changed and to be written on the condition that nobody changed them meanwhile. */
@@ -417,7 +431,7 @@ class LedgerBatch {
   writes(): Write[] {
     const writes = [...this.#others];
     // Only what is new is written: rows that were read for their period alone must not be changed by whoever begins another.
-    for (const [key, { version, value }] of this.#counters) if (version === 0) writes.push({ op: 'put', key: counterKey(key), value: packr.pack(value), ifVersion: 0 });
+    for (const [key, { version, value, isChanged }] of this.#counters) if (version === 0 || isChanged === true) writes.push({ op: 'put', key: counterKey(key), value: packr.pack(value), ifVersion: version });
     for (const [key, { version, value }] of this.#sums) writes.push({ op: 'put', key, value: packr.pack(value), ifVersion: version });
     for (const [key, { version, value }] of this.#opens) {
       if (value !== null) writes.push({ op: 'put', key, value: packr.pack(value), ifVersion: version });
@@ -440,9 +454,20 @@ class LedgerBatch {
 
   /** The number of a period is told modulo something: it is the last one that ends so. */
   async #chargeOf({ counter, period: told, amount }: JournalCharge, atMs: number): Promise<LedgerCharge> {
-    const { period } = (await this.#counter(counter.key, counter.counted, atMs)).value;
+    const held = await this.#counter(counter.key, counter.counted, atMs);
+    if (held.value.isGivenBack === true) await this.#takeUp(held, counter.key, told, atMs);
+    const { period } = held.value;
     const back = (period - told) % periodsTold;
     return { key: counter.key, counted: counter.counted, period: Math.max(0, period - (back < 0 ? back + periodsTold : back)), amount };
+  }
+
+  /** A counter that was given back is used again: memory, which has forgotten its period, calls it 0. What goes to an earlier one changes nothing. */
+  async #takeUp(held: Held<CounterRow>, key: string, told: number, atMs: number): Promise<void> {
+    const { counted, period } = held.value;
+    const present = period % periodsTold;
+    if (told !== 0 && told !== present) return;
+    held.value = { counted, period: told === present ? period : period - present + periodsTold, startMs: await this.#ledger.options.startOf(key, atMs), told: 0 };
+    held.isChanged = true;
   }
 
   async #counter(key: string, counted: Counted, atMs: number): Promise<Held<CounterRow>> {

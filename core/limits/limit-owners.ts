@@ -111,8 +111,17 @@ export async function limitOwner(repository: Repository, counter: string): Promi
   }
 }
 
+/** A token of no user has counters of its own, whose names say when it expires: nobody can use them after that. */
+export function isTokenExpired(counter: string, nowMs: number): boolean {
+  const [, seconds] = expiryOfToken.exec(counter) ?? [];
+  return seconds !== undefined && Number(seconds) * 1000 + expiredMs < nowMs;
+}
+/** Calls that began before are over by then. */
+const expiredMs = 3_600_000;
+const expiryOfToken = /^token\/jwt:[0-9a-f]{32}@(\d+)\//;
+
 /** The row that said of the counter's limit is there no more, and comes never again. What a row says no more of may be said again, and of a token there is no row. */
-export async function isOwnerGone(repository: Repository, counter: string): Promise<boolean> {
+export async function isOwnerGone(repository: Repository, counter: string, nowMs: number): Promise<boolean> {
   const { level, id } = partsOf(counter);
   switch (level) {
     case 'key': return await repository.get(apiKeys, id) === undefined;
@@ -120,7 +129,7 @@ export async function isOwnerGone(repository: Repository, counter: string): Prom
     case 'workspace': return await repository.get(workspaces, id) === undefined;
     case 'access': return await repository.get(integrations, id.slice(0, id.indexOf('.'))) === undefined || await repository.get(workspaces, id.slice(id.indexOf('.') + 1)) === undefined;
     case 'policy': return ((await repository.get(usagePolicies, id))?.row.status ?? 'archived') === 'archived';
-    default: return false;
+    default: return isTokenExpired(counter, nowMs);
   }
 }
 

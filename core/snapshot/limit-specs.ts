@@ -53,8 +53,6 @@ export const rateCounterKey = (level: LimitLevel, id: string, counted: Counted, 
 export const usageCounterKey = (level: LimitLevel, id: string, counted: Counted): string => `${level}/${id}/${counted}`;
 /** A policy counts by value keys (`k1:v1-k2:v2`). `unit`: of a rate limit, which another unit does not go on with; null for usage. */
 export const policyCounterKey = (policyId: string, valueKey: string, unit: RateUnit | null): string => (unit === null ? `policy/${policyId}/${valueKey}` : `policy/${policyId}/${unit}/${valueKey}`);
-/** How many value keys of policies the calls of a workspace have brought; see Gate. */
-export const valuesCounterKey = (workspaceId: string, unit: RateUnit | null): string => (unit === null ? `values/${workspaceId}` : `values/${workspaceId}/${unit}`);
 export const accessId = (integrationId: string, workspaceId: string): string => `${integrationId}.${workspaceId}`;
 
 type Members = Readonly<Record<string, unknown>>;

@@ -66,6 +66,9 @@ export const newProcessName = (): string => `${process.pid}.${startOf(process.pi
 /** Whether the gateway that calls itself so still runs. */
 export const isGatewayAlive = (dataDir: string, name: string): boolean => isAlive(`gateway.${name}`, join(dataDir, folderName, `gateway.${name}`));
 
+/** Whether other gateways run in a data directory than the one that calls itself so. */
+export const hasOthers = (dataDir: string, name: string): boolean => othersIn(join(dataDir, folderName), `gateway.${name}`).some((other) => other.startsWith('gateway.'));
+
 /** The directory around it is there. */
 function makeFolder(folder: string): void {
   try {

@@ -110,20 +110,44 @@ test('a limit whose counter finds no room refuses', () => {
   assert.ok(refusals > 0);
 });
 
-test('values that clients invent leave room for the limits of all others', () => {
+test('values and tokens that clients invent leave room for the limits of all others, however many workspaces do it', () => {
   const { counters, take } = setUp();
-  const principal = principalOf();
-  const policies = new StoredPolicies();
-  policies.put(usagePolicies.name, usagePolicyRow('p', { type: 'requests', creditLimit: 1_000, groupBy: [{ key: 'model' }] }));
-  for (const unit of ['rpm', 'rph', 'rpd', 'rpw'] as const) policies.put(ratePolicies.name, ratePolicyRow(unit, { type: 'requests', unit, value: 1_000, groupBy: [{ key: 'model' }] }));
-  principal.workspace!.policies = policies.of(workspaceRow);
-  const callOf = (model: string): string => codeOf(() => take(principal, null, exchangeOf({ model })));
-  const codes = new Set<string>();
-  for (let model = 0; model < 2_000; model += 1) codes.add(callOf(`model ${model}`));
-  assert.deepEqual([...codes], ['passed', 'LIMITS_FULL']);
-  assert.equal(callOf('model 0'), 'passed');
-  assert.ok(counters.used < counters.slotCount * 3 / 4, `${counters.used} of ${counters.slotCount} counters`);
-  for (let key = 0; key < 100; key += 1) assert.equal(codeOf(() => take(principalOf(limitSpecs('key', `k${key}`, 'k', one, spentNot)))), 'passed');
+  const units = ['rpm', 'rph', 'rpd', 'rpw'] as const;
+  const limitsOfWorkspace = (workspace: string) => {
+    const policies = new StoredPolicies();
+    policies.put(usagePolicies.name, usagePolicyRow(`usage ${workspace}`, { workspaceId: workspace, type: 'requests', creditLimit: 1_000, groupBy: [{ key: 'model' }] }));
+    for (const unit of units) policies.put(ratePolicies.name, ratePolicyRow(`${unit} ${workspace}`, { workspaceId: workspace, type: 'requests', unit, value: 1_000, groupBy: [{ key: 'model' }] }));
+    return policies.of({ ...workspaceRow, id: workspace });
+  };
+  const inWorkspace = (workspace: string, limits: readonly LimitSpec[] | null, workspaceLimits: readonly LimitSpec[] | null = null): Principal => ({ ...principalOf(limits, workspaceLimits), workspaceId: workspace });
+  const call = (principal: Principal, model = 'm'): string => codeOf(() => take(principal, null, exchangeOf({ model })));
+  for (const workspace of ['hostile 1', 'hostile 2', 'hostile 3', 'hostile 4', 'hostile 5', 'hostile 6']) {
+    const principal = inWorkspace(workspace, null);
+    principal.workspace!.policies = limitsOfWorkspace(workspace);
+    const codes = new Set<string>();
+    for (let model = 0; model < 300; model += 1) codes.add(call(principal, `model ${model}`));
+    for (let token = 0; token < 300; token += 1) codes.add(call(inWorkspace(workspace, limitSpecs('token', `jwt:${workspace} ${token}`, 't', [{ type: 'requests', unit: 'rpw', value: 9 }], [{ type: 'tokens', credit_limit: 9_000 }]))));
+    assert.deepEqual([...codes], ['passed', 'LIMITS_FULL'], workspace);
+    assert.equal(call(principal, 'model 0'), 'passed', 'what has a counter goes on');
+  }
+  assert.ok(counters.live <= counters.slotCount * 0.7, `${counters.live} of ${counters.slotCount} counters`);
+  // Keys and workspaces that nobody can make without a row.
+  for (let key = 0; key < 60; key += 1) assert.equal(call(inWorkspace(`fair ${key % 7}`, limitSpecs('key', `k${key}`, 'k', one, spentNot), limitSpecs('workspace', `fair ${key % 7}`, 'w', [{ type: 'requests', unit: 'rpd', value: 100 }], []))), 'passed', `key ${key}`);
+  const fair = inWorkspace('fair', null);
+  fair.workspace!.policies = limitsOfWorkspace('fair');
+  assert.equal(call(fair, 'a model'), 'passed', 'and some of the values of whoever comes late');
+});
+
+test('keys without number of one workspace leave room for those of others', () => {
+  const { counters, take } = setUp();
+  const call = (workspace: string, key: string): string => codeOf(() => take({ ...principalOf(limitSpecs('key', key, key, one, spentNot)), workspaceId: workspace }));
+  for (const workspace of ['hostile 1', 'hostile 2', 'hostile 3']) {
+    const codes = new Set<string>();
+    for (let key = 0; key < 600; key += 1) codes.add(call(workspace, `${workspace} ${key}`));
+    assert.ok(codes.has('LIMITS_FULL'), workspace);
+  }
+  for (let key = 0; key < 10; key += 1) assert.equal(call('fair', `fair ${key}`), 'passed');
+  assert.ok(counters.live < counters.slotCount * 0.82);
 });
 
 test('a budget is reserved and settled in the journal as in its counter, by policies as well', () => {

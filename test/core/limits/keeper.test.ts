@@ -110,7 +110,7 @@ describe('the keeper of the ledger', () => {
     kit.nowMs += 2 * 86_400_000;
     await keeper.look();
     assert.deepEqual([await sums(), (await collected(kit.ledger().counters())).map(({ key }) => key)], [[`${w} 0`], [a, w]]);
-    assert.deepEqual([kit.counters.usage(b), kit.counters.usage(w)?.count, kit.counters.usage(a)?.count], [undefined, 37, 0]);
+    assert.deepEqual([kit.counters.usage(b), kit.counters.usage(w)?.count, kit.counters.usage(a)?.count], [undefined, 37, undefined]);
     // The one whose call is open is settled in its sum, and leaves with that row.
     settle(kit, journal, 'long', [{ ...charge(kit, w, 0), reserved: 30 }], 20);
     await turn();
@@ -121,6 +121,107 @@ describe('the keeper of the ledger', () => {
     assert.deepEqual([await sums(), (await collected(kit.ledger().counters())).map(({ key }) => key), kit.faults], [[], [a], []]);
     journal.close();
     await keeper.stop();
+  });
+
+  test('memory of what nobody has used in its period is given back, and whoever comes again counts in a period of its own', async () => {
+    const kit = spendKit();
+    const policy = 'policy/p/metadata.user:ann';
+    for (const key of [a, w, policy]) kit.owners.set(key, ownerOf(key, { rule: { periodic_reset: 'weekly' } }));
+    const journal = kit.journal('p');
+    const keeper = kit.keeper('p');
+    const call = (key: string, id: string, used: number): void => {
+      const charges = [charge(kit, key, 10)];
+      journal.open(id, charges);
+      settle(kit, journal, id, charges, used);
+    };
+    for (const key of [a, w, policy]) call(key, `first of ${key}`, 7);
+    const open = [charge(kit, w, 30)];
+    journal.open('open', open);
+    await turn();
+    await keeper.look();
+    kit.nowMs += 61_000;
+    await keeper.look();
+    assert.equal(kit.counters.live, 3, 'what is used in its period stays');
+    // The next week: nothing is used of them, and one of them has a call open.
+    kit.nowMs += 7 * 86_400_000;
+    await keeper.look();
+    kit.alive.add('another');
+    kit.nowMs += 61_000;
+    await keeper.look();
+    assert.equal(kit.counters.live, 3, 'beside another process nothing is given back');
+    kit.alive.clear();
+    kit.nowMs += 61_000;
+    await keeper.look();
+    assert.deepEqual([a, w, policy].map((key) => kit.counters.find(key) >= 0), [false, true, false]);
+
+    call(a, 'again', 5);
+    settle(kit, journal, 'open', open, 20);
+    await turn();
+    await keeper.look();
+    assert.deepEqual([kit.counters.usage(a), await amountOf(kit, a), keeper.periodOf(a)?.startMs], [{ period: 0, count: 5 }, 5, Date.parse('2026-04-05T00:00:00Z')]);
+    assert.deepEqual((await collected(kit.ledger().sums())).map(({ key, period, amount }) => [key, period, amount]), [[a, 0, 7], [a, 4_096, 5], [policy, 0, 7], [w, 0, 27]]);
+    // Another process finds it as it was, and one that was given back nowhere.
+    kit.counters = new Counters(Counters.allocate(1_024));
+    kit.alive.add('p');
+    await kit.keeper('q').recover();
+    kit.alive.clear();
+    assert.deepEqual([kit.counters.usage(a), kit.counters.find(policy)], [{ period: 0, count: 5 }, -1]);
+    assert.deepEqual(kit.faults, []);
+    journal.close();
+    keeper.abandon();
+  });
+
+  test('a counter that is used while it is given back goes on where it was', async () => {
+    const kit = spendKit();
+    const journal = kit.journal('p');
+    const keeper = kit.keeper('p');
+    kit.owners.set(a, ownerOf(a, { rule: { periodic_reset: 'weekly' } }));
+    const [first] = [[charge(kit, a, 10)]];
+    journal.open('first', first);
+    settle(kit, journal, 'first', first, 7);
+    await turn();
+    await keeper.look();
+    kit.nowMs += 7 * 86_400_000;
+    await keeper.look();
+    // The row says so, and then the process has died, or the call came first.
+    await kit.ledger().giveBack(a, 1);
+    const second = [charge(kit, a, 10)];
+    assert.equal(second[0]?.period, 1);
+    assert.equal(kit.counters.dropUnused(a), false);
+    journal.open('second', second);
+    settle(kit, journal, 'second', second, 3);
+    await turn();
+    kit.nowMs += 61_000;
+    await keeper.look();
+    assert.deepEqual([kit.counters.usage(a), await amountOf(kit, a), (await kit.ledger().counter(a))?.isGivenBack], [{ period: 1, count: 3 }, 3, undefined]);
+    journal.close();
+    await keeper.stop();
+    assert.deepEqual(kit.faults, []);
+  });
+
+  test('counters of a token without a user are given back when it has expired', async () => {
+    const kit = spendKit();
+    const id = '0123456789abcdef0123456789abcdef';
+    const seconds = Math.floor(kit.nowMs / 1000) + 600;
+    const [token, user] = [`token/jwt:${id}@${seconds}/cost`, 'token/jwt:0123456789abcdef:ann/cost'];
+    const journal = kit.journal('p');
+    const keeper = kit.keeper('p');
+    for (const key of [token, user]) {
+      const charges = [charge(kit, key, 10)];
+      journal.open(key, charges);
+      settle(kit, journal, key, charges, 7);
+    }
+    await turn();
+    await keeper.look();
+    kit.nowMs += 600_000 + 1_000;
+    await keeper.look();
+    assert.equal(kit.counters.usage(token)?.count, 7, 'its last call may still be under way');
+    kit.nowMs += 3_600_000;
+    await keeper.look();
+    assert.deepEqual([kit.counters.find(token), kit.counters.usage(user)?.count], [-1, 7]);
+    journal.close();
+    await keeper.stop();
+    assert.deepEqual(kit.faults, []);
   });
 
   test('another process that lives is left alone', async () => {
@@ -183,7 +284,7 @@ describe('the keeper of the ledger', () => {
             mortal.step();
             return kit.counters.setUsage(key, period, count);
           },
-          settleUsage: (slot: number, period: number, change: number) => kit.counters.settleUsage(slot, period, change), drop: (key: string) => kit.counters.drop(key),
+          settleUsage: (slot: number, period: number, change: number) => kit.counters.settleUsage(slot, period, change), drop: (key: string) => kit.counters.drop(key), dropUnused: (key: string) => kit.counters.dropUnused(key),
         };
         const keeper = kit.keeper('own', { counters });
         try {

@@ -7,6 +7,7 @@ import { lengthOf } from '../../../core/limits/windows.js';
 
 const clock = { nowMs: 1_760_000_040_000 };
 const table = (slots = 4096): Counters => new Counters(Counters.allocate(slots), () => clock.nowMs);
+const raise = (thrown: unknown): never => { throw thrown; };
 const take = (counters: Counters, key: string, amount: number): number => counters.takeRate(counters.slot(key, 'rpd'), lengthOf.rpd, amount, amount, 1_000, clock.nowMs);
 
 test('counters go on after a restart where they were, also in a table of another size; usage and seconds are left out', async () => {
@@ -52,4 +53,49 @@ test('a store that takes nothing is told, and written to again', async () => {
   const after = table();
   await restoreRates(after, store);
   assert.equal(after.rate('a', 'rpd'), 3);
+});
+
+test('each call that was counted is noticed, in a table with many counters', async () => {
+  const store = await fakeHost().store(rateStore);
+  const counters = table(1024);
+  const keeper = new RateKeeper({ counters, openStore: async () => store, onFault: raise });
+  for (let index = 0; index < 300; index += 1) take(counters, `key ${index}`, 1);
+  await keeper.write();
+  for (let index = 0; index < 40; index += 1) {
+    take(counters, `key ${index}`, 1);
+    await keeper.write();
+    const after = table(1024);
+    await restoreRates(after, store);
+    assert.equal(after.rate(`key ${index}`, 'rpd'), 2, `key ${index}`);
+  }
+});
+
+test('who pays for a counter is known after a restart, of usage too, and what is kept of another table is not taken for it', async () => {
+  const store = await fakeHost().store(rateStore);
+  const keeperOf = (counters: Counters): RateKeeper => new RateKeeper({ counters, openStore: async () => store, onFault: raise });
+  const fill = (counters: Counters, payer: string): number => {
+    let found = 0;
+    for (let index = 0; index < 1_000 && counters.slot(`${payer} ${counters.live} ${index}`, 'rpd', payer, true) >= 0; index += 1) found += 1;
+    return found;
+  };
+  const counters = table(1024);
+  for (let index = 0; index < 100; index += 1) {
+    counters.slot(`usage ${index}`, 'usage', 'w', true);
+    counters.takeRate(counters.slot(`rate ${index}`, 'rpd', 'w', true), lengthOf.rpd, 1, 1, 9, clock.nowMs);
+  }
+  await keeperOf(counters).write();
+  const after = table(1024);
+  // As the ledger does at the start.
+  for (let index = 0; index < 100; index += 1) after.setUsage(`usage ${index}`, 3, 7);
+  await restoreRates(after, store);
+  assert.deepEqual(after.usage('usage 5'), { period: 3, count: 7 });
+  assert.equal(fill(after, 'w'), 205 - 200, 'a fifth of the table, less what it has');
+  assert.ok(fill(after, 'v') >= 100, 'others have shares of their own');
+  clock.nowMs += 2 * lengthOf.rpd;
+  for (let index = 0; index < 100; index += 1) after.drop(`usage ${index}`);
+  const keeper = keeperOf(after);
+  await keeper.write();
+  await keeper.write();
+  assert.equal(after.live, 0, 'windows are over, and nobody pays for anything');
+  for await (const { key } of store.range({ from: '', to: '~', limit: 1 })) assert.fail(key);
 });

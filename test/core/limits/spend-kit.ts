@@ -49,7 +49,7 @@ export function spendKit(): SpendKit {
       },
     }),
     keeper: (process, changes = {}) => new Keeper({
-      ledger: kit.ledger(), counters: kit.counters, folder: kit.folder, process, isAlive: (name) => kit.alive.has(name), owner: async (counter) => kit.owners.get(counter), isGone: async (counter) => kit.gone.has(counter),
+      ledger: kit.ledger(), counters: kit.counters, folder: kit.folder, process, isAlive: (name) => kit.alive.has(name), owner: async (counter) => kit.owners.get(counter), isGone: async (counter) => kit.gone.has(counter), isAlone: () => kit.alive.size === 0,
       changedRows: async () => kit.changed, alert: async (alert) => { kit.alerts.push(alert); }, now: () => kit.nowMs, onFault: (what, thrown) => { kit.faults.push(`${what}: ${String(thrown)}`); }, ...changes,
     }),
     journal: (process, options = {}) => new SpendJournal({ folder: kit.folder, process, thread: 0, isStrict: false, faults: { add: (_, reason) => { kit.faults.push(reason); } }, now: () => kit.nowMs, ...options }),
