@@ -65,13 +65,21 @@ export function limitSpecs(level: LimitLevel, id: string, name: string, rates: r
     if ((type !== 'requests' && type !== 'tokens') || known === undefined || typeof value !== 'number') continue;
     // Words of this module: a text of a row may hold the whole row in memory.
     const counted = type === 'requests' ? 'requests' : 'tokens';
-    specs.push({ type: 'rate', level, name, counted, maximum: value, slot: slotUnknown, told: '', counter: rateCounterKey(level, id, counted, known), unit: known });
+    put(specs, { type: 'rate', level, name, counted, maximum: value, slot: slotUnknown, told: '', counter: rateCounterKey(level, id, counted, known), unit: known });
   }
   for (const usage of usages) {
     const spec = usageSpec(level, id, name, usage);
-    if (spec !== null) specs.push(spec);
+    if (spec !== null) put(specs, spec);
   }
   return specs.length === 0 ? null : Object.freeze(specs);
+}
+
+/** Of several by one counter, which tokens may bring, the smallest holds: a call counts once. */
+function put(specs: LimitSpec[], spec: LimitSpec): void {
+  const at = specs.findIndex(({ counter }) => counter === spec.counter);
+  const before = specs[at];
+  if (before === undefined) specs.push(spec);
+  else if (spec.maximum < before.maximum) specs[at] = spec;
 }
 
 const spans = { monthly: ' a month', weekly: ' a week' } as const;

@@ -21,6 +21,14 @@ test('a limit names its counter by level, id, what it counts, and its unit', () 
   assert.equal(policyCounterKey('p', 'metadata._user:bob', 'rpd'), 'policy/p/rpd/metadata._user:bob');
 });
 
+test('of several limits by one counter, as tokens may bring them, the smallest holds, and a call counts once', () => {
+  const rates = [{ type: 'requests', unit: 'rpm', value: 9 }, { type: 'requests', unit: 'rpm', value: 5 }, { type: 'requests', unit: 'rpm', value: 7 }, { type: 'tokens', unit: 'rpm', value: 8 }];
+  const usages = [{ credit_limit: 2 }, { credit_limit: 1, type: 'cost', periodic_reset: 'monthly' }, { credit_limit: null, alert_threshold: 1 }, { credit_limit: 7, type: 'tokens' }];
+  assert.deepEqual(summary(limitSpecs('token', 't', 'name', rates, usages)), [
+    ['rate', 'token/t/requests/rpm', 5], ['rate', 'token/t/tokens/rpm', 8], ['usage', 'token/t/cost', 100_000_000], ['usage', 'token/t/tokens', 7],
+  ]);
+});
+
 test('no limits are null, and a threshold alone counts without a maximum', () => {
   assert.equal(limitSpecs('key', 'k', 'name', [], []), null);
   assert.equal(limitSpecs('key', 'k', 'name', [], [{ type: 'cost', credit_limit: null }]), null);
