@@ -11,6 +11,8 @@ import { ownAuditRecord } from './jobs.js';
 
 /** Alerts whose webhook has not been taken yet; more are not posted. */
 const waitingMax = 100;
+/** Of one workspace, so that there is room for those of others. */
+const waitingOfWorkspaceMax = 20;
 /** Before each try but the first. */
 const delaysMs = [1_000, 10_000, 60_000] as const;
 const timeoutMs = 10_000;
@@ -59,6 +61,7 @@ export class SpendAlerts {
   readonly #services: AlertServices;
   readonly #ending = new AbortController();
   readonly #posts = new Set<Promise<void>>();
+  readonly #postsOf = new Map<string, number>();
 
   constructor(services: AlertServices) {
     this.#services = services;
@@ -77,12 +80,24 @@ export class SpendAlerts {
       resource: `${body.resource_type} ${body.resource_id}`, name: body.resource_name, type: body.type, used: body.used, limit: body.credit_limit, ...(body.value_key === null ? {} : { of: body.value_key }),
     });
     if (webhookUrl === undefined) return;
-    if (this.#posts.size >= waitingMax) {
+    const of = alert.owner.workspaceId ?? alert.owner.organisationId;
+    const waiting = this.#postsOf.get(of) ?? 0;
+    if (this.#posts.size >= waitingMax || waiting >= waitingOfWorkspaceMax) {
       onFault('too many wait to be posted');
       return;
     }
-    const post = this.#post(webhookUrl, JSON.stringify(body)).catch((thrown: unknown) => onFault(reasonOf(thrown))).finally(() => this.#posts.delete(post));
+    this.#postsOf.set(of, waiting + 1);
+    const post = this.#post(webhookUrl, JSON.stringify(body)).catch((thrown: unknown) => onFault(reasonOf(thrown))).finally(() => {
+      this.#posts.delete(post);
+      this.#leave(of);
+    });
     this.#posts.add(post);
+  }
+
+  #leave(of: string): void {
+    const waiting = (this.#postsOf.get(of) ?? 1) - 1;
+    if (waiting > 0) this.#postsOf.set(of, waiting);
+    else this.#postsOf.delete(of);
   }
 
   /** Posts that are waiting for their next try are given up. */

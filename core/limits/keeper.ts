@@ -28,6 +28,9 @@ const blocksMax = 200_000;
 const prunedAtOnce = 500;
 /** Counters that are looked at in one go, for those that nobody needs any more. */
 const idleAtOnce = 500;
+/** Alerts of one look, of one workspace and in all: each waits for the disk, and clients may bring about as many as they like. The others are told by the next looks. */
+const alertsOfWorkspaceMax = 5;
+const alertsMax = 50;
 /** Counters that are given back in one go, each with a write. */
 const givenBackAtOnce = 2_000;
 const lookedAtOnce = 20_000;
@@ -102,6 +105,7 @@ interface Open {
 }
 
 const periodMask = 4_095;
+const workspaceOf = ({ workspaceId, organisationId }: LimitOwner): string => workspaceId ?? organisationId;
 
 /** One file cannot be read; others can. */
 class JournalUnreadable extends Error {
@@ -145,6 +149,10 @@ export class Keeper {
   #idleAfter = '';
   /** Where the last look for counters that can be given back stopped. */
   #toGiveBack = this.#known.entries();
+  /** Alerts of this look, and counters whose alerts are for the next one, both by workspace. */
+  readonly #alerted = new Map<string, number>();
+  #alertedInAll = 0;
+  readonly #toAlert = new Map<string, Set<string>>();
   /** When the first of the known periods is over. */
   #dueAtMs = Infinity;
 
@@ -220,7 +228,13 @@ export class Keeper {
   }
 
   async #look(): Promise<void> {
-    if (!this.#isLoaded) await this.#load();
+    if (!this.#isLoaded) {
+      await this.#load();
+      this.#findUntold();
+    }
+    this.#alerted.clear();
+    this.#alertedInAll = 0;
+    await this.#alertLater();
     await this.#putInAll();
     const changed = await this.#services.changedRows();
     const keys = changed === null ? [...this.#known.keys()] : [...changed].flatMap((row) => [...this.#byRow.get(row) ?? []]);
@@ -287,6 +301,44 @@ export class Keeper {
   async #load(): Promise<void> {
     for await (const { key } of this.#services.ledger.counters()) await this.#know(key);
     this.#isLoaded = true;
+  }
+
+  /** Who died may have put in what calls used, and told nobody. */
+  #findUntold(): void {
+    for (const [key, { counter: { told }, owner }] of this.#known) {
+      if (owner === undefined) continue;
+      const used = this.#services.counters.usage(key)?.count ?? 0;
+      const isUntold = (owner.threshold >= 0 && used >= owner.threshold && (told & toldThreshold) === 0) || (used >= owner.maximum && (told & toldExhausted) === 0);
+      if (isUntold) this.#delayAlert(key, workspaceOf(owner));
+    }
+  }
+
+  #delayAlert(key: string, workspace: string): void {
+    const keys = this.#toAlert.get(workspace) ?? new Set();
+    this.#toAlert.set(workspace, keys.add(key));
+  }
+
+  /** Those of the last looks; a workspace that had its turn is the last one in the next. */
+  async #alertLater(): Promise<void> {
+    for (const [workspace, keys] of [...this.#toAlert].slice(0, alertsMax)) {
+      this.#toAlert.delete(workspace);
+      const first: string[] = [];
+      for (const key of keys) {
+        if (first.length === alertsOfWorkspaceMax) break;
+        first.push(key);
+        keys.delete(key);
+      }
+      if (keys.size > 0) this.#toAlert.set(workspace, keys);
+      for (const key of first) await this.#alert(key);
+    }
+  }
+
+  #mayAlert(workspace: string): boolean {
+    const count = this.#alerted.get(workspace) ?? 0;
+    if (count >= alertsOfWorkspaceMax || this.#alertedInAll >= alertsMax) return false;
+    this.#alerted.set(workspace, count + 1);
+    this.#alertedInAll += 1;
+    return true;
   }
 
   /** Begins a new period with zero, at once: what calls use from now on counts in it. */
@@ -460,6 +512,12 @@ export class Keeper {
     const { ledger } = this.#services;
     if ((owner.threshold < 0 || (counter.told & toldThreshold) !== 0) && (owner.maximum === Infinity || (counter.told & toldExhausted) !== 0)) return;
     const { amount } = await ledger.sum(key, counter.period);
+    const isDue = (owner.threshold >= 0 && amount >= owner.threshold && (counter.told & toldThreshold) === 0) || (amount >= owner.maximum && (counter.told & toldExhausted) === 0);
+    if (!isDue) return;
+    if (!this.#mayAlert(workspaceOf(owner))) {
+      this.#delayAlert(key, workspaceOf(owner));
+      return;
+    }
     const resetsAtMs = endMs === Infinity ? null : endMs;
     let { told } = counter;
     const tell = async (flag: number, kind: Alert['kind']): Promise<void> => {

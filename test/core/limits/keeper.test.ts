@@ -412,6 +412,53 @@ describe('the keeper of the ledger', () => {
     await keeper.stop();
   });
 
+  test('an alert that a crash kept from being told is told by the next start', async () => {
+    const kit = spendKit();
+    kit.owners.set(a, ownerOf(a));
+    const journal = kit.journal('dead');
+    const charges = [charge(kit, a, 1_000)];
+    journal.open('call', charges);
+    settle(kit, journal, 'call', charges, 1_000);
+    await turn();
+    const dying = kit.keeper('dead', { alert: () => Promise.reject(new Error('killed here')) });
+    await dying.look();
+    dying.abandon();
+    kit.counters = new Counters(Counters.allocate(1_024));
+    await kit.keeper('next').recover();
+    const keeper = kit.keeper('next');
+    await keeper.look();
+    assert.deepEqual(kit.alerts.map(({ kind }) => kind), ['threshold', 'exhausted']);
+    await keeper.look();
+    assert.equal(kit.alerts.length, 2);
+    await keeper.stop();
+  });
+
+  test('alerts without number of one workspace hold up neither the ledger nor those of others, and all are told in the end', async () => {
+    const kit = spendKit();
+    const journal = kit.journal('p');
+    const keeper = kit.keeper('p');
+    const spend = (key: string): void => {
+      const charges = [charge(kit, key, 1_000)];
+      journal.open(key, charges);
+      settle(kit, journal, key, charges, 1_000);
+    };
+    const hostile = Array.from({ length: 100 }, (_, index) => `policy/p/model:${index}`);
+    for (const key of hostile) {
+      kit.owners.set(key, ownerOf(key, { workspaceId: 'hostile', threshold: -1 }));
+      spend(key);
+    }
+    kit.owners.set(a, ownerOf(a, { threshold: -1 }));
+    spend(a);
+    await turn();
+    await keeper.look();
+    const of = (workspace: string): number => kit.alerts.filter(({ owner }) => owner.workspaceId === workspace).length;
+    assert.ok(of('w') === 1 && of('hostile') <= 5, `${of('w')} and ${of('hostile')} at once`);
+    for (let look = 0; look < 30; look += 1) await keeper.look();
+    assert.deepEqual([of('hostile'), new Set(kit.alerts.map(({ counter }) => counter.key)).size], [100, 101]);
+    journal.close();
+    await keeper.stop();
+  });
+
   test('an alert that cannot be told is tried again', async () => {
     const kit = spendKit();
     kit.owners.set(a, ownerOf(a));
