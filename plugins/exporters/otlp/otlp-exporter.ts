@@ -34,7 +34,7 @@ export class OtlpExporter implements Exporter {
   constructor(readonly host: Host, readonly options: OtlpOptions) {
     this.#resource = resourceFromAttributes(options.resource);
     this.#contentType = options.encoding === 'json' ? 'application/json' : 'application/x-protobuf';
-    this.#metrics = options.metrics === null ? null : new CallMetrics({ resource: this.#resource, scope: scope.name, isDelta: options.isDelta, seriesMax: options.seriesMax });
+    this.#metrics = options.metrics === null ? null : new CallMetrics({ resource: this.#resource, scope: scope.name, isDelta: options.isDelta, seriesMax: options.seriesMax, now: () => host.now() });
     if (this.#metrics !== null) host.every(options.metricsPeriodMs, () => this.#sendMetrics(AbortSignal.timeout(options.metricsPeriodMs)));
   }
 

@@ -205,6 +205,41 @@ describe('otlp exporter', () => {
     assert.ok(duration.points.some(({ attributes }) => attributes['otel.metric.overflow'] === true));
   });
 
+  it('has no more series than that in any message, of made-up models neither, and gives those that are idle back', async () => {
+    for (const temporality of ['cumulative', 'delta'] as const) {
+      const host = fakeHost({ fetch: () => ({}) });
+      const exporter = await plugin.create({ ...params, temporality, signals: ['metrics'], seriesMax: 20 }, host);
+      const add = async (records: readonly Partial<LogRecord>[]): Promise<void> => { await exporter.export(records.map((record) => sampleLogRecord(record)), signal); };
+      const told = async (): Promise<Metric> => {
+        const before = host.requests.length;
+        await host.runEvery();
+        const metrics = metricsIn(host.requests.slice(before));
+        for (const { name, points } of metrics) assert.ok(points.length <= 20, `${temporality} ${name}: ${points.length}`);
+        const duration = metrics.find(({ name }) => name === metric.duration);
+        assert.ok(duration !== undefined);
+        return duration;
+      };
+      const modelsOf = ({ points }: Metric): readonly unknown[] => points.map(({ attributes }) => attributes['gen_ai.request.model']);
+      const countOf = ({ points }: Metric): number => points.reduce((sum, { count }) => sum + Number(count), 0);
+      // Each message brings others.
+      let recorded = 0;
+      for (let round = 0; round < 4; round += 1) {
+        await add(Array.from({ length: 50 }, (_, index) => ({ model: `made-up-${round}-${index}`, status: index % 2 === 0 ? 404 : 200 })));
+        recorded += 50;
+        assert.equal(countOf(await told()), temporality === 'delta' ? 50 : recorded, 'none is missing');
+      }
+      await add([{ model: 'real' }]);
+      assert.ok(!modelsOf(await told()).includes('real'));
+      host.advance(3_600_000);
+      await add([{ model: 'real' }]);
+      await told();
+      await add([{ model: 'real' }]);
+      const last = await told();
+      assert.deepEqual([modelsOf(last), countOf(last)], [['real'], 1], temporality);
+      await exporter.close?.();
+    }
+  });
+
   it('reads what the far end did not take', async () => {
     const type = opentelemetry.proto.collector.trace?.v1.ExportTraceServiceResponse;
     assert.ok(type !== undefined);

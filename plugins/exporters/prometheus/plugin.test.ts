@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Exporter, LogRecord, ProcessFigures, ThreadFigures } from '@gateway/plugin-sdk';
 import { conformExporter, fakeHost, sampleFigures, sampleLogRecord } from '@gateway/plugin-sdk/testing';
-import { LabelSets } from './label-sets.js';
 import plugin from './plugin.js';
 
 const params = { modelsMax: 500 };
@@ -91,6 +90,29 @@ describe('prometheus exporter', () => {
     assert.equal([...values].filter(([name]) => name.startsWith('gateway_requests_total')).reduce((sum, [, count]) => sum + count, 0), 3000, 'none is missing');
   });
 
+  it('ends the series of models that nobody calls any more when others want their room', async () => {
+    const host = fakeHost();
+    const exporter = await plugin.create({ modelsMax: 1 }, host);
+    const seen: (readonly string[])[] = [];
+    for (const model of ['made-up', 'real']) {
+      const record = { model, retries: 1, targetIndex: 1, firstByteMs: 5, isStream: true, cost: 1, saved: 1, inputTokens: 1, outputTokens: 1, cachedTokens: 1, cacheWriteTokens: 1, reasoningTokens: 1 };
+      await exporter.export([sampleLogRecord(record), sampleLogRecord({ ...record, isFinal: false, status: 503 }), sampleLogRecord({ ...record, isPriced: false, totalTokens: 5, cost: 0 })], new AbortController().signal);
+      seen.push([...(await scrape(exporter)).keys()].filter((name) => name.includes(`model="${model}"`)).map((name) => name.replaceAll(model, 'M')));
+      assert.equal([...(await scrape(exporter)).keys()].some((name) => name.includes('made-up')), model === 'made-up');
+      host.advance(3_600_000);
+    }
+    assert.deepEqual(seen[1], seen[0]);
+    for (const name of ['requests', 'failed_targets', 'tokens', 'cost_usd', 'saved_usd', 'unpriced_requests', 'retries', 'rescued_requests']) assert.ok(seen[0]?.some((each) => each.startsWith(`gateway_${name}_total`)), name);
+    for (const name of ['request_duration', 'first_byte']) assert.ok(seen[0]?.some((each) => each.startsWith(`gateway_${name}_seconds`)), name);
+  });
+
+  it('has room for the statuses that mean something, whatever numbers providers answer with', async () => {
+    const values = await counted(Array.from({ length: 500 }, (_, index) => ({ status: 599 - index })), 10);
+    const statuses = new Set([...values.keys()].flatMap((name) => /^gateway_requests_total.*status="([^"]*)"/.exec(name)?.[1] ?? []));
+    assert.ok(statuses.size < 110, String(statuses.size));
+    for (const status of ['200', '246', '404', '429', '446', '500', '529', '1xx', '4xx']) assert.ok(statuses.has(status), status);
+  });
+
   it('tells of threads, queues, rings and breakers, and of what they count', async () => {
     const exporter = await plugin.create(params, fakeHost());
     const counts = { 'refused.RATE_LIMITED': 4, 'log.recordsDropped': 2, 'cache.simple.failed': 1 };
@@ -119,26 +141,5 @@ describe('prometheus exporter', () => {
     assert.equal(values.get('gateway_log_ring_dropped_total{thread="serve-1"}'), 9);
     assert.equal(values.get('gateway_thread_up{thread="serve-1"}'), 0);
     assert.ok(!values.has('gateway_event_loop_busy_seconds_total{thread="serve-1"}'));
-  });
-});
-
-describe('the sets of labels', () => {
-  it('keep room for what answers well', () => {
-    const sets = new LabelSets(8);
-    for (let index = 0; index < 100; index += 1) sets.labelsOf('p', `bad-${index}`, false);
-    assert.deepEqual(sets.labelsOf('p', 'good', true), { provider: 'p', model: 'good' });
-    assert.equal(sets.overflowed, 99);
-  });
-
-  it('move what failed at first and answers now, so that its place is free again', () => {
-    const sets = new LabelSets(8);
-    assert.equal(sets.labelsOf('p', 'one', false).model, 'one');
-    assert.equal(sets.labelsOf('p', 'two', false).model, 'other');
-    assert.equal(sets.labelsOf('p', 'one', true).model, 'one');
-    assert.equal(sets.labelsOf('p', 'two', false).model, 'two');
-  });
-
-  it('take no name that is too long', () => {
-    assert.deepEqual(new LabelSets(8).labelsOf('p', 'm'.repeat(1000), true), { provider: 'other', model: 'other' });
   });
 });

@@ -30,8 +30,8 @@ export default defineExporter({
   },
   batch: { countMax: 500, waitMsMax: 500 },
   // The library is loaded by the thread that counts, and by no other.
-  create: async ({ modelsMax }) => {
+  create: async ({ modelsMax }, host) => {
     const [{ RequestFigures: Requests }, { ProcessText: Text }] = await Promise.all([import('./request-figures.js'), import('./process-text.js')]);
-    return new PrometheusExporter(new Requests(modelsMax), new Text());
+    return new PrometheusExporter(new Requests(modelsMax, () => host.now()), new Text());
   },
 });

@@ -2,7 +2,7 @@
 
 import type { ProcessFigures, ThreadFigures } from '@gateway/plugin-sdk';
 import { Counter, Gauge, Registry } from 'prom-client';
-import { otherLabel } from './label-sets.js';
+import { otherLabel } from '../common/label-sets.js';
 
 /** Counters of plugins have names of their own, and third parties may make them up. */
 const eventsMax = 1_000;

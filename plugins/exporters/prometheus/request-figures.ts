@@ -1,15 +1,20 @@
 // What is counted of finished calls, from their records: rate, errors and duration by provider, model and status; tokens, cost, results of caches.
 
+import { STATUS_CODES } from 'node:http';
 import { isCachedAnswer, type LogRecord } from '@gateway/plugin-sdk';
 import { Counter, Histogram, Registry } from 'prom-client';
-import { LabelSets, otherLabel } from './label-sets.js';
+import { LabelSets, otherLabel, type PairLabels } from '../common/label-sets.js';
 
 const durationBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
 const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
 const msOfSecond = 1000;
 const centsOfDollar = 100;
-/** Results of caches, endings and statuses are words of our own, but records come from anywhere. */
-const wordsMax = 64;
+/** Results of caches, endings and codes are words of our own, but records come from anywhere. */
+const wordsMax = 256;
+/** Providers may answer with any number: those that nobody knows are told by their class, so that they fill nothing. */
+const knownStatuses: ReadonlySet<string> = new Set([...Object.keys(STATUS_CODES), '246', '419', '420', '440', '444', '446', '449', '460', '463', '494', '495', '496', '497', '498', '499', '520', '521', '522', '523', '524', '525', '526', '527', '529', '530', '598', '599', '0']);
+const statusOf = (status: number): string => (knownStatuses.has(String(status)) ? String(status) : `${Math.floor(status / 100)}xx`);
+const tokenTypes = ['input', 'output', 'cached', 'cache_write', 'reasoning'] as const;
 /** Answers that another call has paid for. */
 
 const pair = ['provider', 'model'] as const;
@@ -34,8 +39,11 @@ export class RequestFigures {
   readonly #rescued: Counter<'provider' | 'model'>;
   readonly #bytes: Counter<'direction'>;
 
-  constructor(pairsMax: number) {
-    this.sets = new LabelSets(pairsMax);
+  /** Statuses that were counted of a pair. */
+  readonly #statuses = new Map<PairLabels, Set<string>>();
+
+  constructor(pairsMax: number, now: () => number) {
+    this.sets = new LabelSets(pairsMax, now, (labels) => this.#end(labels));
     const { registry, sets } = this;
     const registers = [registry];
     this.#requests = new Counter({ name: 'gateway_requests_total', help: 'Finished requests, by the provider and model that answered and the status of the answer.', labelNames: [...pair, 'status'], registers });
@@ -61,7 +69,8 @@ export class RequestFigures {
     if (record.source !== 'call') return;
     const isSuccess = record.status >= 200 && record.status < 400;
     const labels = this.sets.labelsOf(record.provider, record.model, isSuccess);
-    const status = this.#word('status', String(record.status));
+    const status = statusOf(record.status);
+    this.#note(labels, status);
     if (record.retries > 0) this.#retries.inc(labels, record.retries);
     if (!record.isFinal) {
       this.#attempts.inc({ ...labels, status });
@@ -84,10 +93,26 @@ export class RequestFigures {
   }
 
   #addUse(record: LogRecord, labels: { readonly provider: string; readonly model: string }): void {
-    const kinds = [['input', record.inputTokens], ['output', record.outputTokens], ['cached', record.cachedTokens], ['cache_write', record.cacheWriteTokens], ['reasoning', record.reasoningTokens]] as const;
-    for (const [type, count] of kinds) if (count > 0) this.#tokens.inc({ ...labels, type }, count);
+    const counts = { input: record.inputTokens, output: record.outputTokens, cached: record.cachedTokens, cache_write: record.cacheWriteTokens, reasoning: record.reasoningTokens };
+    for (const type of tokenTypes) if (counts[type] > 0) this.#tokens.inc({ ...labels, type }, counts[type]);
     if (record.cost > 0) this.#cost.inc(labels, record.cost / centsOfDollar);
     if (!record.isPriced && record.totalTokens > 0) this.#unpriced.inc(labels);
+  }
+
+  #note(labels: PairLabels, status: string): void {
+    // Of `other` there is one, which does not end.
+    if (labels.model === otherLabel) return;
+    const statuses = this.#statuses.get(labels);
+    if (statuses === undefined) this.#statuses.set(labels, new Set([status]));
+    else statuses.add(status);
+  }
+
+  /** All series of a pair. */
+  #end(labels: PairLabels): void {
+    for (const status of this.#statuses.get(labels) ?? []) for (const metric of [this.#requests, this.#attempts]) metric.remove({ ...labels, status });
+    this.#statuses.delete(labels);
+    for (const type of tokenTypes) this.#tokens.remove({ ...labels, type });
+    for (const metric of [this.#duration, this.#firstByte, this.#cost, this.#saved, this.#unpriced, this.#retries, this.#rescued]) metric.remove({ ...labels });
   }
 
   #word(kind: string, word: string): string {
