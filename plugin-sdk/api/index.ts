@@ -1582,7 +1582,6 @@ export interface components {
     ListAnalyticsFeedbacksAiModelsReply: {
       summary: Record<string, unknown>;
       data_points: {
-        /** @description empty: of traces without a record */
         ai_model: string;
         total: number;
         avg_weighted_feedback: number;
@@ -1649,23 +1648,23 @@ export interface components {
       /** @description of all pages */
       total: number;
       data: {
-        /** @description empty: of calls without one */
-        ai_service?: string;
-        /** @description empty: of calls without one */
-        model?: string;
+        /** @description null: of calls without one */
+        ai_service?: string | null;
+        /** @description null: of calls without one */
+        model?: string | null;
         status_code?: number;
-        /** @description empty: of calls without one */
-        api_key?: string;
-        /** @description empty: of calls without one */
-        config?: string;
-        /** @description empty: of calls without one */
-        workspace?: string;
-        /** @description empty: of calls without one */
-        provider?: string;
-        /** @description empty: of calls without one */
-        prompt?: string;
-        /** @description empty: of calls without one */
-        workspaces?: string;
+        /** @description null: of calls without one */
+        api_key?: string | null;
+        /** @description null: of calls without one */
+        config?: string | null;
+        /** @description null: of calls without one */
+        workspace?: string | null;
+        /** @description null: of calls without one */
+        provider?: string | null;
+        /** @description null: of calls without one */
+        prompt?: string | null;
+        /** @description null: of calls without one */
+        workspaces?: string | null;
         requests: number;
         cost?: number;
         total_tokens?: number;

@@ -220,7 +220,7 @@ describe(`analytics of 10,000 calls, by the exported log (seed ${seed})`, () => 
       const ofWorkspace = exported.filter((record) => record.isFinal && record.workspaceId === workspaceId);
       const modelOf = ({ traceId }: Feedback): string => ofWorkspace.filter((record) => record.traceId === traceId).sort((left, right) => right.startedAtMs - left.startedAtMs || (left.id < right.id ? 1 : -1))[0]?.model ?? '';
       const models = [...grouped(items, modelOf)].map(([model, of]) => ({ ai_model: model, total: of.length, avg_weighted_feedback: over(weightOf(of), of.length) }));
-      same((await ask('graphs/feedbacks/ai-models', range)).data_points, models.sort((left, right) => right.total - left.total || (left.ai_model < right.ai_model ? -1 : 1)), range.name);
+      same((await ask('graphs/feedbacks/ai-models', range)).data_points, models.filter(({ ai_model }) => ai_model !== '').sort((left, right) => right.total - left.total || (left.ai_model < right.ai_model ? -1 : 1)), range.name);
       const [hits, others] = [records.filter(isHit), records.filter((each) => !isHit(each))];
       const [fast, slow] = [hits, others].map((of) => over(sum(of.map(({ tookMs }) => tookMs)), of.length)) as [number, number];
       same((await ask('summary/cache', range)).summary, { hits: hits.length, avg_latency: fast, total_requests: records.length, cache_speedup: 100 * (slow - fast) / slow }, range.name);
@@ -254,7 +254,8 @@ describe(`analytics of 10,000 calls, by the exported log (seed ${seed})`, () => 
         const total = (field: 'totalTokens' | 'inputTokens' | 'outputTokens' | 'cost'): number => sum(group.map((each) => known(each[field])));
         const times = group.map(({ tookMs }) => tookMs);
         return {
-          [groupBy]: value, requests: length, cost: total('cost'), total_tokens: total('totalTokens'), avg_tokens: total('totalTokens') / length, avg_input_tokens: total('inputTokens') / length, avg_output_tokens: total('outputTokens') / length,
+          // Calls without one are in no group of a name, and in the totals.
+          [groupBy]: value === '' ? null : value, requests: length, cost: total('cost'), total_tokens: total('totalTokens'), avg_tokens: total('totalTokens') / length, avg_input_tokens: total('inputTokens') / length, avg_output_tokens: total('outputTokens') / length,
           avg_latency: sum(times) / length, p95_latency: rank(times, 0.95), p99_latency: rank(times, 0.99), success_rate: 100 * group.filter(succeeded).length / length, error_count: errorsOf(group).length, cache_hit_rate: 100 * group.filter(isHit).length / length,
           last_seen: new Date(Math.max(...group.map(({ startedAtMs }) => startedAtMs))).toISOString(), first_seen: new Date(Math.min(...group.map(({ startedAtMs }) => startedAtMs))).toISOString(), object: 'analytics-group',
         };

@@ -97,9 +97,11 @@ export const graphs: Readonly<Record<string, Operation>> = {
     return { summary: { total: points.reduce((sum, { total }) => sum + total, 0) }, points };
   }),
   feedbacksWeighted: series('feedbacks/weighted', ['feedbacks-weighted'], alike('avg'), ['weightedFeedbackSum', 'count'], ({ weightedFeedbackSum, count }) => ({ avg: ratio(weightedFeedbackSum, count) }), 'feedback'),
-  feedbacksAiModels: graph('feedbacks/ai-models', ['feedbacks-ai-models'], { summary: {}, point: { ai_model: Type.String({ description: 'empty: of traces without a record' }), ...numbers('total', 'avg_weighted_feedback') } }, async (question) => {
+  feedbacksAiModels: graph('feedbacks/ai-models', ['feedbacks-ai-models'], { summary: {}, point: { ai_model: Type.String(), ...numbers('total', 'avg_weighted_feedback') } }, async (question) => {
     const { rows } = await question.ask({ bucket: null, groupBy: 'model', measures: ['count', 'weightedFeedbackSum'], of: 'feedback' });
-    const points = rows.map(({ group, values: [total = 0, sum] }) => ({ ai_model: group, total, avg_weighted_feedback: ratio(sum, total) }));
+    // Of traces without a record, and of calls without a model.
+    const named = rows.filter(({ group }) => group !== '');
+    const points = named.map(({ group, values: [total = 0, sum] }) => ({ ai_model: group, total, avg_weighted_feedback: ratio(sum, total) }));
     return { summary: {}, points: points.sort((left, right) => right.total - left.total || (left.ai_model < right.ai_model ? -1 : 1)) };
   }),
   summaryCache: operation({

@@ -2,7 +2,7 @@
 
 import type { LogAggregateRow, LogGroup, LogMeasure } from '@gateway/plugin-sdk';
 import { fail } from '../../../errors/gateway-error.js';
-import { choice, object } from '../../../storage/schema-parts.js';
+import { choice, object, orNull } from '../../../storage/schema-parts.js';
 import { configs } from '../../../storage/tables/configs.js';
 import { workspaces } from '../../../storage/tables/workspaces.js';
 import { Type, type Properties, type TSchema } from '../../../storage/type.js';
@@ -86,8 +86,9 @@ function columnsOf(given: string | undefined): readonly Column[] {
   });
 }
 
-/** What clients know a stored row by; what is gone keeps its id. */
-async function nameOf(context: ControlContext, grouping: Grouping, group: string): Promise<string | number> {
+/** What clients know a stored row by; what is gone keeps its id. Calls that have none of it, such as a list of models, are counted all the same. */
+async function nameOf(context: ControlContext, grouping: Grouping, group: string): Promise<string | number | null> {
+  if (group === '') return null;
   if (groupings[grouping] === 'status') return Number(group);
   const table = grouping === 'config' ? configs : groupings[grouping] === 'workspaceId' ? workspaces : undefined;
   const row = table === undefined ? undefined : (await context.byId<{ readonly id: string; readonly slug: string; readonly organisationId: string }>(table, group))?.row;
@@ -113,7 +114,7 @@ export const groups: Readonly<Record<string, Operation>> = {
       order_by: Type.Optional(Type.String({ maxLength: 64, description: '`requests`, or one of the columns' })), order: Type.Optional(choice(['asc', 'desc'], { default: 'desc' })),
     }),
     reply: list({
-      ...Object.fromEntries(Object.keys(groupings).map((name): [string, TSchema] => [name, name === 'status_code' ? Type.Optional(Type.Integer()) : Type.Optional(Type.String({ description: 'empty: of calls without one' }))])),
+      ...Object.fromEntries(Object.keys(groupings).map((name): [string, TSchema] => [name, name === 'status_code' ? Type.Optional(Type.Integer()) : Type.Optional(orNull(Type.String({ description: 'null: of calls without one' })))])),
       requests: Type.Integer({ minimum: 0 }),
       ...Object.fromEntries(columnNames.map((name): [string, TSchema] => [name, isColumn(name) && ruleOf(name).isTime === true ? Type.Optional(timeText()) : Type.Optional(Type.Number())])),
     }),
