@@ -173,6 +173,29 @@ describe('exports of logs', () => {
     assert.equal(stage.lines(id).length, 6);
   });
 
+  it('leave no file when another process stopped them, and this one was done before it saw that', async () => {
+    const stage = await start();
+    const { organisationId, workspaceId } = stage;
+    stage.logs.insert([logRecord({ id: 'log', organisationId, workspaceId })]);
+    let reached = (): void => {};
+    const first = new Promise<void>((resolve) => { reached = resolve; });
+    let goOn = (): void => {};
+    stage.logs.beforePage = () => {
+      reached();
+      return new Promise((resolve) => { goOn = resolve; });
+    };
+    const id = await stage.made({});
+    await stage.asService('POST', `/v1/logs/exports/${id}/start`);
+    await first;
+    const stored = await stage.repository.get(logExports, id);
+    assert.ok(stored);
+    await putRows(stage.repository, logExports, { ...stored.row, status: 'stopped' });
+    stage.logs.beforePage = async () => {};
+    goOn();
+    await stage.runner.idle();
+    assert.deepEqual([(await stage.asService('GET', `/v1/logs/exports/${id}`)).body.status, readdirSync(stage.folder)], ['stopped', []]);
+  });
+
   it('wait for their turn, and are stopped while they wait', async () => {
     const stage = await start();
     const held = await stage.made({ trace_id: heldTrace });

@@ -144,8 +144,10 @@ export class ExportRunner implements LogExportRunner {
       if (this.#isStopping) throw new Error('the gateway was stopped');
       const written = await this.#write(job, row, row.run, part);
       job.abort.signal.throwIfAborted();
-      await rename(part, join(folder, exportFileName(job.exportId)));
-      await this.#end(job, 'success', { isCut: written.isCut, isRemoved: false });
+      const path = join(folder, exportFileName(job.exportId));
+      await rename(part, path);
+      // It may have been cancelled meanwhile: then nobody would ever fetch the file, or remove it.
+      if ((await this.#end(job, 'success', { isCut: written.isCut, isRemoved: false }))?.status !== 'success') await rm(path, { force: true });
       await this.#removeFiles();
     } catch (thrown) {
       await rm(part, { force: true });
@@ -194,9 +196,9 @@ export class ExportRunner implements LogExportRunner {
   }
 
   /** Of a run that is still the row's own. */
-  async #end({ exportId, runId, rows, bytes }: Job, status: 'success' | 'failed', changes: Partial<LogExportRun>): Promise<void> {
+  async #end({ exportId, runId, rows, bytes }: Job, status: 'success' | 'failed', changes: Partial<LogExportRun>): Promise<LogExportRow | undefined> {
     const nowMs = this.services.now();
-    await this.#change(exportId, (row) => (row.status === 'in_progress' && row.run?.id === runId ? { ...row, status, updatedAtMs: nowMs, run: { ...row.run, rows, bytes, aliveAtMs: nowMs, endedAtMs: nowMs, ...changes } } : undefined));
+    return this.#change(exportId, (row) => (row.status === 'in_progress' && row.run?.id === runId ? { ...row, status, updatedAtMs: nowMs, run: { ...row.run, rows, bytes, aliveAtMs: nowMs, endedAtMs: nowMs, ...changes } } : undefined));
   }
 
   /** `change` gives undefined where nothing is to change. Whoever changes the row at the same time is waited for. */
