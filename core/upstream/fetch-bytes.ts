@@ -77,7 +77,7 @@ export function fetchBytes(upstream: UpstreamClient, request: OutboundRequest, b
     }, timerMs(request.timeoutMs));
     const onAbort = (): void => {
       collector.call?.cancel();
-      collector.reject(new Error('aborted'));
+      collector.onError(new Error('aborted'));
     };
     signal?.addEventListener('abort', onAbort, { once: true });
     const body = typeof request.body === 'string' ? Buffer.from(request.body) : request.body ?? null;

@@ -53,7 +53,7 @@ export interface OutboundRequest {
   readonly timeoutMs: number;
   /** Largest answer accepted, in bytes (default 1 MiB). */
   readonly bytesMax?: number;
-  /** The status is what counts: once it is there, a body that is larger than `bytesMax`, takes too long or breaks off is given as far as it came, in place of a rejection. */
+  /** The status is what counts: once it is there, a body that is larger than `bytesMax`, takes too long, breaks off or is aborted is given as far as it came, in place of a rejection. */
   readonly isHeadEnough?: boolean;
   readonly signal?: AbortSignal;
 }

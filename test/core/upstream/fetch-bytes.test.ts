@@ -115,8 +115,12 @@ describe('the limits of a plugin\'s outbound call', () => {
     server.answer = ({ socket }) => { socket.destroy(); };
     await assert.rejects(call({ isHeadEnough: true }), { code: 'UPSTREAM_RESET' });
     const controller = new AbortController();
-    server.answer = ({ socket }) => { socket.write(head, () => controller.abort()); };
-    await assert.rejects(call({ isHeadEnough: true, signal: controller.signal }), { message: 'aborted' });
+    // The head is there when some of the body is.
+    server.answer = ({ socket }) => { socket.write(`${head}abc`, () => setTimeout(() => controller.abort(), 100)); };
+    assert.equal((await call({ isHeadEnough: true, signal: controller.signal })).status, 202, 'nobody waits for the rest');
+    const early = new AbortController();
+    server.answer = () => { early.abort(); };
+    await assert.rejects(call({ isHeadEnough: true, signal: early.signal }), { message: 'aborted' });
   });
 
   it('let the caller abort, before and during', async () => {
