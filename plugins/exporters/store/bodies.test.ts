@@ -53,6 +53,22 @@ describe('bodies in the store', () => {
     assert.equal(await rows.read(record('huge')), null);
   });
 
+  it('cost no record when the disk has no room for them: they are counted, and told once', async () => {
+    const host = fakeHost();
+    const full: FakeHost = {
+      ...host,
+      store: async (name) => {
+        const store = await host.store(name);
+        return name !== 'bodies' ? store : { get: (key) => store.get(key), range: (options) => store.range(options), revision: () => store.revision(), write: async () => { throw new Error('there is no room for bodies'); } };
+      },
+    };
+    const exporter = await plugin.create({ bytesMax: 1e9, ageDaysMax: 30, bodiesBytesMax: 1e9, bodiesDaysMax: 7 }, full);
+    for (const id of ['one', 'two']) await exporter.export([record(id), sampleLogRecord({ id: `${id} refused`, keyId: '' })], signal);
+    let rows = 0;
+    for await (const { key } of (await host.store('logs')).range({ from: '0', to: 's', limit: 10 })) rows += key === '' ? 0 : 1;
+    assert.deepEqual([rows, host.counts.get('bodiesDropped'), host.logged.filter(({ message }) => message.includes('bodies of calls')).length], [4, 2, 1]);
+  });
+
   it('come with the records that are read one by one, and with exports that ask for them', async () => {
     const host = fakeHost({ nowMs: 1_700_000_000_000 });
     const params = { bytesMax: 1e9, ageDaysMax: 30, bodiesBytesMax: 1e9, bodiesDaysMax: 7 };

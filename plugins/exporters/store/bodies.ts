@@ -17,6 +17,8 @@ const bytesOfWrite = 1024 * 1024;
 const rowsOfWrite = 64;
 /** What a row takes beside its bytes, for the most part of a page. */
 const placeBytes = 2048;
+/** Between two lines about bodies that could not be written. */
+const tellEveryMs = 60_000;
 /** What a row may become: all bodies of a call, at their largest limits, take less. */
 const readBytesMax = 64 * 1024 * 1024;
 
@@ -25,6 +27,7 @@ const names = ['requestHeaders', 'request', 'upstreamUrl', 'upstreamHeaders', 'u
 export class BodyRows {
   readonly #retention: Retention;
   readonly #onDamaged: OnDamaged;
+  #toldAtMs = -Infinity;
 
   constructor(readonly host: Host, readonly store: Store, limits: RetentionLimits) {
     this.#onDamaged = damageOf(host, 'bodiesDamaged', 'bodies of a call cannot be read and are left out');
@@ -50,9 +53,22 @@ export class BodyRows {
   }
 
   async #commit(rows: readonly Write[], bytes: number): Promise<void> {
-    const removals = await this.#retention.roomFor(bytes + rows.length * placeBytes, ofCallers);
-    if (removals === undefined || !await this.store.write([...removals, ...rows])) this.host.count('bodiesDropped', rows.length);
-    else this.host.count('bodies', rows.length);
+    this.host.count(await this.#isWritten(rows, bytes) ? 'bodies' : 'bodiesDropped', rows.length);
+  }
+
+  /** A disk without room costs bodies, and never the records that are written already or those that are still to come. */
+  async #isWritten(rows: readonly Write[], bytes: number): Promise<boolean> {
+    try {
+      const removals = await this.#retention.roomFor(bytes + rows.length * placeBytes, ofCallers);
+      return removals !== undefined && await this.store.write([...removals, ...rows]);
+    } catch (thrown) {
+      const nowMs = this.host.now();
+      if (nowMs < this.#toldAtMs || nowMs - this.#toldAtMs >= tellEveryMs) {
+        this.#toldAtMs = nowMs;
+        this.host.log.warn('bodies of calls could not be written', { reason: thrown instanceof Error ? thrown.message : String(thrown) });
+      }
+      return false;
+    }
   }
 
   /** Null: none were kept, or not for so long, or they cannot be read. */
