@@ -8,6 +8,7 @@ import { startControlPlane, type ControlMemory } from './control-thread.js';
 import { reasonOf } from './errors/gateway-error.js';
 import type { Settings } from './settings/read.js';
 import { RevisionSignal } from './snapshot/snapshot.js';
+import type { ThreadNews } from './started-thread.js';
 import { Repository } from './storage/repository.js';
 import { FigureTaker } from './telemetry/figures.js';
 import { controlStore, ThreadServices } from './thread-services.js';
@@ -26,11 +27,8 @@ export type ControlThreadMessage =
   /** What the thread says of itself, asked for and told. */
   | { readonly kind: 'figures'; readonly number: number }
   | { readonly kind: 'figured'; readonly number: number; readonly figures: ThreadFigures }
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'failed'; readonly reason: string }
-  | { readonly kind: 'died'; readonly reason: string }
+  | ThreadNews
   | { readonly kind: 'stop' };
-
 
 /** Something of a plugin may keep the thread alive when all is closed. It gets this long; lines of the log are on their way meanwhile. */
 const lingerMs = 300;

@@ -1,22 +1,18 @@
 // The control thread, seen from the main thread. No call to a model needs it: one that dies is started again, and the control calls it had taken are
 // answered with an error by the threads they came from.
 
-import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ThreadFigures } from '@gateway/plugin-sdk';
 import type { ControlThreadData, ControlThreadMessage, ControlThreadStart } from './control-thread-entry.js';
-import { reasonOf } from './errors/gateway-error.js';
 import { figuresMsMax } from './metrics-hub.js';
+import { RestartedThread, type ThreadStart } from './started-thread.js';
 import { noFigures } from './telemetry/figures.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
 import { Questions } from './telemetry/questions.js';
-import { youngGeneration } from './workers/young-generation.js';
 
-/** From a death to the next start; doubled with each that follows soon. */
 const restartMs = 100;
 const restartMsMax = 30_000;
-/** A thread that lived this long died for a reason of its own. */
-const steadyMs = 60_000;
 /** From the stop to the end of the thread: what it commits and closes. */
 const closeMs = 4_000;
 const hastyCloseMs = 1_000;
@@ -30,14 +26,9 @@ export interface ControlWorkerServices {
 
 export class ControlWorker {
   #near: readonly MessagePort[];
+  /** Empty once a thread has them. */
   #far: readonly MessagePort[];
-  #services: ControlWorkerServices | null = null;
-  #worker: Worker | null = null;
-  #exited: Promise<void> = Promise.resolve();
-  #startedAtMs = 0;
-  #delayMs = restartMs;
-  #restart: NodeJS.Timeout | undefined = undefined;
-  #isStopping = false;
+  #thread: RestartedThread<ControlThreadMessage> | null = null;
   readonly #figures = new Questions<ThreadFigures>();
 
   /** `onPorts` gets the ports of each thread that takes the place of one that died. */
@@ -51,80 +42,43 @@ export class ControlWorker {
   }
 
   /** Returns at once. A thread that cannot start is tried again, like one that died. */
-  start(services: ControlWorkerServices): void {
-    this.#services = services;
-    this.#begin();
+  start({ logger, metrics }: ControlWorkerServices): void {
+    this.#thread = new RestartedThread<ControlThreadMessage>({
+      name: 'the control thread', entry: new URL('./control-thread-entry.js', import.meta.url), youngGenerationMb, restartMs, restartMsMax, logger,
+      startOf: () => this.#startOf(),
+      onMessage: (message) => { if (message.kind === 'figured') this.#figures.answer(message.number, message.figures); },
+      onDeath: (reason, inMs) => {
+        metrics.add('control.threadDeaths', 1);
+        logger.error('the control thread died; it is started again', { reason, inMs });
+      },
+    });
+    this.#thread.keep();
   }
 
   /** What the thread says of itself; null: there is none, control calls are answered beside the others. Never rejects. */
   figures(): Promise<ThreadFigures> | null {
-    const worker = this.#worker;
-    if (this.#services === null) return null;
-    if (worker === null) return Promise.resolve(noFigures('control'));
-    return this.#figures.ask((number) => worker.postMessage({ kind: 'figures', number } satisfies ControlThreadMessage), figuresMsMax, noFigures('control'));
+    const thread = this.#thread;
+    if (thread === null) return null;
+    if (!thread.isThere) return Promise.resolve(noFigures('control'));
+    return this.#figures.ask((number) => thread.post({ kind: 'figures', number }), figuresMsMax, noFigures('control'));
   }
 
   /** Never rejects. `callersEnded` resolves when no thread sends calls any more. May be called again, with less patience: `isHasty` when the process ends. */
   async stop(isHasty: boolean, callersEnded: Promise<unknown>): Promise<void> {
     if (!isHasty) await callersEnded;
-    this.#isStopping = true;
-    clearTimeout(this.#restart);
-    const worker = this.#worker;
-    if (worker === null) {
-      for (const port of this.#far) port.close();
-      return;
-    }
-    worker.postMessage({ kind: 'stop' } satisfies ControlThreadMessage);
-    const waitMs = isHasty ? hastyCloseMs : closeMs;
-    let timer: NodeJS.Timeout | undefined = undefined;
-    await Promise.race([this.#exited, new Promise<void>((resolve) => { timer = setTimeout(resolve, waitMs); })]);
-    clearTimeout(timer);
-    // The end of the process takes it along.
-    if (this.#worker === null || isHasty) return;
-    this.#services?.logger.error('could not be closed', { what: 'the control thread', reason: `not closed after ${waitMs} ms` });
-    worker.terminate().catch((thrown: unknown) => this.#services?.logger.error('could not be closed', { what: 'the control thread', reason: reasonOf(thrown) }));
+    for (const port of this.#far) port.close();
+    this.#thread?.stop({ kind: 'stop' });
+    await this.#thread?.ended(isHasty ? hastyCloseMs : closeMs, isHasty);
   }
 
-  #begin(): void {
-    this.#startedAtMs = performance.now();
-    const ports = this.#far;
-    this.#far = [];
-    let reason = 'it ended by itself';
-    let worker: Worker;
-    try {
-      worker = new Worker(new URL('./control-thread-entry.js', import.meta.url), {
-        workerData: { ...this.data, ports } satisfies ControlThreadStart, transferList: [...ports], resourceLimits: youngGeneration(youngGenerationMb),
-      });
-    } catch (thrown) {
-      for (const port of ports) port.close();
-      this.#onDeath(reasonOf(thrown));
-      return;
-    }
-    this.#worker = worker;
-    worker.on('message', (message: ControlThreadMessage) => {
-      if (message.kind === 'figured') this.#figures.answer(message.number, message.figures);
-      else if (message.kind === 'failed' || message.kind === 'died') reason = message.reason;
-    });
-    worker.on('error', (thrown) => { reason = reasonOf(thrown); });
-    this.#exited = new Promise((exited) => {
-      worker.once('exit', () => {
-        this.#worker = null;
-        exited();
-        if (!this.#isStopping) this.#onDeath(reason);
-      });
-    });
-  }
-
-  #onDeath(reason: string): void {
-    if (performance.now() - this.#startedAtMs >= steadyMs) this.#delayMs = restartMs;
-    this.#services?.metrics.add('control.threadDeaths', 1);
-    this.#services?.logger.error('the control thread died; it is started again', { reason, inMs: this.#delayMs });
-    this.#restart = setTimeout(() => {
+  #startOf(): ThreadStart {
+    if (this.#far.length === 0) {
       [this.#near, this.#far] = channels(this.threads);
       this.onPorts(this.#near);
-      this.#begin();
-    }, this.#delayMs).unref();
-    this.#delayMs = Math.min(this.#delayMs * 2, restartMsMax);
+    }
+    const ports = this.#far;
+    this.#far = [];
+    return { data: { ...this.data, ports } satisfies ControlThreadStart, ports };
   }
 }
 

@@ -2,13 +2,12 @@
 // control plane has no thread either, because the storage cannot be shared.
 
 import type { LogReader } from '@gateway/plugin-sdk';
-import { isMainThread, Worker } from 'node:worker_threads';
-import { reasonOf } from './errors/gateway-error.js';
+import { isMainThread } from 'node:worker_threads';
 import { LogAccess, readInPlace, type ReaderEnd } from './logs/log-access.js';
 import type { LogCall, LogCallAnswer } from './logs/log-calls.js';
 import type { Settings } from './settings/read.js';
+import { startThread, type ThreadNews } from './started-thread.js';
 import type { ThreadServices } from './thread-services.js';
-import { youngGeneration } from './workers/young-generation.js';
 
 /** Rows of a query live for as long as the query. */
 const youngGenerationMb = 32;
@@ -23,13 +22,13 @@ export type LogReaderMessage =
   | { readonly kind: 'answer'; readonly answer: LogCallAnswer }
   /** By name, since the last message. */
   | { readonly kind: 'counted'; readonly counts: Readonly<Record<string, number>> }
-  | { readonly kind: 'died'; readonly reason: string };
+  | ThreadNews;
 
 /** Undefined: nothing is logged. Costs nothing before the first question. */
 export function logReaderOf(services: ThreadServices): LogReader | undefined {
   if (services.settings.exporters.length === 0) return undefined;
   const access = new LogAccess({
-    start: (onAnswer, onEnd) => (isMainThread ? readInPlace(() => makeLogReader(services), onAnswer) : startThread(services, onAnswer, onEnd)),
+    start: (onAnswer, onEnd) => (isMainThread ? readInPlace(() => makeLogReader(services), onAnswer) : startReader(services, onAnswer, onEnd)),
     onDeath: (reason) => {
       services.metrics.add('log.readerDeaths', 1);
       services.logger.error('the thread that reads the log died; the next question starts it again', { reason });
@@ -52,22 +51,20 @@ export async function makeLogReader({ settings, registry }: ThreadServices): Pro
   throw new Error('no exporter keeps records that can be read; add store to GATEWAY_EXPORTERS');
 }
 
-function startThread({ settings, metrics }: Pick<ThreadServices, 'settings' | 'metrics'>, onAnswer: (answer: LogCallAnswer) => void, onEnd: (reason: string) => void): ReaderEnd {
-  const worker = new Worker(new URL('./log-reader-entry.js', import.meta.url), { workerData: { settings } satisfies LogReaderData, resourceLimits: youngGeneration(youngGenerationMb) });
+function startReader({ settings, metrics }: Pick<ThreadServices, 'settings' | 'metrics'>, onAnswer: (answer: LogCallAnswer) => void, onEnd: (reason: string) => void): ReaderEnd {
+  let left = (): void => {};
+  const exited = new Promise<void>((resolve) => { left = resolve; });
+  const worker = startThread<LogReaderMessage>({ data: { settings } satisfies LogReaderData }, {
+    entry: new URL('./log-reader-entry.js', import.meta.url), youngGenerationMb,
+    onMessage: (message) => {
+      if (message.kind === 'answer') onAnswer(message.answer);
+      else if (message.kind === 'counted') for (const [name, count] of Object.entries(message.counts)) metrics.add(name, count);
+    },
+  }, (reason) => {
+    onEnd(reason);
+    left();
+  });
   worker.unref();
-  let reason = 'it ended by itself';
-  worker.on('message', (message: LogReaderMessage) => {
-    if (message.kind === 'answer') onAnswer(message.answer);
-    else if (message.kind === 'counted') for (const [name, count] of Object.entries(message.counts)) metrics.add(name, count);
-    else if (message.kind === 'died') reason = message.reason;
-  });
-  worker.on('error', (thrown) => { reason = reasonOf(thrown); });
-  const exited = new Promise<void>((resolve) => {
-    worker.once('exit', () => {
-      onEnd(reason);
-      resolve();
-    });
-  });
   const tell = (message: LogReaderMessage): void => worker.postMessage(message);
   return {
     send: (call) => tell({ kind: 'call', call }),

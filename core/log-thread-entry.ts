@@ -5,6 +5,7 @@ import type { ThreadFigures } from '@gateway/plugin-sdk';
 import { reasonOf } from './errors/gateway-error.js';
 import { LogThread, type LogMemory } from './log-thread.js';
 import type { Settings } from './settings/read.js';
+import type { ThreadNews } from './started-thread.js';
 import type { Scraped } from './telemetry/figures.js';
 import { ThreadServices } from './thread-services.js';
 
@@ -16,9 +17,7 @@ export interface LogThreadData {
 export type LogThreadMessage =
   | { readonly kind: 'scrape'; readonly number: number; readonly threads: readonly ThreadFigures[] }
   | { readonly kind: 'scraped'; readonly number: number; readonly scraped: Scraped }
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'failed'; readonly reason: string }
-  | { readonly kind: 'died'; readonly reason: string }
+  | ThreadNews
   /** `isHasty`: the process ends, and what is not written at once is lost. */
   | { readonly kind: 'stop'; readonly deadlineMs: number; readonly isHasty: boolean };
 
