@@ -42,7 +42,7 @@ export interface TableDefinition<S extends TObject, R> {
   readonly name: string;
   readonly schema: S;
   readonly format: number;
-  readonly indexes?: Readonly<Record<string, Index<R>>>;
+  readonly indexes?: Readonly<Record<string, Index<NoInfer<R>>>>;
   readonly secrets?: readonly (keyof NoInfer<R> & string)[];
   /** Lists of texts that are the same in many rows. */
   readonly shared?: readonly (keyof NoInfer<R> & string)[];

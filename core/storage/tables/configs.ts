@@ -1,6 +1,7 @@
 import { Type } from '../type.js';
 import { defineTable, type RowOf } from '../define-table.js';
 import { choice, filledText, object, orNull, timeMs } from '../schema-parts.js';
+import { slugIndexes } from './slug-indexes.js';
 
 /** A config that calls name by its slug, as it is now. What it was before is in the versions. */
 export const configs = defineTable({
@@ -31,11 +32,8 @@ export const configs = defineTable({
     updatedAtMs: timeMs(),
   }),
   indexes: {
-    workspace: { of: (row) => [row.workspaceId] },
-    organisation: { of: (row) => [row.organisationId] },
+    ...slugIndexes,
     default: { of: (row) => (row.isDefault ? [row.workspaceId] : null) },
-    slug: { isUnique: true, of: (row) => [row.workspaceId, row.slug] },
-    'organisation-slug': { of: (row) => [row.organisationId, row.slug] },
   },
   secrets: ['sealedConfig'],
   // There were none to name.

@@ -2,7 +2,7 @@
 // combination of the values that it groups by.
 
 import { Type } from '../type.js';
-import { defineTable, type RowOf } from '../define-table.js';
+import { defineTable, type Index, type RowOf } from '../define-table.js';
 import { choice, filledText, object, orNull, timeMs } from '../schema-parts.js';
 
 const textOrTexts = () => Type.Unsafe<string | readonly string[]>({ type: ['string', 'array'], items: { type: 'string' } });
@@ -25,13 +25,23 @@ const common = {
   updatedAtMs: timeMs(),
 };
 
-interface Placed {
+interface Policy {
   readonly organisationId: string;
   readonly workspaceId: string | null;
+  readonly name: string | null;
+  readonly status: 'active' | 'archived';
 }
 
 /** Empty in place of a workspace: of the organisation. */
-const placeOf = ({ organisationId, workspaceId }: Placed): readonly string[] => [organisationId, workspaceId ?? ''];
+const placeOf = ({ organisationId, workspaceId }: Policy): readonly string[] => [organisationId, workspaceId ?? ''];
+
+const indexes: Readonly<Record<string, Index<Policy>>> = {
+  workspace: { of: (row) => placeOf(row) },
+  active: { of: (row) => (row.status === 'active' ? placeOf(row) : null) },
+  /** Of those with a name; others may have the same. */
+  name: { of: (row) => (row.status === 'active' && row.name !== null ? [...placeOf(row), row.name] : null) },
+  organisation: { of: (row) => [row.organisationId] },
+};
 
 export const usagePolicies = defineTable({
   name: 'usage-policy',
@@ -47,13 +57,7 @@ export const usagePolicies = defineTable({
     /** The first reset that was asked for, at midnight UTC; later ones follow from it. */
     firstResetAtMs: orNull(timeMs()),
   }),
-  indexes: {
-    workspace: { of: (row) => placeOf(row) },
-    active: { of: (row) => (row.status === 'active' ? placeOf(row) : null) },
-    /** Of those with a name; others may have the same. */
-    name: { of: (row) => (row.status === 'active' && row.name !== null ? [...placeOf(row), row.name] : null) },
-    organisation: { of: (row) => [row.organisationId] },
-  },
+  indexes,
 });
 export type UsagePolicyRow = RowOf<typeof usagePolicies>;
 
@@ -68,12 +72,6 @@ export const ratePolicies = defineTable({
     unit: choice(['rpm', 'rph', 'rpd', 'rpw']),
     value: Type.Integer({ minimum: 1 }),
   }),
-  indexes: {
-    workspace: { of: (row) => placeOf(row) },
-    active: { of: (row) => (row.status === 'active' ? placeOf(row) : null) },
-    /** Of those with a name; others may have the same. */
-    name: { of: (row) => (row.status === 'active' && row.name !== null ? [...placeOf(row), row.name] : null) },
-    organisation: { of: (row) => [row.organisationId] },
-  },
+  indexes,
 });
 export type RatePolicyRow = RowOf<typeof ratePolicies>;

@@ -1,6 +1,7 @@
 import { Type } from '../type.js';
 import { defineTable, type RowOf } from '../define-table.js';
 import { choice, filledText, object, orNull, timeMs } from '../schema-parts.js';
+import { slugIndexes } from './slug-indexes.js';
 
 /** Key of an index in the order of the last change, oldest first. */
 const inOrder = (timeInMs: number): string => String(timeInMs).padStart(15, '0');
@@ -28,6 +29,11 @@ const common = {
   updatedAtMs: timeMs(),
 };
 
+const inCollection = {
+  ...slugIndexes,
+  collection: { of: (row: { readonly collectionId: string; readonly updatedAtMs: number }) => [row.collectionId, inOrder(row.updatedAtMs)] },
+};
+
 /** A prompt, which calls name by its slug. Its content is in its versions. */
 export const prompts = defineTable({
   name: 'prompt',
@@ -39,13 +45,7 @@ export const prompts = defineTable({
     /** One version has a label, and a version one label. */
     labels: Type.Array(object({ labelId: filledText(), number: Type.Integer({ minimum: 1 }), versionId: filledText() })),
   }),
-  indexes: {
-    workspace: { of: (row) => [row.workspaceId] },
-    organisation: { of: (row) => [row.organisationId] },
-    collection: { of: (row) => [row.collectionId, inOrder(row.updatedAtMs)] },
-    slug: { isUnique: true, of: (row) => [row.workspaceId, row.slug] },
-    'organisation-slug': { of: (row) => [row.organisationId, row.slug] },
-  },
+  indexes: inCollection,
 });
 export type PromptRow = RowOf<typeof prompts>;
 
@@ -87,13 +87,7 @@ export const promptPartials = defineTable({
   name: 'prompt-partial',
   format: 1,
   schema: object(common),
-  indexes: {
-    workspace: { of: (row) => [row.workspaceId] },
-    organisation: { of: (row) => [row.organisationId] },
-    collection: { of: (row) => [row.collectionId, inOrder(row.updatedAtMs)] },
-    slug: { isUnique: true, of: (row) => [row.workspaceId, row.slug] },
-    'organisation-slug': { of: (row) => [row.organisationId, row.slug] },
-  },
+  indexes: inCollection,
 });
 export type PromptPartialRow = RowOf<typeof promptPartials>;
 
@@ -134,12 +128,7 @@ export const promptLabels = defineTable({
     createdAtMs: timeMs(),
     updatedAtMs: timeMs(),
   }),
-  indexes: {
-    workspace: { of: (row) => [row.workspaceId] },
-    organisation: { of: (row) => [row.organisationId] },
-    slug: { isUnique: true, of: (row) => [row.workspaceId, row.slug] },
-    'organisation-slug': { of: (row) => [row.organisationId, row.slug] },
-  },
+  indexes: slugIndexes,
 });
 export type PromptLabelRow = RowOf<typeof promptLabels>;
 
@@ -158,11 +147,8 @@ export const promptCollections = defineTable({
     updatedAtMs: timeMs(),
   }),
   indexes: {
-    workspace: { of: (row) => [row.workspaceId] },
-    organisation: { of: (row) => [row.organisationId] },
+    ...slugIndexes,
     parent: { of: (row) => (row.parentId === null ? null : [row.parentId, inOrder(row.updatedAtMs)]) },
-    slug: { isUnique: true, of: (row) => [row.workspaceId, row.slug] },
-    'organisation-slug': { of: (row) => [row.organisationId, row.slug] },
   },
 });
 export type PromptCollectionRow = RowOf<typeof promptCollections>;
