@@ -6,7 +6,7 @@ import { didYouMean } from '../../../settings/nearest-name.js';
 import { anyValue, groupKeysMax, metadataPrefix } from '../../../snapshot/policy.js';
 import { choice, object, orNull } from '../../../storage/schema-parts.js';
 import type { RatePolicyRow, UsagePolicyRow } from '../../../storage/tables/policies.js';
-import { Type, type Static } from '../../../storage/type.js';
+import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import type { Reply } from '../../define-resource.js';
 import { idText, named, time, timeText } from '../../envelope.js';
@@ -60,7 +60,7 @@ function checkKey(key: string, kind: PolicyKind, target: Target, param: string):
 const idShape = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const slugShape = /^[\w.@-]+$/;
 
-interface Place {
+export interface Place {
   readonly context: ControlContext;
   readonly kind: PolicyKind;
   readonly target: Target;
@@ -143,16 +143,3 @@ export const commonView = (row: AnyRow): Reply => ({
   id: row.id, name: row.name, description: row.description, conditions: row.conditions, group_by: row.groupBy, status: row.status, workspace_id: row.workspaceId, organisation_id: row.organisationId,
   created_at: time(row.createdAtMs), last_updated_at: time(row.updatedAtMs),
 });
-
-const given = object({
-  name: Type.Optional(nameField()), description: Type.Optional(orNull(descriptionField())), conditions: Type.Optional(conditionsField()), status: Type.Optional(statusField()),
-});
-export const updateMembers = given.properties;
-
-/** The members of a change that both kinds have, as they are stored after it. Throws as `checkedConditions`. */
-export async function changedMembers(place: Place, row: AnyRow, { name, description, conditions, status }: Static<typeof given>): Promise<Pick<AnyRow, 'name' | 'description' | 'conditions' | 'status' | 'updatedAtMs'>> {
-  return {
-    name: name ?? row.name, description: description === undefined ? row.description : description, status: status ?? row.status, updatedAtMs: place.context.nowMs,
-    conditions: conditions === undefined ? row.conditions : await checkedConditions(place, conditions),
-  };
-}

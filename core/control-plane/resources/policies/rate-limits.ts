@@ -1,14 +1,13 @@
-import { choice, object, orNull } from '../../../storage/schema-parts.js';
+import { choice, object } from '../../../storage/schema-parts.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { ratePolicies, type RatePolicyRow } from '../../../storage/tables/policies.js';
 import { Type } from '../../../storage/type.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { listOf, named, nothing } from '../../envelope.js';
 import { filteredPage, pageQuery } from '../../paging.js';
-import { placeOfList, policyAt, requireRoom } from './policy-access.js';
-import {
-  auditBodyOf, changedMembers, checkedConditions, checkedGroupBy, commonReply, commonView, conditionsField, descriptionField, groupByField, idReply, nameField, refuseChanged, statusField, updateMembers,
-} from './policy-fields.js';
+import { placeOfList, policyAt } from './policy-access.js';
+import { changedMembers, createMembers, insertPolicy, newMembers, removal, updateMembers, updatePolicy } from './policy-changes.js';
+import { commonReply, commonView, groupByField, idReply, refuseChanged, statusField } from './policy-fields.js';
 
 const typeField = () => choice(['requests', 'tokens']);
 const unitField = () => choice(['rpm', 'rph', 'rpd', 'rpw'], { description: 'by minute, hour, day or week' });
@@ -29,26 +28,17 @@ export const rateLimitsResource = defineResource({
     create: operation({
       method: 'POST', path: '/policies/rate-limits', scope: 'policies.create', action: 'created', reply: idReply,
       body: object({
-        name: Type.Optional(nameField()), description: Type.Optional(orNull(descriptionField())), conditions: conditionsField(), group_by: Type.Optional(groupByField()),
+        ...createMembers, group_by: Type.Optional(groupByField()),
         target: Type.Optional({ ...targetField(), default: 'llm' }), type: typeField(), unit: unitField(), value: valueField(),
       }),
       handle: async (context, { body }) => {
         const workspaceId = (await context.workspaceIfNamed())?.id ?? null;
-        const { organisationId } = context.caller;
         const target = body.target ?? 'llm';
         if (target === 'llm' && body.group_by === undefined) throw fail('FIELD_INVALID', { param: 'group_by', reason: 'is required' });
         if (target === 'mcp_tools' && body.type === 'tokens') throw fail('FIELD_INVALID', { param: 'type', reason: 'must be requests: calls of tools have no tokens' });
         const place = { context, kind: 'rate', target, workspaceId } as const;
-        const row: RatePolicyRow = {
-          id: context.newId(), organisationId, workspaceId, name: body.name ?? null, description: body.description ?? null, target,
-          conditions: await checkedConditions(place, body.conditions), groupBy: checkedGroupBy(place, body.group_by ?? []),
-          type: body.type, unit: body.unit, value: body.value, status: 'active', createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
-        };
-        await requireRoom(context, organisationId, workspaceId, 'conditions');
-        context.auditBody = auditBodyOf(body);
-        context.change.insert(ratePolicies, row);
-        // Clients know it by this name.
-        return { id: row.id, object: 'policy_usage_limits' };
+        const row: RatePolicyRow = { ...await newMembers(place, body, body.group_by ?? []), target, type: body.type, unit: body.unit, value: body.value };
+        return insertPolicy(context, ratePolicies, row, body);
       },
     }),
     list: operation({
@@ -75,19 +65,10 @@ export const rateLimitsResource = defineResource({
         const { row } = stored;
         for (const [name, given, before] of [['type', body.type, row.type], ['group_by', body.group_by, row.groupBy], ['target', body.target, row.target]] as const) refuseChanged(name, given, before);
         const after = { ...row, ...await changedMembers({ context, kind: 'rate', target: row.target, workspaceId: row.workspaceId }, row, body), unit: body.unit ?? row.unit, value: body.value ?? row.value };
-        if (after.status === 'active' && row.status !== 'active') await requireRoom(context, row.organisationId, row.workspaceId, 'status');
-        context.auditBody = auditBodyOf(body);
-        context.change.update(stored, after);
+        await updatePolicy(context, stored, after, body);
         return {};
       },
     }),
-    delete: operation({
-      method: 'DELETE', path: '/policies/rate-limits/{rateLimitsPolicyId}', scope: 'policies.delete', action: 'deleted', reply: nothing,
-      handle: async (context, { params }) => {
-        const stored = await policyAt(context, ratePolicies, params.rateLimitsPolicyId ?? '', 'active');
-        context.change.update(stored, { ...stored.row, status: 'archived', updatedAtMs: context.nowMs });
-        return {};
-      },
-    }),
+    delete: removal(ratePolicies, '/policies/rate-limits', 'rateLimitsPolicyId'),
   },
 });

@@ -4,10 +4,9 @@ import { Type } from '../../../storage/type.js';
 import { defineResource, operation, type Reply } from '../../define-resource.js';
 import { listOf, named, nothing, timeOrNull, timeTextOrNull } from '../../envelope.js';
 import { filteredPage, pageAmong, pageQuery, searchField } from '../../paging.js';
-import { placeOfList, policyAt, requireRoom } from './policy-access.js';
-import {
-  auditBodyOf, changedMembers, checkedConditions, checkedGroupBy, commonReply, commonView, conditionsField, descriptionField, groupByField, idReply, nameField, refuseChanged, statusField, updateMembers,
-} from './policy-fields.js';
+import { placeOfList, policyAt } from './policy-access.js';
+import { changedMembers, createMembers, insertPolicy, newMembers, removal, updateMembers, updatePolicy } from './policy-changes.js';
+import { commonReply, commonView, groupByField, idReply, refuseChanged, statusField } from './policy-fields.js';
 import { checkedBudget, resetsOf } from './policy-budget.js';
 import { entitiesOf, entitySchema, entityView, isWanted, resetEntity, resetValue, usageMap, usageMapSchema } from './policy-usage.js';
 
@@ -44,22 +43,14 @@ export const usageLimitsResource = defineResource({
     create: operation({
       method: 'POST', path: '/policies/usage-limits', scope: 'policies.create', action: 'created', reply: idReply,
       body: object({
-        name: Type.Optional(nameField()), description: Type.Optional(orNull(descriptionField())), conditions: conditionsField(), group_by: groupByField(),
+        ...createMembers, group_by: groupByField(),
         type: typeField(), credit_limit: amountField(), ...budgetFields,
       }),
       handle: async (context, { body }) => {
         const workspaceId = (await context.workspaceIfNamed())?.id ?? null;
-        const { organisationId } = context.caller;
         const place = { context, kind: 'usage', target: 'llm', workspaceId } as const;
-        const row: UsagePolicyRow = {
-          id: context.newId(), organisationId, workspaceId, name: body.name ?? null, description: body.description ?? null,
-          conditions: await checkedConditions(place, body.conditions), groupBy: checkedGroupBy(place, body.group_by),
-          type: body.type, ...checkedBudget(body.type, body, null, context.nowMs), status: 'active', createdAtMs: context.nowMs, updatedAtMs: context.nowMs,
-        };
-        await requireRoom(context, organisationId, workspaceId, 'conditions');
-        context.auditBody = auditBodyOf(body);
-        context.change.insert(usagePolicies, row);
-        return { id: row.id, object: 'policy_usage_limits' };
+        const row: UsagePolicyRow = { ...await newMembers(place, body, body.group_by), type: body.type, ...checkedBudget(body.type, body, null, context.nowMs) };
+        return insertPolicy(context, usagePolicies, row, body);
       },
     }),
     list: operation({
@@ -91,21 +82,12 @@ export const usageLimitsResource = defineResource({
         const after: UsagePolicyRow = {
           ...row, ...await changedMembers({ context, kind: 'usage', target: 'llm', workspaceId: row.workspaceId }, row, body), ...checkedBudget(row.type, body, row, context.nowMs),
         };
-        if (after.status === 'active' && row.status !== 'active') await requireRoom(context, row.organisationId, row.workspaceId, 'status');
+        await updatePolicy(context, stored, after, body);
         if (body.reset_usage_for_value !== undefined) resetValue(context, row, body.reset_usage_for_value, 'reset_usage_for_value');
-        context.auditBody = auditBodyOf(body);
-        context.change.update(stored, after);
         return {};
       },
     }),
-    delete: operation({
-      method: 'DELETE', path: '/policies/usage-limits/{policyUsageLimitsId}', scope: 'policies.delete', action: 'deleted', reply: nothing,
-      handle: async (context, { params }) => {
-        const stored = await policyAt(context, usagePolicies, params.policyUsageLimitsId ?? '', 'active');
-        context.change.update(stored, { ...stored.row, status: 'archived', updatedAtMs: context.nowMs });
-        return {};
-      },
-    }),
+    delete: removal(usagePolicies, '/policies/usage-limits', 'policyUsageLimitsId'),
     entities: operation({
       method: 'GET', path: '/policies/usage-limits/{policyUsageLimitsId}/entities', scope: 'policies.read', reply: listOf(entitySchema),
       query: object({ ...pageQuery(entitiesPage, entitiesPage), status: Type.Optional(choice(['active', 'exhausted'])), search: searchField() }),
