@@ -3,6 +3,7 @@
 
 import type { LogReader } from '@gateway/plugin-sdk';
 import { isMainThread } from 'node:worker_threads';
+import { exporterParams } from './exporter-params.js';
 import { LogAccess, readInPlace, type ReaderEnd } from './logs/log-access.js';
 import type { LogCall, LogCallAnswer } from './logs/log-calls.js';
 import type { Settings } from './settings/read.js';
@@ -39,14 +40,12 @@ export function logReaderOf(services: ThreadServices): LogReader | undefined {
 }
 
 /** Of the first exporter that has one. */
-export async function makeLogReader({ settings, registry }: ThreadServices): Promise<LogReader> {
-  for (const { id, params } of settings.exporters) {
-    const plugin = await registry.find('exporter', id);
+export async function makeLogReader(services: ThreadServices): Promise<LogReader> {
+  const { settings, registry } = services;
+  for (const setting of settings.exporters) {
+    const plugin = await registry.find('exporter', setting.id);
     if (plugin?.reader === undefined) continue;
-    const values = { ...params };
-    const fault = registry.checkParams(plugin, values);
-    if (fault !== undefined) throw new Error(`exporter ${id}: ${fault.path} ${fault.reason}`);
-    return plugin.reader(values, registry.host(`exporter/${id}`));
+    return plugin.reader(exporterParams(services, plugin, setting), registry.host(`exporter/${setting.id}`));
   }
   throw new Error('no exporter keeps records that can be read; add store to GATEWAY_EXPORTERS');
 }

@@ -3,6 +3,7 @@
 
 import type { Exporter, ExporterPlugin, ProcessFigures, ThreadFigures } from '@gateway/plugin-sdk';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
+import { exporterParams } from './exporter-params.js';
 import { LogDrain, type DrainPricer } from './logs/log-drain.js';
 import { bytesWaiting, RingMemory } from './logs/ring.js';
 import { textMsMax } from './metrics-hub.js';
@@ -164,12 +165,11 @@ interface MadeExporter {
   readonly plugin: ExporterPlugin;
 }
 
-async function createExporter(services: ThreadServices, { id, params }: ExporterSetting): Promise<MadeExporter> {
+async function createExporter(services: ThreadServices, setting: ExporterSetting): Promise<MadeExporter> {
+  const { id } = setting;
   const plugin = await services.registry.find('exporter', id);
   if (plugin === undefined) throw fail('SETTINGS_INVALID', { reason: `no exporter ${id} is installed; installed: ${services.registry.list('exporter').join(', ')}` });
-  const values = { ...params };
-  const fault = services.registry.checkParams(plugin, values);
-  if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: `exporter ${id}: ${fault.path} ${fault.reason}` });
+  const values = exporterParams(services, plugin, setting);
   try {
     return { exporter: await plugin.create(values, services.registry.host(`exporter/${id}`)), plugin };
   } catch (thrown) {

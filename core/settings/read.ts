@@ -114,6 +114,7 @@ export interface Settings {
   readonly responsesDays: number;
   readonly cacheMemoryBytes: number;
   readonly cacheDiskBytes: number;
+  /** Of exporters that can be read, where their own parameters say nothing else. */
   readonly logStoreBytesMax: number;
   readonly logStoreDays: number;
   readonly limitCounters: number;
@@ -122,9 +123,6 @@ export interface Settings {
   readonly isBudgetStrict: boolean;
   readonly alertWebhookUrl: string | undefined;
 }
-
-/** Id of the exporter that GATEWAY_LOG_STORE_* are about. */
-const logStore = 'store';
 
 // All faults: whoever mends one should not have to start again to hear of the next.
 const ajv = new Ajv({ allErrors: true, useDefaults: true, allowUnionTypes: true, strictRequired: false, keywords: ['defaultText', 'expected', 'secret'] });
@@ -230,7 +228,7 @@ function freeze(given: CheckedSettings, cwd: string, pluginsFolder: string, reso
     pluginsReload: given.plugins_reload === 'on',
     costHeader: given.cost_header === 'on',
     storage: given.storage,
-    exporters: Object.freeze(given.exporters.map((entry) => exporterOf(typeof entry === 'string' ? { id: entry } : entry, given))),
+    exporters: Object.freeze(given.exporters.map((entry) => exporterOf(typeof entry === 'string' ? { id: entry } : entry))),
     headerBytesMax: given.header_bytes_max,
     bodyBytesMax: given.body_bytes_max,
     heldBodyBytesMax: given.held_body_bytes_max,
@@ -325,8 +323,4 @@ function isRange(range: string, note: NoteFault): boolean {
   return false;
 }
 
-/** The log store is the one exporter with settings of its own; its parameters in the file win over them. */
-function exporterOf(entry: { readonly id: string; readonly params?: Readonly<Record<string, unknown>> }, given: CheckedSettings): ExporterSetting {
-  const fromSettings = entry.id === logStore ? { bytesMax: given.log_store_bytes_max, ageDaysMax: given.log_store_days } : {};
-  return Object.freeze({ id: entry.id, params: Object.freeze({ ...fromSettings, ...entry.params }) });
-}
+const exporterOf = ({ id, params }: { readonly id: string; readonly params?: Readonly<Record<string, unknown>> }): ExporterSetting => Object.freeze({ id, params: Object.freeze({ ...params }) });

@@ -26,6 +26,6 @@ export interface ExporterPlugin<S extends ObjectSchema = any> extends Common<'ex
   /** Its records come with the bodies that were kept of them; without, `bodies` is null in all of them. */
   readonly takesBodies?: true;
   create(params: FromSchema<S>, host: Host): Maybe<Exporter>;
-  /** Reads what exporters with these parameters have written, for the log and analytics endpoints. Runs in a thread of its own; of several exporters that have one, the first is asked. */
+  /** Reads what exporters with these parameters have written, for the log and analytics endpoints. Runs in a thread of its own; of several exporters that have one, the first is asked. Its parameters `bytesMax` and `ageDaysMax`, where it has such, come from the settings of the log when they are not given. */
   reader?(params: FromSchema<S>, host: Host): Maybe<LogReader>;
 }

@@ -36,7 +36,7 @@ describe('defaults', () => {
     assert.deepEqual({ ...readSettings({ PATH: '/bin' }, cwd) }, {
       host: '127.0.0.1', port: 8787, dataDir: join(cwd, 'data'), threads: availableParallelism(), adminKey: undefined, apiKey: undefined, masterKey: undefined,
       ownerEmail: undefined, publicUrl: undefined, oidc: undefined,
-      tokens: null, secretSources: [], resources: { documents: [], files: [], isPruning: false }, trustedHosts: [], corsOrigins: [], headersToMetadata: [], logLevel: 'info', tls: undefined, plugins: [], pluginsReload: true, storage: 'lmdb', exporters: [{ id: 'store', params: { bytesMax: 1_073_741_824, ageDaysMax: 30 } }],
+      tokens: null, secretSources: [], resources: { documents: [], files: [], isPruning: false }, trustedHosts: [], corsOrigins: [], headersToMetadata: [], logLevel: 'info', tls: undefined, plugins: [], pluginsReload: true, storage: 'lmdb', exporters: [{ id: 'store', params: {} }],
       headerBytesMax: 65_536, bodyBytesMax: 104_857_600, heldBodyBytesMax: 1_073_741_824, collectedBytesMax: 67_108_864, connectTimeoutMs: 10_000, firstByteTimeoutMs: 300_000,
       idleTimeoutMs: 300_000, bodyTimeoutMs: 8_000, bodyDeadlineMs: 60_000, bodyRateMin: 4_096, shutdownDeadlineMs: 30_000, retryDelayMs: 500, costHeader: false, connectionsMax: 10_000, requestsMax: 20_000, clientConnectionsMax: 20_000, clientConnectionsPerAddressMax: 5_000, trustedProxies: [], spinUs: 200, responsesDays: 30, cacheMemoryBytes: 67_108_864, cacheDiskBytes: 1_073_741_824,
       logStoreBytesMax: 1_073_741_824, logStoreDays: 30, limitCounters: 262_144, limitOutputTokens: 1_024, isBudgetStrict: false, alertWebhookUrl: undefined,
@@ -164,7 +164,8 @@ describe('the settings file', () => {
 
   test('takes every key, and exporters with parameters', () => {
     const settings = readSettings({ GATEWAY_SETTINGS: 'x.conf' }, folder({ 'x.conf': 'log_store_days: 7\nexporters:\n  - id: store\n    params: { bytesMax: 2000000 }\n  - id: acme.metrics\n    params: { url: "http://x" }\nthreads: auto\n' }));
-    assert.deepEqual(settings.exporters, [{ id: 'store', params: { bytesMax: 2_000_000, ageDaysMax: 7 } }, { id: 'acme.metrics', params: { url: 'http://x' } }]);
+    assert.deepEqual(settings.exporters, [{ id: 'store', params: { bytesMax: 2_000_000 } }, { id: 'acme.metrics', params: { url: 'http://x' } }]);
+    assert.equal(settings.logStoreDays, 7);
     const defaults = readSettings({}, folder());
     for (const key of settingKeys) if (/_(?:max|ms|days)$/.test(key)) {
       const field = key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) as 'idleTimeoutMs';
