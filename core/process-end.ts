@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 
 /** What an end without notice (error, second signal) may take: closing, and all in all. */
 const closingMsMax = 1_500;
-export const hastyEndMs = 2_500;
+const hastyEndMs = 2_500;
 
 /** Ends with this process, whose end closes its input; else ends this process. It has no environment: nothing of ours is to change what it does. */
 const watchdog = `const [pid, ms] = process.argv.slice(1).map(Number);

@@ -42,11 +42,6 @@ export class SymbolMap {
 
 const overlapMax = 8;
 
-export interface CalledFunction {
-  readonly calls: number;
-  readonly instructions: number;
-}
-
 export interface ProfiledFunction {
   /** File of the program or library; '' for code made at run time. */
   readonly object: string;

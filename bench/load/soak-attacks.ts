@@ -15,7 +15,7 @@ export type SoakAttack = (target: Target, number: number) => Promise<number>;
 const attackDeadlineMs = 60_000;
 const dripPeriodMs = 200;
 
-export class EndlessAttack extends Error {}
+class EndlessAttack extends Error {}
 
 /** One request on a connection of its own. `send` writes what comes after the head. */
 function call(target: Target, head: readonly string[], send: (socket: Socket) => void): Promise<number> {

@@ -89,7 +89,7 @@ export function editMultipart(bytes: Uint8Array, boundary: string, edits: readon
   for (const { name, start, end, isRemoved, value } of fields) {
     const isNew = start === end;
     if (isRemoved && !isNew) patch.remove(start, end);
-    else if (!isRemoved && value !== null) patch.replace(start, end, partOf(body, boundary, name, value), nothing);
+    else if (!isRemoved && value !== null) patch.replace(start, end, partOf(boundary, name, value), nothing);
   }
   return patch.isEmpty ? bytes : patch.apply(body);
 }
@@ -108,7 +108,7 @@ function applyEdit(fields: Field[], edit: FieldEdit, closeAt: number): void {
   if (present.length === 0 && kind !== 'remove') fields.push({ name, isFile: false, start: closeAt, end: closeAt, isRemoved: false, value });
 }
 
-function partOf(body: Buffer, boundary: string, name: string, value: string): string {
+function partOf(boundary: string, name: string, value: string): string {
   if (value.includes(`--${boundary}`)) throw unfit(name);
   const escaped = name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   return `--${boundary}\r\nContent-Disposition: form-data; name="${escaped}"\r\n\r\n${value}\r\n`;

@@ -5,7 +5,7 @@
 import { asBuffer } from './cursor.js';
 
 /** A longer object is let go. */
-export const captureBytesMax = 4_096;
+const captureBytesMax = 4_096;
 
 const quote = 0x22, backslash = 0x5c, colon = 0x3a, braceOpen = 0x7b, braceClose = 0x7d;
 

@@ -6,7 +6,7 @@ import { fail, reasonOf } from '../errors/gateway-error.js';
 
 /** A gateway that does not answer must not hold a script for ever. */
 const timeoutMs = 30_000;
-export const defaultUrl = 'http://127.0.0.1:8787';
+const defaultUrl = 'http://127.0.0.1:8787';
 
 /** A client for every operation of the gateway, with the types of inputs and answers. */
 type GatewayClient = Client<paths>;

@@ -56,7 +56,7 @@ async function stop(running: RunningGateway, deadlineMs: number, around: Surroun
   }
 }
 
-export function welcome(settings: Settings, running: RunningGateway, version: string): string {
+function welcome(settings: Settings, running: RunningGateway, version: string): string {
   const { admin, api } = running.generatedKeys;
   return [
     `gateway ${version}`,

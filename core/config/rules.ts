@@ -9,10 +9,10 @@ export interface ConfigOptions {
   isKeyless(provider: string): boolean;
 }
 
-export const rootTargetsMax = 100;
+const rootTargetsMax = 100;
 /** Routing by conditions is a table of who goes where, which may be long. */
-export const conditionalTargetsMax = 1000;
-export const nestedTargetsMax = 50;
+const conditionalTargetsMax = 1000;
+const nestedTargetsMax = 50;
 export const nestingMax = 8;
 
 /** The first broken rule, parents before their targets. */

@@ -8,7 +8,7 @@ export interface GateLimits {
 }
 
 /** For each key. */
-export const gateLimits: GateLimits = { atOnceMax: 128, perSecondMax: 3_000 };
+const gateLimits: GateLimits = { atOnceMax: 128, perSecondMax: 3_000 };
 /** Keys remembered before those are forgotten that are quiet. */
 const keysMax = 10_000;
 const windowMs = 1_000;

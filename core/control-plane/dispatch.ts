@@ -20,7 +20,7 @@ import { ControlRouter, type ControlRoute } from './router.js';
 import type { ControlServices } from './services.js';
 import { Turns } from './turns.js';
 
-export const repeatedHeader = 'x-gateway-idempotent-replay';
+const repeatedHeader = 'x-gateway-idempotent-replay';
 /** A row that others change faster than a handler runs is not changed by it. */
 const triesMax = 20;
 
@@ -205,7 +205,7 @@ async function requireStill({ operation }: ControlRoute, context: ControlContext
 }
 
 /** Weak validators say that two texts mean the same; versions are exact. */
-export const etagOf = (version: number): string => `"${version}"`;
+const etagOf = (version: number): string => `"${version}"`;
 
 /** Reading leaves no trace. */
 const isRecorded = ({ method }: ControlCall): boolean => method === 'POST' || method === 'PUT' || method === 'DELETE';

@@ -11,7 +11,7 @@ const codesByName: { readonly [C in ErrorCode]?: string } = { REFERENCE_UNKNOWN:
 
 const controlCodes = ['AB01', 'AB02', 'AB03', 'AB04', 'AB05', 'AB06', 'AB07', 'AB08'] as const;
 
-export const controlCode = (error: GatewayError): string => codesByName[error.code] ?? codesByStatus[error.status] ?? 'AB04';
+const controlCode = (error: GatewayError): string => codesByName[error.code] ?? codesByStatus[error.status] ?? 'AB04';
 
 export function errorReply(thrown: unknown): { readonly status: number; readonly body: string } {
   const error = isGatewayError(thrown) ? thrown : undefined;

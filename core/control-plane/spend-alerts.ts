@@ -47,7 +47,7 @@ export interface AlertBody {
   readonly alert_emails: readonly string[];
 }
 
-export function alertBody({ kind, counter, owner, used, resetsAtMs }: Alert, nowMs: number): AlertBody {
+function alertBody({ kind, counter, owner, used, resetsAtMs }: Alert, nowMs: number): AlertBody {
   const perUnit = countedPerUnit(counter.counted);
   return {
     event: kind === 'threshold' ? 'usage_limit.threshold_reached' : 'usage_limit.exhausted', created_at: new Date(nowMs).toISOString(), organisation_id: owner.organisationId, workspace_id: owner.workspaceId,

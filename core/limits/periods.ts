@@ -24,7 +24,7 @@ export interface Period {
   readonly endMs: number;
 }
 
-export const noPeriod: Period = Object.freeze({ startMs: 0, endMs: Infinity });
+const noPeriod: Period = Object.freeze({ startMs: 0, endMs: Infinity });
 
 /**
  * The period at a time. `madeAtMs`: when what has the limits was made; days are counted from the midnight before it when nothing else is said.

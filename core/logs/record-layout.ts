@@ -2,6 +2,8 @@
 // calls have, where one of them is there; then texts, each with a tag (text.ts), of which only those are there that are not empty. More is added at the end
 // of the fixed part, or under a new tag.
 
+import { utf8Tags } from './text.js';
+
 /** Grows with each change of the layout. */
 export const recordFormat = 3;
 
@@ -49,4 +51,4 @@ export const tag = {
 
 /** What was kept of bodies and headers, in the order of these, as UTF-8 (text.ts). What is the same as another one stands once: the request that went up as the client's. */
 export const bodyNames = ['requestHeaders', 'request', 'upstreamUrl', 'upstreamHeaders', 'upstreamRequest', 'upstreamResponse', 'responseHeaders', 'response'] as const;
-export const bodyTag = { first: 128, sameRequest: 136, sameResponse: 137 } as const;
+export const bodyTag = { first: utf8Tags, sameRequest: 136, sameResponse: 137 } as const;

@@ -11,15 +11,15 @@ const wordTail = 16;
 const wordEnded = 32;
 const controlBytes = 256;
 /** What the dictionary may take; dictionary.ts divides it. */
-export const dictionaryBytes = 256 * 1024;
+const dictionaryBytes = 256 * 1024;
 const dataAt = controlBytes + dictionaryBytes;
 
 /** What waits for the log thread, for each thread that serves calls: some 70,000 records of usual length. Memory that no record ever reached is not taken. */
-export const ringBytes = 16 * 1024 * 1024;
+const ringBytes = 16 * 1024 * 1024;
 /** A writer whose reader has read everything begins anew behind this many bytes, so that the same few pages are used again and again. */
 const rewindBytes = 512 * 1024;
 
-export const recordAlignment = 8;
+const recordAlignment = 8;
 /** Stands where the next record is at the beginning of the ring, because it had no room here. */
 const skip = -1;
 

@@ -7,7 +7,7 @@ import { fail } from '../errors/gateway-error.js';
 /** Checks of one config, in all its lists. */
 export const checksMax = 256;
 /** Bytes that the parts of one config may hold: some hundred ordinary patterns, or fifty of the largest. */
-export const weightBytesMax = 16 * 1024 * 1024;
+const weightBytesMax = 16 * 1024 * 1024;
 /** Held by every check, whatever it says. */
 const checkBytes = 2_048;
 /** The worst case of all checks of a config for a text that is judged on the loop. */

@@ -84,7 +84,7 @@ export const controlSegments: readonly string[] = [
 ];
 
 /** Public operations, which need no key, by method and path without its version prefix. They are also marked in their resources; a test compares the two. */
-export const publicControl: readonly { readonly method: string; readonly path: RegExp }[] = [
+const publicControl: readonly { readonly method: string; readonly path: RegExp }[] = [
   { method: 'POST', path: /^\/(?:admin\/)?users\/invites\/[^/]+\/accept$/ },
   { method: 'GET', path: /^\/auth\/(?:login|callback|session)$/ },
   { method: 'POST', path: /^\/auth\/logout$/ },

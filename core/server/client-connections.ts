@@ -155,7 +155,7 @@ export function addressText(address: Uint8Array): string {
 const heldStates: ReadonlySet<string> = new Set(['01', '08']);
 
 /** Reads Linux's tables of TCP connections; undefined elsewhere. */
-export async function countConnections(port: number): Promise<ReadonlyMap<string, number> | undefined> {
+async function countConnections(port: number): Promise<ReadonlyMap<string, number> | undefined> {
   const counts = new Map<string, number>();
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((file) => readFile(file, 'latin1').catch(() => '')));
   if (tables.every((table) => table === '')) return undefined;

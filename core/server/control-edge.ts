@@ -18,7 +18,7 @@ import type { ExportDownloads } from './export-downloads.js';
 import type { SessionCookies } from './session-cookie.js';
 
 /** Of a request body. */
-export const controlBodyBytesMax = 1024 * 1024;
+const controlBodyBytesMax = 1024 * 1024;
 /** Of one thread, under way at once. */
 const callsMax = 256;
 /** Of these, of nobody: those who have no key leave room for those who have one, whatever they wait for. */

@@ -82,7 +82,7 @@ export class Listener {
 
   /** Resolves with the port. The port is shared: other threads listen on it too. */
   async listen(host: string, port: number): Promise<number> {
-    const socket = await listenOn(this.uws, this.#app, host, port, 0);
+    const socket = await listenOn(this.#app, host, port, 0);
     if (socket === false) throw portFault(host, port);
     this.#socket = socket;
     const bound = this.uws.us_socket_local_port(socket);
@@ -270,7 +270,7 @@ class ServedCall implements WriterOwner {
 /** Finds out whether the port is free, and which it is when 0 was asked for. Threads share ports silently, so this must come first. */
 export async function reservePort(uws: Uws, host: string, port: number): Promise<number> {
   const app = uws.App();
-  const socket = await listenOn(uws, app, host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT);
+  const socket = await listenOn(app, host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT);
   if (socket === false) throw portFault(host, port);
   const found = uws.us_socket_local_port(socket);
   uws.us_listen_socket_close(socket);
@@ -278,7 +278,7 @@ export async function reservePort(uws: Uws, host: string, port: number): Promise
   return found;
 }
 
-const listenOn = (uws: Uws, app: UwsApp, host: string, port: number, options: number): Promise<UwsListenSocket | false> =>
+const listenOn = (app: UwsApp, host: string, port: number, options: number): Promise<UwsListenSocket | false> =>
   new Promise((resolve) => { app.listen(host, port, options, resolve); });
 
 const portFault = (host: string, port: number): GatewayError =>

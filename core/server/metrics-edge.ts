@@ -11,7 +11,7 @@ import type { Responder } from '../exchange/responder.js';
 import type { Scraped } from '../telemetry/figures.js';
 import type { RequestBody } from './request-body.js';
 
-export const metricsScope = 'metrics.read';
+const metricsScope = 'metrics.read';
 /** Of a proxy, or of a page in a browser: the client is somebody else then. */
 const signsOfOthers: readonly string[] = [
   'forwarded', 'x-forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-forwarded-server', 'x-forwarded-scheme', 'x-forwarded-prefix', 'x-original-forwarded-for', 'x-original-host', 'x-scheme',

@@ -19,7 +19,7 @@ export function explainFault(key: SettingKey, place: string, value: unknown, fau
   return `${place} must be ${expectationOf(schema)}${shown}`;
 }
 
-export function expectationOf(schema: SettingSchema): string {
+function expectationOf(schema: SettingSchema): string {
   if (schema.expected !== undefined) return schema.expected;
   if (schema.enum !== undefined) return `one of ${schema.enum.join(', ')}`;
   if (schema.type === 'integer') return `a whole number from ${schema.minimum ?? 0} to ${schema.maximum ?? Number.MAX_SAFE_INTEGER}`;

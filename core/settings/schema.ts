@@ -4,7 +4,7 @@
 
 import { timerMsMax } from './timer-limit.js';
 
-export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
+const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /** Signed with a private key: whoever can verify a token cannot make one. */
@@ -50,7 +50,7 @@ const key = (defaultText: string, description: string): SettingSchema =>
 const path = (description: string): SettingSchema => ({ type: 'string', minLength: 1, expected: 'the path of a file', defaultText: 'no TLS', description });
 
 /** Order is the order of the help and the docs. */
-export const settingProperties = {
+const settingProperties = {
   host: { type: 'string', default: '127.0.0.1', pattern: '^[^\\s/]+$', expected: 'a host name or an IP address', description: 'Address to listen on; `0.0.0.0` or `::` for all.' },
   port: { type: 'integer', default: 8787, minimum: 0, maximum: 65_535, description: 'Port to listen on; 0 takes any free one.' },
   data_dir: { type: 'string', default: './data', minLength: 1, expected: 'the path of a directory', description: 'Directory of the databases and the master key file; made when missing.' },

@@ -8,7 +8,7 @@ import type { Repository } from './repository.js';
 import { Sealer } from './sealer.js';
 import { rowsUnderOtherKeys } from './stored-secrets.js';
 
-export const masterKeyRow = 'master-key';
+const masterKeyRow = 'master-key';
 const checkPlace = `${masterKeyRow}/check`;
 const packr = new Packr({ useRecords: false });
 

@@ -11,7 +11,7 @@ const chainMax = 1_000;
 const chainBytesMax = 64 * 1024 * 1024;
 /** Rows that may wait for the disk, and their packed bytes; beyond them a response is told as lost instead of held. */
 export const pendingMax = 10_000;
-export const pendingBytesMax = 64 * 1024 * 1024;
+const pendingBytesMax = 64 * 1024 * 1024;
 const sweepRows = 1_000;
 
 export class ResponseStore {

@@ -114,7 +114,7 @@ async function checkBackup(tables: readonly Table[], path: string): Promise<Chec
       if (row === null) continue;
       const secrets = secretsOf(table, row);
       for (const { keyId } of secrets) if (keyId !== undefined) keyIds.add(keyId);
-      if (table.secrets.length > 0 && header.secrets === 'absent' && isEmptied(row, secrets.map(({ sealed }) => sealed))) withoutSecrets.add(name);
+      if (table.secrets.length > 0 && header.secrets === 'absent' && isEmptied(secrets.map(({ sealed }) => sealed))) withoutSecrets.add(name);
     }
   }
   if (header === undefined || end === undefined) throw fail('SETTINGS_INVALID', { reason: `${path} cannot be restored: it has no end; it was cut off, or is not a backup` });
@@ -122,7 +122,7 @@ async function checkBackup(tables: readonly Table[], path: string): Promise<Chec
 }
 
 /** One whose secrets were left out; a row that never had one looks the same, unless it has to have one. */
-const isEmptied = (row: Row, sealed: readonly string[]): boolean => sealed.length === 0 || sealed.includes(absentSecret);
+const isEmptied = (sealed: readonly string[]): boolean => sealed.length === 0 || sealed.includes(absentSecret);
 
 function headerOf(value: Readonly<Record<string, unknown>>, path: string): BackupHeader {
   const { backup, gateway, tables, secrets } = value;

@@ -5,7 +5,7 @@ import { chatToGemini } from '../common/gemini.js';
 const dialect: GeminiDialect = { files: 'gemini' };
 
 /** `models/` in front of a name, which Google's own libraries write, means nothing; tuned models are a collection of their own. */
-export function modelName(call: ProviderCall): string {
+function modelName(call: ProviderCall): string {
   const name = call.model.startsWith('tunedModels/') ? call.model : call.model.replace(/^models\//, '');
   return name === '' ? call.refuse('model', 'must name a model; it is part of Google\'s path') : name;
 }

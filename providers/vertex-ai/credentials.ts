@@ -52,7 +52,7 @@ export const isApiKey = (key: string): boolean => /^(?:AIza|AQ\.)/.test(key);
 export const regionOf = (credentials: VertexCredentials): string => credentials.cloud2_region ?? 'global';
 
 /** Undefined when an API key stands for the project: Google's express mode. */
-export function projectOf(credentials: VertexCredentials): string | undefined {
+function projectOf(credentials: VertexCredentials): string | undefined {
   if (credentials.cloud2_project_id !== undefined) return credentials.cloud2_project_id;
   const json = accountJson(credentials);
   if (typeof json?.project_id === 'string') return json.project_id;

@@ -10,7 +10,7 @@ export const secretAccessKey = 'matrix/secret+key';
 const region = 'us-east-1';
 
 /** Signs what came once more and compares: the secret never travels. */
-export async function verifySignature(call: Call): Promise<void> {
+async function verifySignature(call: Call): Promise<void> {
   const given = call.headers.authorization ?? '';
   const parts = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(given);
   need(parts, `missing authentication token: ${given.slice(0, 40)}`);

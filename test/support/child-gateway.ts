@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { adminKey, apiKey } from './gateway.js';
 
 /** The entry of whichever build this file belongs to. */
-export const mainFile = ((): string => {
+const mainFile = ((): string => {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     const file = join(folder, 'core', 'main.js');
     if (existsSync(file)) return file;

@@ -15,7 +15,7 @@ const isEmpty = (error: unknown): boolean =>
   error === '' || error === false || (typeof error === 'object' && error !== null && Object.keys(error).length === 0);
 
 /** The same of JSON that begins with the member, without reading the rest. */
-export const beginsWithError = (text: string): boolean => text.startsWith('{"error"') && !(emptyError.test(text) && text.includes('"choices"'));
+const beginsWithError = (text: string): boolean => text.startsWith('{"error"') && !(emptyError.test(text) && text.includes('"choices"'));
 const emptyError = /^\{"error"\s*:\s*(?:null|false|""|\{\s*\})/;
 
 /** An error event, told without parsing the others: by one of the dialect's names for it, or by its data. Some tell errors in the form of another dialect. */

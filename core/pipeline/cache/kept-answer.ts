@@ -19,7 +19,7 @@ const whole: KeptAnswer = Object.freeze({ lacksUsage: false });
 const withoutUsage: KeptAnswer = Object.freeze({ lacksUsage: true });
 
 /** Whether an answer with status 200 is what its endpoint promises, and not an error, half an answer or one that is still on its way. */
-export function isPromised(route: EndpointDefinition, answer: JsonObject): boolean {
+function isPromised(route: EndpointDefinition, answer: JsonObject): boolean {
   if (tellsError(answer)) return false;
   const dialect = answerDialect(route);
   if (dialect !== null) return dialect.isReplayable(answer) && answer.status !== 'failed';

@@ -110,7 +110,7 @@ export function templateHeaders(target: TargetPlan, credentials: Readonly<Record
   }
 }
 
-export function hasHeader(headers: readonly string[], name: string): boolean {
+function hasHeader(headers: readonly string[], name: string): boolean {
   for (let index = 0; index < headers.length; index += 2) if (headers[index] === name) return true;
   return false;
 }

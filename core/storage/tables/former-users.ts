@@ -1,4 +1,4 @@
-import { defineTable, type RowOf } from '../define-table.js';
+import { defineTable } from '../define-table.js';
 import { filledText, object, timeMs } from '../schema-parts.js';
 
 /** People who were removed, by the ids that they had: what others say of them, such as tokens of an identity provider, counts no more. */
@@ -9,4 +9,3 @@ export const formerUsers = defineTable({
   schema: object({ id: filledText(), organisationId: filledText(), emailHash: filledText(), removedAtMs: timeMs() }),
   indexes: { email: { of: (row) => [row.organisationId, row.emailHash] } },
 });
-export type FormerUserRow = RowOf<typeof formerUsers>;

@@ -12,7 +12,7 @@ import { Connection, ConnectionFault, type ConnectionOwner } from './connection.
 import { RequestHead, RequestHeads } from './request-head.js';
 
 /** How long an unused connection is kept. Shorter than the 60 s after which common load balancers close theirs. */
-export const keepAliveMs = 50_000;
+const keepAliveMs = 50_000;
 /** A streamed body cannot be sent again: it is not trusted to a connection that had no time to show that the server closes it. */
 const settledMs = 2;
 

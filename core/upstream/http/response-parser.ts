@@ -16,7 +16,7 @@ export const headersMax = 500;
 export const interimMax = 32;
 /** What stands behind the sizes of chunks says nothing to us; of one chunk so much of it is skipped. */
 export const chunkExtensionBytesMax = 4_096;
-export const trailerBytesMax = headBytesMax;
+const trailerBytesMax = headBytesMax;
 /** 2^52 - 1 and below: all of them are exact numbers. */
 const chunkDigitsMax = 13;
 const lengthDigitsMax = 15;

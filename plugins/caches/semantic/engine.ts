@@ -32,7 +32,7 @@ const tokenizerPackage = '@huggingface/tokenizers';
 export const enginePackage = '@lat.md/embed';
 
 /** The module, or undefined when it is not installed. A package that is there but broken is an error. */
-export async function optionalModule(name: string): Promise<unknown> {
+async function optionalModule(name: string): Promise<unknown> {
   try {
     return await import(name);
   } catch (thrown) {

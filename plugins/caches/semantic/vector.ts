@@ -26,10 +26,6 @@ export function toBytes(vector: Float32Array): Int8Array {
   return bytes;
 }
 
-export function fromBytes(bytes: Int8Array): Float32Array {
-  return normalise(Float32Array.from(bytes));
-}
-
 /** The cosine of a vector of length 1 and one kept in bytes, whose own length is given. */
 export function byteCosine(vector: Float32Array, bytes: Int8Array, from: number, length: number): number {
   let sum = 0;

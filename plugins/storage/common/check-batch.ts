@@ -4,7 +4,7 @@ import type { Write } from '@gateway/plugin-sdk';
 
 /** Largest key in UTF-8 bytes: LMDB takes 1,978, and other engines less than that. */
 export const keyBytesMax = 1024;
-export const valueBytesMax = 256 * 1024 * 1024;
+const valueBytesMax = 256 * 1024 * 1024;
 export const batchCountMax = 100_000;
 
 const storeName = /^[a-z0-9][a-z0-9_-]{0,127}$/;

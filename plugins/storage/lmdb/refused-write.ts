@@ -8,7 +8,7 @@ const codes: ReadonlyMap<number, string> = new Map([[5, 'EIO'], [27, 'EFBIG'], [
 /** A file system with less than this left counts as full: LMDB writes whole pages, several for each commit. */
 const fullBytes = 1024 * 1024;
 
-export class RefusedWrite extends Error {
+class RefusedWrite extends Error {
   constructor(readonly code: string, reason: string, cause: unknown) {
     super(reason, { cause });
     this.name = 'RefusedWrite';

@@ -13,7 +13,7 @@ import type { LimitOwner } from '../../../core/limits/limit-owners.js';
 import { periodAt } from '../../../core/limits/periods.js';
 import { MemoryStore } from '../../../plugins/storage/memory/memory-store.js';
 
-export const temporaryJournals = (): string => {
+const temporaryJournals = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'spend-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

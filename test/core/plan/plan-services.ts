@@ -9,7 +9,7 @@ import { Registry } from '../../../core/registry/registry.js';
 import { Breakers } from '../../../core/upstream/breaker.js';
 import type { Trust, UpstreamClient, UpstreamOrigin, UpstreamRequest } from '../../../core/upstream/client.js';
 
-export class FakeOrigin implements UpstreamOrigin {
+class FakeOrigin implements UpstreamOrigin {
   readonly sent: UpstreamRequest[] = [];
   constructor(readonly host: string, readonly url: string, readonly trust: Trust) {}
 
@@ -21,7 +21,7 @@ export class FakeOrigin implements UpstreamOrigin {
   }
 }
 
-export class FakeUpstream implements UpstreamClient {
+class FakeUpstream implements UpstreamClient {
   readonly origins = new Map<string, FakeOrigin>();
 
   origin(url: URL, trust: Trust): FakeOrigin {

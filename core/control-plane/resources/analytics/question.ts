@@ -33,13 +33,13 @@ export interface AnalyticsFilter {
 }
 
 /** Up to an hour in minutes, two days in hours, ninety days in days, else in weeks. */
-export function bucketFor(fromMs: number, toMs: number): Bucket {
+function bucketFor(fromMs: number, toMs: number): Bucket {
   const rangeMs = toMs - fromMs;
   return rangeMs <= hourMs ? 'minute' : rangeMs <= 2 * dayMs ? 'hour' : rangeMs <= 90 * dayMs ? 'day' : 'week';
 }
 
 /** Beginnings of all buckets that the time touches. */
-export function bucketsIn(fromMs: number, toMs: number, bucket: Bucket): number[] {
+function bucketsIn(fromMs: number, toMs: number, bucket: Bucket): number[] {
   const width = widths[bucket];
   const offset = bucket === 'week' ? mondayMs : 0;
   const first = Math.floor((fromMs - offset) / width) * width + offset;

@@ -30,7 +30,7 @@ export type EnforcedPeriod = number | 'weekly' | 'monthly' | null;
 const midnight = (ms: number): number => Math.floor(ms / dayMs) * dayMs;
 
 /** The first time after `fromMs` at which the period ends; null: the policy has no period. */
-export function periodEndMs({ rotation_period = null, rotation_period_days = null }: GivenPolicy | RotationPolicy, fromMs: number): number | null {
+function periodEndMs({ rotation_period = null, rotation_period_days = null }: GivenPolicy | RotationPolicy, fromMs: number): number | null {
   const today = new Date(midnight(fromMs));
   if (rotation_period_days !== null) return today.getTime() + rotation_period_days * dayMs;
   if (rotation_period === 'monthly') return Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1, 1);

@@ -8,7 +8,7 @@ import type { ControlContext } from '../../context.js';
 import { named, timeOrNull, timeTextOrNull } from '../../envelope.js';
 import type { UsageLimits } from '../../limit-fields.js';
 
-export const usageField = named('CountedUsage', object({
+const usageField = named('CountedUsage', object({
   type: choice(['cost', 'tokens']), current_usage: Type.Number({ description: 'US dollars, or tokens, since the last reset; with what calls that are under way have reserved' }),
   status: choice(['active', 'exhausted']), next_usage_reset_at: timeTextOrNull(),
 }));

@@ -25,7 +25,7 @@ import { isMasked, refuseGatewayKeys } from '../common/secret-text.js';
 import { secretsOf, unmaskedConfig } from './config-secrets.js';
 
 /** The most that a config in a header may have, by the settings. */
-export const configBytesMax = 1024 * 1024;
+const configBytesMax = 1024 * 1024;
 
 export interface CheckedConfig {
   /** JSON. */

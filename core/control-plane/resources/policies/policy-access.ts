@@ -8,8 +8,8 @@ import type { ControlContext } from '../../context.js';
 import { idCharsShown } from '../common/find-row.js';
 
 /** Active ones of both kinds, of a workspace or of the organisation as a whole. */
-export const policiesMax = 1_000;
-export const policyKind = 'policy';
+const policiesMax = 1_000;
+const policyKind = 'policy';
 
 /** Throws FIELD_INVALID when there is no room for one more. */
 export async function requireRoom({ repository }: ControlContext, organisationId: string, workspaceId: string | null, param: string): Promise<void> {

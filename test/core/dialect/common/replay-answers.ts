@@ -12,7 +12,7 @@ export const filledText = someText.filter((text) => text !== '');
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,12}$/);
 const extraName = fc.constantFrom('hook_results', 'provider', 'x_more', 'trace', 'citations_of_all');
 const plainJson: Arbitrary<Json> = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)));
-export const someObject: Arbitrary<JsonObject> = fc.dictionary(fc.string({ maxLength: 6 }), plainJson, { maxKeys: 4 }).map((value) => JSON.parse(JSON.stringify(value)));
+const someObject: Arbitrary<JsonObject> = fc.dictionary(fc.string({ maxLength: 6 }), plainJson, { maxKeys: 4 }).map((value) => JSON.parse(JSON.stringify(value)));
 export const extras: Arbitrary<JsonObject> = fc.dictionary(extraName, plainJson, { maxKeys: 3 }).map((value) => ({ ...value }));
 const count = fc.nat(100_000);
 

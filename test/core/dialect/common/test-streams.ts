@@ -80,7 +80,7 @@ export function run(dialect: DialectName, events: readonly AnswerEvent[], check:
 const objectOf = (data: string | JsonObject): string | JsonObject => (typeof data === 'string' && data.startsWith('{') ? JSON.parse(data) as JsonObject : data);
 
 /** `[DONE]` is left out. */
-export function readEvents(text: string): { readonly event?: string; readonly data: any }[] {
+function readEvents(text: string): { readonly event?: string; readonly data: any }[] {
   const events: { event?: string; data: any }[] = [];
   const take = ({ event, data }: { event: string | undefined; data: string }): void => {
     if (data !== '[DONE]') events.push(event === undefined ? { data: JSON.parse(data) } : { event, data: JSON.parse(data) });

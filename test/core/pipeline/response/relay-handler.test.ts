@@ -13,7 +13,7 @@ const relay = (owner: FakeOwner, isEventStream = true): RelayHandler =>
   new RelayHandler(owner, new ResponseHead(200, ['content-type', isEventStream ? 'text/event-stream' : 'application/json', 'content-length', '9']), 0, isEventStream, true, chat);
 
 /** What the client has got, when the chunks are overwritten as soon as they were told. */
-function told(owner: FakeOwner, handler: { onChunk(chunk: Uint8Array): void }, ...chunks: readonly string[]): void {
+function told(handler: { onChunk(chunk: Uint8Array): void }, ...chunks: readonly string[]): void {
   for (const chunk of chunks) {
     const lent = bytes(chunk);
     handler.onChunk(lent);
@@ -26,7 +26,7 @@ describe('a relayed response', () => {
     const owner = new FakeOwner();
     const handler = relay(owner, false);
     handler.begin();
-    told(owner, handler, '{"model":"m-1",', '"usage":{"prompt_tokens":2,"completion_tokens":3}}');
+    told(handler, '{"model":"m-1",', '"usage":{"prompt_tokens":2,"completion_tokens":3}}');
     handler.onEnd();
     assert.equal(owner.responder.text, '{"model":"m-1","usage":{"prompt_tokens":2,"completion_tokens":3}}');
     assert.deepEqual(owner.asked, ['finish']);
@@ -38,7 +38,7 @@ describe('a relayed response', () => {
     const handler = relay(owner);
     handler.begin();
     owner.responder.write = () => false;
-    told(owner, handler, 'data: a\n\n', 'data: b\n\n');
+    told(handler, 'data: a\n\n', 'data: b\n\n');
     owner.responder.drainListener?.onDrain();
     owner.responder.drainListener?.onDrain();
     assert.deepEqual(owner.asked, ['pause', 'resume']);
@@ -48,7 +48,7 @@ describe('a relayed response', () => {
     const owner = new FakeOwner();
     const handler = relay(owner);
     handler.begin();
-    told(owner, handler, 'data: {"a":1}\n\ndata: {"b"');
+    told(handler, 'data: {"a":1}\n\ndata: {"b"');
     handler.onError(broken());
     assert.match(owner.responder.text, /\ndata: \{"b"\n\ndata: \{"error":\{"message":"the answer of p broke off/);
     assert.deepEqual([owner.asked, owner.exchange.ending, owner.exchange.errorCode], [['stop', 'finish'], 'upstream', 'UPSTREAM_BROKE']);
@@ -59,7 +59,7 @@ describe('a relayed response', () => {
       const owner = new FakeOwner();
       const handler = relay(owner);
       handler.begin();
-      told(owner, handler, ...cut);
+      told(handler, ...cut);
       handler.onError(broken());
       assert.ok(owner.responder.text.startsWith(`${cut.join('')}data: {"error"`), JSON.stringify(owner.responder.text));
     }
@@ -69,7 +69,7 @@ describe('a relayed response', () => {
     const owner = new FakeOwner();
     const handler = relay(owner, false);
     handler.begin();
-    told(owner, handler, '{"mod');
+    told(handler, '{"mod');
     handler.onError(broken());
     assert.deepEqual([owner.responder.isAborted, owner.responder.isEnded, owner.asked], [true, false, ['stop', 'finish']]);
   });
@@ -78,13 +78,13 @@ describe('a relayed response', () => {
     const owner = new FakeOwner();
     const handler = relay(owner);
     handler.begin();
-    told(owner, handler, 'data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n');
+    told(handler, 'data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n');
     handler.onEnd();
     assert.match(owner.responder.text, /its stream ended without its last event/);
     const whole = new FakeOwner();
     const other = relay(whole);
     other.begin();
-    told(whole, other, 'data: {}\n\ndata: [DO', 'NE]\n\n');
+    told(other, 'data: {}\n\ndata: [DO', 'NE]\n\n');
     other.onEnd();
     assert.deepEqual([whole.asked, whole.exchange.ending], [['finish'], 'complete']);
   });
@@ -96,9 +96,9 @@ describe('a stream whose first event is waited for', () => {
   it('is handed over with all that came, when the event is there', () => {
     const owner = new FakeOwner();
     const handler = waiting(owner);
-    told(owner, handler, ': ping\n\nda', 'ta: {"choices":[]}');
+    told(handler, ': ping\n\nda', 'ta: {"choices":[]}');
     assert.equal(owner.responder.isStarted, false);
-    told(owner, handler, '\n\ndata: x');
+    told(handler, '\n\ndata: x');
     assert.equal(owner.handler, handler.selected);
     assert.equal(owner.responder.text, ': ping\n\ndata: {"choices":[]}\n\ndata: x');
   });
@@ -109,12 +109,12 @@ describe('a stream whose first event is waited for', () => {
     const owner = new FakeOwner();
     owner.triesAgain = true;
     const handler = waiting(owner);
-    told(owner, handler, ': thinking\n\n');
+    told(handler, ': thinking\n\n');
     clock.mock.mockImplementation(() => startedAt + waitMsMax - 1);
-    told(owner, handler, ': thinking\n\n');
+    told(handler, ': thinking\n\n');
     assert.deepEqual([owner.asked, owner.responder.isStarted], [[], false]);
     clock.mock.mockImplementation(() => startedAt + waitMsMax + 1_000);
-    told(owner, handler, ': thinking\n\n');
+    told(handler, ': thinking\n\n');
     assert.deepEqual(owner.asked, ['hand over']);
     assert.equal(owner.responder.text, ': thinking\n\n'.repeat(3));
   });
@@ -122,10 +122,10 @@ describe('a stream whose first event is waited for', () => {
   it('that begins with an error is thrown away for another try, with nothing sent', () => {
     const owner = new FakeOwner();
     owner.triesAgain = true;
-    told(owner, waiting(owner), 'data: {"error":{"type":"overloaded_error","message":"busy"}}\n\n');
+    told(waiting(owner), 'data: {"error":{"type":"overloaded_error","message":"busy"}}\n\n');
     assert.deepEqual([owner.asked, owner.responder.isStarted], [['try again for 529, told'], false]);
     const last = new FakeOwner();
-    told(last, waiting(last), 'data: {"error":{"code":503}}\n\n');
+    told(waiting(last), 'data: {"error":{"code":503}}\n\n');
     assert.deepEqual(last.asked, ['try again for 503, told', 'hand over']);
     assert.match(last.responder.text, /"code":503/);
   });
