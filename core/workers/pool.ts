@@ -55,7 +55,7 @@ export class WorkerPool implements PoolWorkerEvents {
   #saturated = 0;
 
   /** `dataThreads`: how many threads of this process have a pool. */
-  constructor(readonly dataThreads: number, options: WorkerPoolOptions = {}) {
+  constructor(dataThreads: number, options: WorkerPoolOptions = {}) {
     this.#options = { ...defaults, workersMax: workersMaxOf(dataThreads), ...options };
     this.workersMax = Math.max(1, this.#options.workersMax);
     this.#breaker = new WorkerBreaker(this.#options.breaker);

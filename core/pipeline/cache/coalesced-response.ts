@@ -70,10 +70,6 @@ export class CoalescedResponse implements Responder {
     return this.#bytes;
   }
 
-  get readers(): number {
-    return this.#readers.size;
-  }
-
   get mayJoin(): boolean {
     return !this.#isEnded && this.#bytes <= keptBytesMax && this.#readers.size < readersMax;
   }

@@ -144,6 +144,7 @@ export class Pipeline implements CallEnd {
     if (this.services.headerMetadata !== null) this.services.headerMetadata.addTo(exchange);
     if (principal.defaults !== null || principal.workspace.rules !== null) govern(exchange, principal.defaults, principal.workspace.rules);
     if ((principal.workspace.bodies !== null || head.gatewayHeaders.length > 0) && this.services.keptRoom !== null) keepBodies(exchange, principal.workspace.bodies, this.services.keptRoom);
+    // Read now, so that what is wrong with it is told before anything else is done.
     if (head.metadata !== undefined) void exchange.metadata;
     const { workspace } = principal;
     if (principal.limits !== null || workspace.limits !== null || workspace.policies !== null) exchange.hold = this.services.gate.open(exchange, principal);
@@ -163,13 +164,14 @@ export class Pipeline implements CallEnd {
     const id = ownIdIn(exchange.suffix);
     if (id === undefined) return false;
     answerStored(id, exchange, this.services.responses).then(
-      (body) => this.#sendStored(exchange, JSON.stringify(body)),
+      (body) => this.#sendOwn(exchange, JSON.stringify(body)),
       (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),
     ).catch((thrown: unknown) => this.breakOff(exchange, thrown));
     return true;
   }
 
-  #sendStored(exchange: Exchange, body: string | Uint8Array): void {
+  /** What needs no provider: a response that was kept, the list of models. */
+  #sendOwn(exchange: Exchange, body: string | Uint8Array): void {
     if (exchange.isFinished) return;
     exchange.clientBody.discard();
     sendResponse(exchange, 200, 0, null, 'application/json', body);
@@ -241,7 +243,7 @@ export class Pipeline implements CallEnd {
     const missing = (): Error => (awaited.param === null ? fail('ROUTING_MISSING') : fail('ROUTING_MISSING', { param: awaited.param }));
     if (exchange.route.name === 'models' && awaited.param === null) {
       this.services.listModels(exchange).then(
-        (body) => this.#sendStored(exchange, body),
+        (body) => this.#sendOwn(exchange, body),
         (thrown: unknown) => this.refuse(exchange, asGatewayError(thrown), 0),
       ).catch((thrown: unknown) => this.breakOff(exchange, thrown));
       return;

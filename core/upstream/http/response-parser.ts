@@ -103,11 +103,6 @@ export class ResponseParser {
     this.keepsAlive = true;
   }
 
-  /** Nothing of an answer has come. */
-  get isUntouched(): boolean {
-    return this.#state === atStatus && this.#headBytes === 0 && this.#pieceLength === 0 && this.#interims === 0;
-  }
-
   get hasEnded(): boolean {
     return this.#state === ended;
   }
