@@ -45,6 +45,14 @@ describe('the documentation', () => {
     assert.deepEqual(faults, [], `\n  ${faults.join('\n  ')}\n`);
   });
 
+  test('tells of each folder of core, and of each file beside the folders', () => {
+    const told = new Set(linksIn(readText('core/README.md')).map((link) => posix.join('core', link.split('#', 1)[0] ?? '').replace(/\/$/, '')));
+    const there = entriesBelow('core').filter(({ path }) => path.split('/').length === 2 && path !== 'core/README.md').map(({ path }) => path);
+    assert.ok(there.length > 30);
+    // A folder has its row in the table, or a page of its own.
+    assert.deepEqual(there.filter((path) => !told.has(path) && !told.has(`${path}/README.md`)), []);
+  });
+
   for (const { file, name, text } of docsBlocks()) {
     test(`has the ${name} table in ${file} as the code has it`, () => {
       const written = existsSync(join(root, file)) ? readBlock(readText(file), name) : undefined;
