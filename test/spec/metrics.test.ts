@@ -64,7 +64,7 @@ describe('the metrics', () => {
     });
     for (const thread of ['serve-0', 'serve-1', 'control', 'log']) {
       assert.ok(text.includes(`gateway_thread_up{thread="${thread}"} 1`), `${thread} in ${text}`);
-      assert.ok(text.includes(`gateway_event_loop_delay_seconds{thread="${thread}",quantile="0.99"}`), thread);
+      assert.ok(text.includes(`gateway_event_loop_delay_seconds{thread="${thread}",statistic="p99"}`), thread);
     }
     assert.equal(sumOf(text, 'gateway_refusals_total{code="KEY_INVALID"}'), 1);
     assert.equal(sumOf(text, 'gateway_request_duration_seconds_count{provider="openai"'), calls);
@@ -104,6 +104,15 @@ describe('the metrics', () => {
     const answers = await Promise.all(Array.from({ length: 50 }, async () => (await metrics()).text()));
     for (const text of answers) assert.ok(text.includes('gateway_thread_up'));
     assert.ok(new Set(answers).size < 50, 'some got the same');
+  });
+
+  it('pass the check of promtool', async (context) => {
+    if (process.env.GATEWAY_TEST_WITHOUT_PROMETHEUS === '1') {
+      context.diagnostic('no promtool here: only the tests of the plugin read the format');
+      return;
+    }
+    const { status, stdout, stderr, error } = spawnSync('promtool', ['check', 'metrics'], { encoding: 'utf8', input: await (await metrics()).text() });
+    assert.deepEqual([error, status, stdout + stderr], [undefined, 0, '']);
   });
 
   it('are scraped by Prometheus', async (context) => {

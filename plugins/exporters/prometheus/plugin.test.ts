@@ -124,12 +124,12 @@ describe('prometheus exporter', () => {
     const expected = {
       'gateway_refusals_total{code="RATE_LIMITED"}': 7, 'gateway_events_total{event="cache.simple.failed"}': 1, 'gateway_log_ring_dropped_total{thread="serve-0"}': 2,
       'gateway_log_dropped_total{exporter="store"}': 5, 'gateway_log_exported_total{exporter="store"}': 100, 'gateway_log_queue_records{exporter="store"}': 7, 'gateway_log_queue_bytes{exporter="store"}': 900,
-      'gateway_log_ring_bytes{thread="serve-0"}': 64, 'gateway_open_calls{thread="serve-1"}': 2, 'gateway_event_loop_delay_seconds{thread="serve-0",quantile="1"}': 0.25,
+      'gateway_log_ring_bytes{thread="serve-0"}': 64, 'gateway_open_calls{thread="serve-1"}': 2, 'gateway_event_loop_delay_seconds{thread="serve-0",statistic="max"}': 0.25,
       'gateway_event_loop_busy_seconds_total{thread="log"}': 1.5, 'gateway_breakers{state="open"}': 1, 'gateway_broken_targets{provider="groq",state="open"}': 2,
       'gateway_broken_targets{provider="openai",state="open"}': 1, 'gateway_broken_targets{provider="openai",state="probing"}': 1, 'gateway_thread_up{thread="serve-1"}': 1,
     };
     for (const [series, value] of Object.entries(expected)) assert.equal(values.get(series), value, series);
-    assert.ok(!values.has('gateway_open_calls{thread="log"}') && !values.has('gateway_event_loop_delay_seconds{thread="serve-1",quantile="1"}'));
+    assert.ok(!values.has('gateway_open_calls{thread="log"}') && !values.has('gateway_event_loop_delay_seconds{thread="serve-1",statistic="max"}'));
   });
 
   it('lets no counter fall because a thread gave no answer', async () => {

@@ -57,7 +57,7 @@ export class ProcessText {
   ): void {
     const up = gauge('gateway_thread_up', 'Whether a thread answered in time when it was asked for its figures.', ['thread']);
     const open = gauge('gateway_open_calls', 'Calls under way.', ['thread']);
-    const delay = gauge('gateway_event_loop_delay_seconds', 'By how much the event loop was late since the last question: the median, the 99th percentile and the most.', ['thread', 'quantile']);
+    const delay = gauge('gateway_event_loop_delay_seconds', 'By how much the event loop was late since the last question: the median, the 99th percentile and the most.', ['thread', 'statistic']);
     const busy = counter('gateway_event_loop_busy_seconds_total', 'Time in which the event loop had something to do.', ['thread']);
     const heap = gauge('gateway_heap_bytes', 'Used heap of JavaScript.', ['thread']);
     const ringDropped = counter('gateway_log_ring_dropped_total', 'Records that a thread could not write, because the log thread was behind, and those that were lost with the log thread.', ['thread']);
@@ -71,7 +71,7 @@ export class ProcessText {
       busy.inc({ thread }, each.busyMs / msOfSecond);
       heap.set({ thread }, each.heapBytes);
       if (each.loopDelay === null) continue;
-      for (const [quantile, ms] of [['0.5', each.loopDelay.p50], ['0.99', each.loopDelay.p99], ['1', each.loopDelay.max]] as const) delay.set({ thread, quantile }, ms / msOfSecond);
+      for (const [statistic, ms] of [['p50', each.loopDelay.p50], ['p99', each.loopDelay.p99], ['max', each.loopDelay.max]] as const) delay.set({ thread, statistic }, ms / msOfSecond);
     }
     const refused = counter('gateway_refusals_total', 'Calls that the gateway refused, by the code of the error: those of nobody and those over a limit too.', ['code']);
     const events = counter('gateway_events_total', 'Everything else that the gateway and its plugins count.', ['event']);
