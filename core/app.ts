@@ -8,7 +8,6 @@ import { Worker, type MessagePort } from 'node:worker_threads';
 import type { ThreadFigures } from '@gateway/plugin-sdk';
 import { HeldBytes } from './body/held-bytes.js';
 import { LocalLink, PortLink, type ControlLink } from './control-plane/control-link.js';
-import { startControlPlane } from './control-thread.js';
 import { ControlWorker } from './control-worker.js';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import { beforeEnd, hearLostPromises } from './process-end.js';
@@ -116,7 +115,7 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
   });
   const linkControl = async (services: ThreadServices, repository: Repository): Promise<ControlLink> => {
     const [first] = controlWorker.ports;
-    if (first === undefined || !services.isStorageShared || (!hasControlThread && settings.threads === 1)) return new LocalLink(await startControlPlane(services, repository, shared, logs));
+    if (first === undefined || !services.isStorageShared || (!hasControlThread && settings.threads === 1)) return localLink(services, repository, shared, logs);
     controlWorker.start(services);
     return controlLink = new PortLink(first);
   };
@@ -237,6 +236,12 @@ function prepareDataDir(dataDir: string): void {
   } catch (thrown) {
     throw fail('SETTINGS_INVALID', { reason: `the data directory ${join(dataDir)} cannot be written (${reasonOf(thrown)}); choose another with GATEWAY_DATA_DIR` }, thrown);
   }
+}
+
+/** Loaded only here: the code of all control calls is a third of what the main thread would have. */
+async function localLink(services: ThreadServices, repository: Repository, shared: SharedMemory, logs: LogReader | undefined): Promise<ControlLink> {
+  const { startControlPlane } = await import('./control-thread.js');
+  return new LocalLink(await startControlPlane(services, repository, shared, logs));
 }
 
 /** A data thread beside the main one. */

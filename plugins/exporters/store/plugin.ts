@@ -1,11 +1,9 @@
 import { defineExporter, type Exporter, type Host, type LogRecord, type Store } from '@gateway/plugin-sdk';
 import { BodyRows } from './bodies.js';
 import { damageOf } from './damage.js';
-import { FeedbackRows } from './feedback-rows.js';
 import { packLogBatch } from './log-batch.js';
 import { ofCallers, ofRefused, timeKey, type Partition } from './partitions.js';
 import { Merging } from './merging.js';
-import { StoreReader } from './reader.js';
 import { Retention } from './retention.js';
 
 const dayMs = 86_400_000;
@@ -85,6 +83,8 @@ export default defineExporter({
     return new StoreExporter(host, store, retention, bodies);
   },
   reader: async (params, host) => {
+    // Of no use to the thread that writes.
+    const [{ FeedbackRows }, { StoreReader }] = await Promise.all([import('./feedback-rows.js'), import('./reader.js')]);
     const store = await host.store('logs');
     const ageMsMax = params.ageDaysMax * dayMs;
     const feedback = new FeedbackRows(host, await host.store('feedback'), ageMsMax);
