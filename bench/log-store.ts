@@ -16,7 +16,8 @@ import { Child, stopAll } from './load/children.js';
 import { median, parseFigures, type Figures } from './load/figures.js';
 import type { GeneratorTask } from './load/generator-task.js';
 import { describeMachine } from './load/machine.js';
-import { adminKey, gatewayKey, startGateway, startUpstream, type Subject } from './load/subjects.js';
+import { residentMib } from './load/process-figures.js';
+import { adminKey, gatewayKey, startGateway, startUpstream, subjectPids, type Subject } from './load/subjects.js';
 
 const { values: options } = parseArgs({ options: { records: { type: 'string', default: '1000000' }, seconds: { type: 'string', default: '5' }, rounds: { type: 'string', default: '5' }, rate: { type: 'string', default: '1000' }, help: { type: 'boolean', default: false } } });
 const [count, seconds, rounds, rate] = [options.records, options.seconds, options.rounds, options.rate].map(Number) as [number, number, number, number];
@@ -27,6 +28,8 @@ const batchCount = 500;
 const mergeRunsMax = 1_000;
 const questions = 9;
 const connections = 64;
+/** What was read is given back within this. */
+const restMs = 10_000;
 const endMs = Date.now() - 60_000;
 const temporaryDirectory = mkdtempSync(join(tmpdir(), 'gateway-bench-logs-'));
 const params = { bytesMax: 8 * 1024 ** 3, ageDaysMax: 30, bodiesBytesMax: 1024 ** 3, bodiesDaysMax: 7 };
@@ -180,7 +183,12 @@ async function ask(subject: Subject, path: string): Promise<number> {
 async function measureCalls(subject: Subject, upstreamPort: number, { workspaceId }: Owner): Promise<void> {
   const times = `workspace_slug=${workspaceId}&time_of_generation_min=${new Date(endMs - dayMs).toISOString()}&time_of_generation_max=${new Date(endMs).toISOString()}`;
   const paths = [`/analytics/groups/model?${times}&columns=cost,avg_latency,p95_latency,p99_latency`, `/analytics/graphs/latency?${times}`, `/logs?${times}&status_code=500&page_size=100`];
+  const resident = (): number => residentMib(subjectPids(subject));
+  const startMib = resident();
   for (const path of paths) await ask(subject, path);
+  const quietMib = resident();
+  let peakMib = quietMib;
+  const looks = setInterval(() => { peakMib = Math.max(peakMib, resident()); }, 25);
   const p99 = { quiet: [] as number[], asking: [] as number[] };
   const answered: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
@@ -197,6 +205,9 @@ async function measureCalls(subject: Subject, upstreamPort: number, { workspaceI
       p99[phase].push(figures.p99Us ?? NaN);
     }
   }
+  clearInterval(looks);
+  await new Promise((done) => { setTimeout(done, restMs); });
+  console.log(`\nresident: ${startMib.toFixed(0)} MiB after the start, ${quietMib.toFixed(0)} MiB when each question was asked once, ${peakMib.toFixed(0)} at the highest, ${resident().toFixed(0)} ${restMs / 1000} s after the last; what the system can take back from the store's file is among it`);
   const list = (values: readonly number[]): string => values.map((value) => (value / 1000).toFixed(2)).join(' ');
   console.log(`\n${rate} calls/s, p99 in ms: alone ${list(p99.quiet)}; while ${questions} questions in ${seconds} s are answered ${list(p99.asking)}; median ${(median(p99.quiet) / 1000).toFixed(2)} and ${(median(p99.asking) / 1000).toFixed(2)}; the questions took ${median(answered).toFixed(0)} ms, at most ${Math.max(...answered).toFixed(0)}`);
 }

@@ -362,6 +362,34 @@ describe('a set of ids', () => {
 });
 
 describe('the cache of columns', () => {
+  it('holds nothing once nobody has asked for a while, and is filled again', async () => {
+    const host = fakeHost({ nowMs: nowMs - dayMs });
+    const { exporter } = await open(host);
+    const random = chance(99);
+    const records = Array.from({ length: 200 }, (_, index) => randomRecord(random, index));
+    for (let from = 0; from < records.length; from += 2) await exporter.export(records.slice(from, from + 2), noSignal());
+    host.advance(minuteMs);
+    await host.runEvery();
+    const segments = new Segments(await host.store('logs'));
+    const read = async (): Promise<number> => {
+      let cost = 0;
+      for (const segment of await segments.list()) for (const each of (await segment.open(new Set(['cost']))).numbers('cost')) cost += each;
+      return cost;
+    };
+    const cost = await read();
+    const { bytes } = segments.cache;
+    assert.ok(bytes > 0);
+    segments.rest();
+    assert.equal(segments.cache.bytes, bytes);
+    assert.equal(await read(), cost);
+    segments.rest();
+    assert.equal(segments.cache.bytes, bytes);
+    segments.rest();
+    assert.equal(segments.cache.bytes, 0);
+    assert.equal(await read(), cost);
+    assert.equal(segments.cache.bytes, bytes);
+  });
+
   it('keeps as many bytes as it may, and what was asked for last', () => {
     const cache = new ColumnCache(100);
     cache.set('a', 1, 40);

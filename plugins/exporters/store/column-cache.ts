@@ -9,6 +9,11 @@ export class ColumnCache {
     return this.#bytes;
   }
 
+  clear(): void {
+    this.#held.clear();
+    this.#bytes = 0;
+  }
+
   get(name: string): unknown {
     const found = this.#held.get(name);
     if (found === undefined) return undefined;

@@ -9,6 +9,8 @@ import { Retention } from './retention.js';
 const dayMs = 86_400_000;
 const sweepPeriodMs = 30_000;
 const mergePeriodMs = 10_000;
+/** What was read for queries is held until nobody has asked for one to two of these. */
+const restPeriodMs = 30_000;
 /** A row is at most this share of the room, or this long; a larger batch becomes several rows. A record alone may be longer. */
 const rowShare = 64;
 const rowBytesMax = 1024 * 1024;
@@ -91,6 +93,8 @@ export default defineExporter({
     const bodies = new BodyRows(host, await host.store('bodies'), { bytesMax: params.bodiesBytesMax, ageMsMax: params.bodiesDaysMax * dayMs });
     const writer = new StoreExporter(host, store, new Retention(host, store, { bytesMax: params.bytesMax, ageMsMax }), bodies);
     host.every(sweepPeriodMs, () => feedback.sweep());
-    return new StoreReader(store, feedback, bodies, (records) => writer.export(records, new AbortController().signal), damageOf(host, 'rowsDamaged', 'records of the log cannot be read and are left out'));
+    const reader = new StoreReader(store, feedback, bodies, (records) => writer.export(records, new AbortController().signal), damageOf(host, 'rowsDamaged', 'records of the log cannot be read and are left out'));
+    host.every(restPeriodMs, () => reader.rest());
+    return reader;
   },
 });

@@ -259,6 +259,11 @@ export class StoreReader implements LogReader {
     if (!isWritten) throw new StaleError(key);
   }
 
+  /** Called now and then: holds nothing for queries that nobody asks. */
+  rest(): void {
+    this.#segments.rest();
+  }
+
   async close(): Promise<void> {
     await this.store.close?.();
     await this.feedback.store.close?.();

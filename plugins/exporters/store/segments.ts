@@ -64,6 +64,7 @@ export class Segments {
   /** Names of those that cannot be read. */
   readonly #leftOut = new Set<string>();
   #listed: { readonly revision: number; readonly segments: readonly Segment[] } | null = null;
+  #isAsked = false;
 
   constructor(readonly store: Store, readonly onDamaged: OnDamaged = () => {}, readonly recordsMax = rowRecordsMax) {}
 
@@ -76,8 +77,18 @@ export class Segments {
     this.onDamaged(key, damaged, { records: count, fromMs, toMs });
   }
 
+  /** Called now and then: what was read is let go when nobody has asked since the last time. */
+  rest(): void {
+    if (!this.#isAsked) {
+      this.cache.clear();
+      this.#listed = null;
+    }
+    this.#isAsked = false;
+  }
+
   /** In no order. Rejects while too many records are in no block. */
   async list(): Promise<readonly Segment[]> {
+    this.#isAsked = true;
     for (let look = 1; ; look += 1) {
       const revision = await this.store.revision();
       if (this.#listed?.revision === revision) return this.#listed.segments;
