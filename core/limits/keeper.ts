@@ -37,6 +37,8 @@ const lookedAtOnce = 20_000;
 /** After the beginning of a period: entries of calls that belong to the one before it are read by then. */
 const periodSettlesMs = 60_000;
 const dayMs = 86_400_000;
+/** A clock that is this far behind what it said last was set back. */
+const setBackMs = 60_000;
 /** A timer takes no more; nothing is due for longer without being looked at. */
 const waitMsMax = 3_600_000;
 
@@ -143,6 +145,8 @@ export class Keeper {
   #isStopped = false;
   #isLoaded = false;
   #sweptAtMs = -Infinity;
+  /** The time of the last look. */
+  #latestMs = -Infinity;
   /** Counters that held something else than the ledger, when they were last compared. */
   #differing: ReadonlyMap<string, CounterDifference> = new Map();
   /** Where the last look for counters that nobody needs stopped. */
@@ -236,10 +240,14 @@ export class Keeper {
     this.#alertedInAll = 0;
     await this.#alertLater();
     await this.#putInAll();
-    const changed = await this.#services.changedRows();
+    const isSetBack = this.#services.now() < this.#latestMs - setBackMs;
+    if (isSetBack) this.#sweptAtMs = -Infinity;
+    this.#latestMs = this.#services.now();
+    // Ends of periods were computed by a clock that was ahead.
+    const changed = isSetBack ? await this.#services.changedRows().then(() => null) : await this.#services.changedRows();
     const keys = changed === null ? [...this.#known.keys()] : [...changed].flatMap((row) => [...this.#byRow.get(row) ?? []]);
     for (const key of keys) await this.#know(key);
-    if (this.#services.now() >= this.#dueAtMs) await this.#rollDue();
+    if (isSetBack || this.#services.now() >= this.#dueAtMs) await this.#rollDue();
     if (this.#services.now() - this.#sweptAtMs < sweepEveryMs) return;
     this.#sweptAtMs = this.#services.now();
     await this.#settleLeft((process) => process !== this.#services.process && !this.#services.isAlive(process));
@@ -377,7 +385,7 @@ export class Keeper {
     }
     const endMs = owner === undefined ? Infinity : periodAt(owner.rule, owner.level, Math.min(counter.startMs === 0 ? now() : counter.startMs, now()), owner.madeAtMs).endMs;
     const known = this.#known.get(counter.key);
-    const sinceMs = known?.counter.period === counter.period ? known.sinceMs : now();
+    const sinceMs = known?.counter.period === counter.period ? Math.min(known.sinceMs, now()) : now();
     this.#known.set(counter.key, { counter, owner, endMs, sinceMs });
     if (endMs < this.#dueAtMs) this.#dueAtMs = endMs;
     const row = rowOf(counter.key);

@@ -353,6 +353,46 @@ describe('the keeper of the ledger', () => {
     assert.deepEqual((await collected(kit.ledger().sums())).map(({ period, amount }) => [period, amount]), [[0, 18], [1, 6]]);
   });
 
+  test('a clock that was years ahead for a while keeps no budget shut, and what is done once a minute goes on', async () => {
+    const kit = spendKit();
+    const rule = { periodic_reset: 'monthly' } as const;
+    kit.owners.set(a, ownerOf(a, { rule }));
+    const journal = kit.journal('p');
+    const keeper = kit.keeper('p');
+    const spend = async (id: string, amount: number): Promise<void> => {
+      const charges = [charge(kit, a, amount)];
+      journal.open(id, charges);
+      settle(kit, journal, id, charges, amount);
+      await turn();
+      await keeper.look();
+    };
+    await spend('before', 1);
+    kit.nowMs = Date.parse('2031-06-15T00:00:00Z');
+    await spend('ahead', 2);
+    kit.nowMs = Date.parse('2026-04-01T12:05:00Z');
+    const dead = kit.journal('dead');
+    dead.open('cut', [{ counter: w, counted: 'cost', period: 0, reserved: 30, used: 0 }]);
+    await spend('back', 1_000);
+    assert.equal(keeper.periodOf(a)?.endMs, Date.parse('2026-05-01T00:00:00Z'));
+    kit.nowMs += 61_000;
+    await keeper.look();
+    assert.equal(await amountOf(kit, w), 30, 'the call of a dead process is settled');
+    kit.nowMs = Date.parse('2026-05-01T00:00:00Z');
+    await keeper.look();
+    assert.deepEqual([kit.counters.usage(a)?.count, keeper.periodOf(a)], [0, { startMs: Date.parse('2026-05-01T00:00:00Z'), endMs: Date.parse('2026-06-01T00:00:00Z') }]);
+    // A reset that was asked for while the clock was ahead is one reset.
+    kit.owners.set(a, ownerOf(a, { rule, lastResetAtMs: Date.parse('2031-06-15T00:00:00Z') }));
+    kit.changed = new Set(['api-key/a']);
+    await keeper.look();
+    await spend('after', 5);
+    await spend('and again', 6);
+    kit.nowMs += 60_000;
+    await keeper.look();
+    assert.equal(kit.counters.usage(a)?.count, 11);
+    journal.close();
+    await keeper.stop();
+  });
+
   test('a reset of the row begins a period at its time; a counter of its own is reset by name', async () => {
     const kit = spendKit();
     kit.owners.set(a, ownerOf(a));
