@@ -128,6 +128,8 @@ export class Gate {
     let wanted = 1;
     let needed = 1;
     if (counted !== 'requests') {
+      // Whatever usage the answer tells is that of the call that made what is read.
+      if (hold.exchange.head.method === 'GET') return;
       const { input, output, isStated } = hold.estimate;
       wanted = Math.max(1, counted === 'tokens' ? input + output : this.#expectedCost(hold, input, output, from, nowMs));
       if (isStated) needed = wanted;

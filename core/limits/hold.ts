@@ -180,7 +180,7 @@ export class CallHold implements Hold {
   /** True: nobody told. */
   #addAnswer(usage: Usage | null): boolean {
     const { exchange } = this;
-    const { ending, responder } = exchange;
+    const { ending } = exchange;
     // Servers that do not count say 0 of everything. No text has an input of nothing.
     const least = this.estimate.isGenerating && exchange.status < 400 ? 1 : 0;
     const isTold = usage !== null && (usage.totalTokens >= least || usage.inputTokens >= least || usage.outputTokens >= least);
@@ -192,11 +192,20 @@ export class CallHold implements Hold {
     }
     const guess = this.estimate;
     const inputTokens = isTold && usage.inputTokens >= 0 ? usage.inputTokens : guess.input;
-    const tokens = this.delivered === null ? 0 : this.delivered.tokens;
-    const delivered = !guess.isGenerating ? 0 : tokens === 0 ? Math.ceil(responder.bytesSent / bytesPerToken) : tokens;
-    const outputTokens = Math.max(isTold ? usage.outputTokens : 0, delivered);
+    const outputTokens = !isTold && this.#isInBackground ? guess.output : Math.max(isTold ? usage.outputTokens : 0, guess.isGenerating ? this.#delivered : 0);
     this.#addFinal({ ...(usage ?? noUsage), inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
     return true;
+  }
+
+  get #delivered(): number {
+    const tokens = this.delivered === null ? 0 : this.delivered.tokens;
+    return tokens === 0 ? Math.ceil(this.exchange.responder.bytesSent / bytesPerToken) : tokens;
+  }
+
+  /** The answer comes before what it will use is known; who fetches that later may be nobody. */
+  get #isInBackground(): boolean {
+    const { exchange } = this;
+    return this.estimate.isGenerating && exchange.isJson && exchange.ending === 'complete' && exchange.json().background === true;
   }
 
   /** The record of the call says the same cost as its budgets. */

@@ -28,8 +28,8 @@ const integrationsMax = 10_000;
 const integrationMs = 5_000;
 /** Rows that could not be read are tried again after so long; records until then are not priced. */
 const faultMs = 1_000;
-/** Batches whose cost was told once. */
-const batchesMax = 100_000;
+/** Batches and stored responses whose cost was told once. */
+const toldMax = 100_000;
 
 interface Kept {
   readonly integration: PricedIntegration | null;
@@ -58,7 +58,7 @@ export class RecordPricer {
   #table: PriceTable | null = null;
   readonly #tableNames = new LRUCache<string, string>({ max: integrationsMax });
   readonly #integrations = new LRUCache<string, Kept>({ max: integrationsMax });
-  readonly #batches = new LRUCache<string, true>({ max: batchesMax });
+  readonly #told = new LRUCache<string, true>({ max: toldMax });
   /** The record that waits for `load`. */
   #wanted: LogRecord | null = null;
   #faultUntilMs = 0;
@@ -91,7 +91,7 @@ export class RecordPricer {
     const isBatch = note.isBatch || record.endpoint === 'batches';
     const cents = costOf(price.rates, use, { isBatch, adjustments: price.adjustments });
     if (isCachedAnswer(record.cacheStatus)) return { cost: 0, saved: cents, isPriced: true };
-    if (record.endpoint === 'batches' && cents > 0 && !this.#isFirstOf(record)) return free;
+    if (cents > 0 && isRead(record) && !this.#isFirstOf(record)) return free;
     return { cost: cents, saved: 0, isPriced: true };
   }
 
@@ -132,14 +132,20 @@ export class RecordPricer {
     return kept === undefined || kept.revision !== this.#options.revision() || this.#options.now() >= kept.untilMs ? undefined : kept.integration;
   }
 
-  /** A batch tells its usage whenever it is looked at; it is paid for once. */
-  #isFirstOf({ workspaceId, provider, path }: LogRecord): boolean {
-    const key = `${workspaceId}\n${provider}\n${path}`;
-    if (this.#batches.has(key)) return false;
-    this.#batches.set(key, true);
+  /** What is stored tells its usage whenever it is looked at; it is paid for once. */
+  #isFirstOf(record: LogRecord): boolean {
+    const key = `${record.workspaceId}\n${record.provider}\n${storedPath(record)}`;
+    if (this.#told.has(key)) return false;
+    this.#told.set(key, true);
     return true;
   }
 }
+
+/** Of the object alone, whatever is asked of it. */
+const storedPath = ({ path }: LogRecord): string => path.replace(/\?.*$/s, '').replace(/\/cancel$/, '');
+
+/** Batches, and responses that are there already. */
+const isRead = (record: LogRecord): boolean => record.endpoint === 'batches' || (record.endpoint === 'responses' && !storedPath(record).endsWith('/responses'));
 
 const keyOf = ({ workspaceId, providerSlug }: LogRecord): string => `${workspaceId}\n${providerSlug}`;
 

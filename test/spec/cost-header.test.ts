@@ -7,7 +7,7 @@ import { chatCompletion, sendJson, startUpstream } from '../support/upstream.js'
 
 const usage = { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_100 };
 const upstream = await startUpstream((received, response) => {
-  const { model, stream }: { readonly model: string; readonly stream?: boolean } = JSON.parse(received.body.toString());
+  const { model, stream }: { readonly model: string; readonly stream?: boolean } = JSON.parse(received.body.toString() || '{"model":"gpt-4o"}');
   if (received.url.endsWith('/messages')) sendJson(response, 200, { id: 'm', type: 'message', role: 'assistant', model, content: [{ type: 'text', text: 'Hi' }], stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 10, output_tokens: 2 } });
   else if (stream === true) {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'x-gateway-cost': '99' });
@@ -57,6 +57,9 @@ describe('the header x-gateway-cost', () => {
   it('is left out of streams, of errors, for models without a price, and where nobody asked for it; providers cannot set it', async () => {
     await knownCostOf({});
     assert.equal(await costOf({ stream: true }), null);
+    const read = await fetch(`${gateway.url}/v1/responses/resp_1`, { headers: routed(upstream.url) });
+    assert.deepEqual([read.status, read.headers.get('x-gateway-cost')], [200, null], 'what was made by another call');
+    await read.arrayBuffer();
     assert.equal(await costOf({ model: 'broken' }), null);
     for (let count = 0; count < 3; count += 1) assert.equal(await costOf({ model: 'nobody-knows-it' }), null);
     for (let count = 0; count < 2; count += 1) assert.equal(await costOf({}, { url: plain.url }), null);

@@ -14,8 +14,8 @@ export const noCost = (0).toFixed(digits);
 
 /** The record of the call says the same. */
 export function showCost(exchange: Exchange, usage: Usage, rates: RateBook, view: View): void {
-  // A batch tells its usage whenever it is looked at, and is counted once (limits/record-pricer.ts).
-  if (exchange.endpoint === 'batches' || !tellsUsage(usage)) return;
+  // What is stored tells its usage whenever it is looked at, and is counted once (limits/record-pricer.ts).
+  if (exchange.endpoint === 'batches' || exchange.head.method === 'GET' || !tellsUsage(usage)) return;
   const call = pricedCallOf(exchange, view, usage.model);
   const price = rates.look(call);
   if (price === undefined) {

@@ -61,6 +61,18 @@ describe('the pricer of records', () => {
     assert.deepEqual(asked, []);
   });
 
+  it('counts a batch and a stored response once, however often they are read', async () => {
+    const { priceOf } = setUp();
+    const read = (endpoint: LogRecord['endpoint'], path: string): Promise<Pricing | undefined> => priceOf(recordOf({ endpoint, path }));
+    near(await read('batches', '/v1/batches/b1'), plain / 2);
+    near(await read('batches', '/v1/batches/b1?again=1'), 0);
+    near(await read('responses', '/v1/responses/r1'), plain);
+    near(await read('responses', '/v1/responses/r1?stream=true'), 0);
+    near(await read('responses', '/v1/responses/r1/cancel'), 0);
+    near(await read('responses', '/v1/responses/r2'), plain);
+    for (let call = 0; call < 2; call += 1) near(await read('responses', '/v1/responses'), plain);
+  });
+
   it('leaves records unpriced while rows cannot be read, and tries again', async () => {
     let isBroken = true;
     const { clock, asked, pricer, priceOf } = setUp({ integration: async () => { if (isBroken) throw new Error('damaged'); return null; } });
