@@ -174,7 +174,7 @@ describe('a damaged row of the log', () => {
     for (const id of ['lost', 'whole']) {
       await exporter.export([recordOf(id), recordOf(`${id}-2`, { status: 500 })], noSignal());
       for await (const { key } of store.range({ from: '0', to: ':', limit: 1, reverse: true })) rows.push(key);
-      host.advance(1);
+      host.advance(2000);
     }
     const [key = ''] = rows;
     const value = await valueOf(store, key);

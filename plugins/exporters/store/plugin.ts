@@ -11,6 +11,8 @@ const sweepPeriodMs = 30_000;
 const mergePeriodMs = 10_000;
 /** What was read for queries is held until nobody has asked for one to two of these. */
 const restPeriodMs = 30_000;
+/** A clock that was set back by more was wrong. */
+const setBackMsMax = 3_600_000;
 /** A row is at most this share of the room, or this long; a larger batch becomes several rows. A record alone may be longer. */
 const rowShare = 64;
 const rowBytesMax = 1024 * 1024;
@@ -20,6 +22,7 @@ class StoreExporter implements Exporter {
   /** Tells the writers of several threads and processes apart. */
   readonly #writer: string;
   #number = 0;
+  #lastMs = 0;
 
   constructor(readonly host: Host, readonly store: Store, readonly retention: Retention, readonly bodies: BodyRows | null = null) {
     this.#writer = Math.floor(host.random() * 36 ** 8).toString(36).padStart(8, '0');
@@ -45,11 +48,17 @@ class StoreExporter implements Exporter {
     }
     const removals = await this.retention.roomFor(value.length, partition);
     if (removals === undefined) throw new Error(`the log has no room for ${value.length} bytes more within its ${this.retention.limits.bytesMax}`);
-    const key = `${partition.prefix}${timeKey(this.host.now())}-${this.#writer}-${String(this.#number % 1e9).padStart(9, '0')}`;
+    const key = `${partition.prefix}${timeKey(this.#arrivalMs())}-${this.#writer}-${String(this.#number % 1e9).padStart(9, '0')}`;
     this.#number += 1;
     if (!await this.store.write([...removals, { op: 'put', key, value, ifVersion: 0 }])) throw new Error(`the log row ${key} is taken`);
     if (removals.length > 0) this.host.count('rowsRemoved', removals.length);
     this.host.count('records', records.length);
+  }
+
+  /** Rows keep their order when the clock is set back a little: who follows them has seen later times. */
+  #arrivalMs(): number {
+    const nowMs = this.host.now();
+    return this.#lastMs = nowMs < this.#lastMs && this.#lastMs - nowMs < setBackMsMax ? this.#lastMs : nowMs;
   }
 
   async close(): Promise<void> {

@@ -49,6 +49,55 @@ async function rowsOf(reader: LogReader, query: Partial<LogAggregateQuery>): Pro
   return rows.map(({ bucketMs, group, values }) => [bucketMs, group, ...values] as const).sort((left, right) => left[0] - right[0] || (left[1] < right[1] ? -1 : 1));
 }
 
+describe('who follows the store', () => {
+  const tailOf = async (reader: LogReader, after: string | null): Promise<{ readonly ids: readonly string[]; readonly after: string }> => {
+    const tail = await reader.follow?.({ scope }, after, 10);
+    assert.ok(tail !== undefined);
+    return { ids: idsOf(tail.records), after: tail.after };
+  };
+
+  it('sees a row that was there later than another with a later time', async () => {
+    const { host, reader, add } = await stageOf(false);
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => { release = resolve; });
+    const slow = await plugin.create(params, {
+      ...host, random: () => 0.5,
+      store: async (name) => {
+        const store = await host.store(name);
+        return { get: (key) => store.get(key), range: (options) => store.range(options), revision: () => store.revision(), write: async (batch) => { await gate; return store.write(batch); } };
+      },
+    });
+    const start = await tailOf(reader, null);
+    const late = slow.export([sampleLogRecord({ id: 'first' })], noSignal());
+    host.advance(5);
+    await add({ id: 'second' });
+    const none = await tailOf(reader, start.after);
+    release();
+    await late;
+    host.advance(1000);
+    const found = await tailOf(reader, none.after);
+    assert.deepEqual([none.ids, found.ids, (await tailOf(reader, found.after)).ids], [[], ['first', 'second'], []]);
+  });
+
+  it('misses nothing when the clock is set back', async () => {
+    const { host, reader, add } = await stageOf(false);
+    await add({ id: 'before' });
+    host.advance(2000);
+    const start = await tailOf(reader, null);
+    await add({ id: 'first' });
+    host.advance(1000);
+    const first = await tailOf(reader, start.after);
+    host.advance(-60_000);
+    await add({ id: 'second' });
+    const second = await tailOf(reader, first.after);
+    assert.deepEqual([first.ids, second.ids], [['first'], ['second']]);
+    host.advance(120_000);
+    await add({ id: 'third' });
+    host.advance(1000);
+    assert.deepEqual((await tailOf(reader, second.after)).ids, ['third']);
+  });
+});
+
 for (const isMerged of [false, true]) describe(`reader of the store, over ${isMerged ? 'blocks' : 'rows'}`, () => {
   const stage = (): Promise<Stage> => stageOf(isMerged);
 
@@ -182,7 +231,7 @@ for (const isMerged of [false, true]) describe(`reader of the store, over ${isMe
   });
 
   it('is followed in the order of arrival, each record once, whenever it is merged', async () => {
-    const { reader, add, merge } = await stage();
+    const { host, reader, add, merge } = await stage();
     await add({ id: 'before' });
     const start = await reader.follow?.({ scope }, null, 10);
     assert.deepEqual([start?.records, start?.hasMore], [[], false]);
@@ -191,6 +240,7 @@ for (const isMerged of [false, true]) describe(`reader of the store, over ${isMe
     const found: string[] = [];
     let after = start?.after ?? '';
     for (let turn = 0; turn < 6; turn += 1) {
+      host.advance(1000);
       const tail = await reader.follow?.({ scope }, after, 2);
       found.push(...idsOf(tail?.records ?? []));
       after = tail?.after ?? '';

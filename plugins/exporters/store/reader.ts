@@ -26,6 +26,8 @@ const readBodiesCharsMax = 16 * 1024 * 1024;
 const triesMax = 5;
 /** The reader works this long before others on its thread have their turn. */
 const sliceMs = 10;
+/** Who follows sees a row when it is so old: writers of other threads and processes take the time of a row before it is there, and one that came later with an earlier time would never be seen. */
+const followLagMs = 1_000;
 const none: FeedbackByTrace = new Map();
 
 export class StoreReader implements LogReader {
@@ -203,7 +205,10 @@ export class StoreReader implements LogReader {
       const selection = await this.#selection(filter);
       let at = readTail(after);
       const found: Found[] = [];
-      const byArrival = segments.filter((segment) => timeOf(segment) >= at.atMs).sort((left, right) => timeOf(left) - timeOf(right) || (left.key < right.key ? -1 : 1));
+      const nowMs = this.feedback.host.now();
+      // Times to come are of a clock that was set back since.
+      const isSettled = (segment: Segment): boolean => !segment.isHeld || timeOf(segment) <= nowMs - followLagMs || timeOf(segment) > nowMs;
+      const byArrival = segments.filter((segment) => timeOf(segment) >= at.atMs && isSettled(segment)).sort((left, right) => timeOf(left) - timeOf(right) || (left.key < right.key ? -1 : 1));
       for (const segment of byArrival) {
         const from = arrivedBefore(segment, at);
         if (from >= segment.count) continue;
