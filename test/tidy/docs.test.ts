@@ -53,6 +53,13 @@ describe('the documentation', () => {
     assert.deepEqual(there.filter((path) => !told.has(path) && !told.has(`${path}/README.md`)), []);
   });
 
+  test('tells of each bench that can be run', () => {
+    const page = readText('bench/README.md');
+    const programs = entriesBelow('bench').map(({ path }) => path).filter((path) => path.endsWith('.bench.ts') || (path.endsWith('.ts') && /^\/\/.*`node dist\/bench\//m.test(readText(path))));
+    assert.ok(programs.length > 15);
+    assert.deepEqual(programs.filter((path) => !page.includes(path.endsWith('.bench.ts') ? `| \`${posix.basename(path)}\` |` : `node dist/${path.slice(0, -3)}.js`)), []);
+  });
+
   for (const { file, name, text } of docsBlocks()) {
     test(`has the ${name} table in ${file} as the code has it`, () => {
       const written = existsSync(join(root, file)) ? readBlock(readText(file), name) : undefined;
