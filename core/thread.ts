@@ -42,7 +42,7 @@ import type { ConnectionLimits } from './server/client-connections.js';
 import { connectionsFor, descriptorLimit } from './server/descriptors.js';
 import { YoungCollector } from './server/young-collector.js';
 import { bytesUsed, collectAll, IdleCollector, lookEveryMs } from './server/idle-collector.js';
-import { Listener } from './server/listener.js';
+import { Listener, type ListenerReport } from './server/listener.js';
 import { loadUws } from './server/uws.js';
 import { MetricsEdge } from './server/metrics-edge.js';
 import type { Settings, TokenSettings } from './settings/read.js';
@@ -59,6 +59,7 @@ import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal, Snapshot } from './snapshot/snapshot.js';
 import type { View } from './snapshot/view.js';
 import { Admission } from './telemetry/admission.js';
+import type { FaultReport } from './telemetry/fault-report.js';
 import { FigureTaker, type Scraped } from './telemetry/figures.js';
 import { controlStore, ThreadServices } from './thread-services.js';
 import { Breakers } from './upstream/breaker.js';
@@ -141,14 +142,7 @@ export class DataThread {
     const signal = new RevisionSignal(shared.revision);
     const repository = new Repository(await storage.open(controlStore), () => signal.bump());
     const sealer = new Sealer(shared.masterKey);
-    if (index === 0) {
-      await requireWhole(repository.store);
-      const fault = await faultOfMasterKey(repository, tables, sealer);
-      if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: fault });
-      await prepareStore(repository, tables);
-    }
-    const generatedKeys = index === 0 ? await bootstrap(repository, { adminKey: settings.adminKey, apiKey: settings.apiKey, ownerEmail: settings.ownerEmail }) : {};
-    if (index === 0) await recordMasterKey(repository.store, sealer, (thrown) => services.logger.warn('which master key the store goes by could not be written; it is tried again at the next start', { reason: reasonOf(thrown) }));
+    const generatedKeys = index === 0 ? await prepareRows(services, repository, sealer) : {};
     await applyResources?.(services, repository);
     const applied = new AppliedSequences(shared.applied);
     const young = new YoungCollector();
@@ -184,20 +178,11 @@ export class DataThread {
     if (index === 0) await recoverSpending(services, repository, shared);
     const journal = spendJournal(services, shared, index);
     const link = await linkControl(services, repository);
-    const unrecorded = services.faultReport('warn', { message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });
-    const dropped = services.faultReport('warn', { message: 'log records dropped', metric: 'log.recordsDropped', subject: 'at' });
     const bodiesDropped = services.faultReport('warn', { message: 'bodies of calls were not kept', metric: 'log.bodiesDropped', subject: 'at' });
-    const ring = shared.log.rings[index];
-    const writer = ring === undefined ? null : new RecordWriter(new RingMemory(ring), { admission: new Admission(unrecorded), dropped, bodiesDropped, name: `thread ${index}` });
-    const lost = services.faultReport('error', { message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
-    const responses = new ResponseStore(await services.openStore(responseStore), settings.responsesDays * dayMs, (thrown) => lost.add(responseStore, reasonOf(thrown)));
-    if (index === 0) services.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
+    const writer = recordWriterOf(services, shared, index, bodiesDropped);
+    const responses = await responseStoreOf(services, index);
     const rates = new RateBook({ ask: rateQuestion(link), now: Date.now });
-    const counters = new Counters(shared.counters);
-    if (index === 0) {
-      const lost = await restoreRates(counters, await services.openStore(rateStore));
-      if (lost > 0) services.logger.warn('there is no room for all counters of rate limits that were kept; raise GATEWAY_LIMIT_COUNTERS', { lost });
-    }
+    const counters = await countersOf(services, shared, index);
     const pipeline = new Pipeline({
       settings: { retryDelayMs: settings.retryDelayMs, requestsMax: settings.requestsMax, collectedBytesMax: settings.collectedBytesMax, showsCost: settings.costHeader },
       authenticator,
@@ -236,26 +221,9 @@ export class DataThread {
       connections: connectionLimits(settings, descriptorsMax),
       descriptorsMax,
       corsOrigins: settings.corsOrigins,
-    }, pipeline, bodyReader, control, metrics, {
-      refused: (reason, count) => {
-        services.metrics.add('connections.refused', count);
-        services.logger.warn('connections of clients were closed at once: too many', {
-          of: reason === 'all' ? 'all clients' : 'one address', count, thread: index,
-          setting: reason === 'all' ? 'GATEWAY_CLIENT_CONNECTIONS_MAX, or the file descriptors of the process' : 'GATEWAY_CLIENT_CONNECTIONS_PER_ADDRESS_MAX, or GATEWAY_TRUSTED_PROXIES for a reverse proxy',
-        });
-      },
-      paused: (isPaused) => services.logger.error(isPaused ? 'no file descriptors are left; no connections are accepted for now' : 'connections are accepted again', { descriptors: descriptorsMax, thread: index }),
-    });
+    }, pipeline, bodyReader, control, metrics, listenerReportOf(services, index, descriptorsMax));
     if (index === 0) for (const entry of services.registry.packages) if (entry.fault !== undefined) services.logger.error('plugin package refused', { package: entry.named, reason: entry.fault });
-    const reloader = new PluginReloader({
-      registry: services.registry, logger: services.logger, isReporting: index === 0,
-      onSwitch: (plugins) => {
-        const idsOf = (kind: string): string[] => [...plugins].flatMap((plugin) => (plugin.startsWith(`${kind}/`) ? [plugin.slice(kind.length + 1)] : []));
-        forgetProviders(services.registry, idsOf('provider'));
-        for (const mode of idsOf('cache')) caches.retire(mode);
-        plans.dropUsing(plugins);
-      },
-    });
+    const reloader = reloaderOf(services, plans, caches, index);
     const idle = new IdleCollector({
       isIdle: () => listener.open === 0 && pipeline.open === 0, bytesUsed, collect: collectAll, now: () => performance.now(),
       onFault: (fault) => services.logger.warn('memory could not be given back', { reason: reasonOf(fault), thread: index }),
@@ -361,6 +329,67 @@ export class DataThread {
       listen(this.#cut);
     });
   }
+}
+
+/** Of the thread that starts first, before any reads rows: the store is whole, of this version and of the master key, and has its first keys. */
+async function prepareRows(services: ThreadServices, repository: Repository, sealer: Sealer): Promise<GeneratedKeys> {
+  const { settings } = services;
+  await requireWhole(repository.store);
+  const fault = await faultOfMasterKey(repository, tables, sealer);
+  if (fault !== undefined) throw fail('SETTINGS_INVALID', { reason: fault });
+  await prepareStore(repository, tables);
+  const generatedKeys = await bootstrap(repository, { adminKey: settings.adminKey, apiKey: settings.apiKey, ownerEmail: settings.ownerEmail });
+  await recordMasterKey(repository.store, sealer, (thrown) => services.logger.warn('which master key the store goes by could not be written; it is tried again at the next start', { reason: reasonOf(thrown) }));
+  return generatedKeys;
+}
+
+/** Null: nothing is logged. */
+function recordWriterOf(services: ThreadServices, shared: SharedMemory, index: number, bodiesDropped: FaultReport): RecordWriter | null {
+  const unrecorded = services.faultReport('warn', { message: 'calls without a valid key were not recorded one by one', metric: 'log.refusedCallers', subject: 'code' });
+  const dropped = services.faultReport('warn', { message: 'log records dropped', metric: 'log.recordsDropped', subject: 'at' });
+  const ring = shared.log.rings[index];
+  return ring === undefined ? null : new RecordWriter(new RingMemory(ring), { admission: new Admission(unrecorded), dropped, bodiesDropped, name: `thread ${index}` });
+}
+
+async function responseStoreOf(services: ThreadServices, index: number): Promise<ResponseStore> {
+  const lost = services.faultReport('error', { message: 'responses could not be stored', metric: 'responses.lost', subject: 'store' });
+  const responses = new ResponseStore(await services.openStore(responseStore), services.settings.responsesDays * dayMs, (thrown) => lost.add(responseStore, reasonOf(thrown)));
+  if (index === 0) services.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
+  return responses;
+}
+
+async function countersOf(services: ThreadServices, shared: SharedMemory, index: number): Promise<Counters> {
+  const counters = new Counters(shared.counters);
+  if (index === 0) {
+    const lost = await restoreRates(counters, await services.openStore(rateStore));
+    if (lost > 0) services.logger.warn('there is no room for all counters of rate limits that were kept; raise GATEWAY_LIMIT_COUNTERS', { lost });
+  }
+  return counters;
+}
+
+function reloaderOf(services: ThreadServices, plans: PlanCache, caches: CacheInstances, index: number): PluginReloader {
+  return new PluginReloader({
+    registry: services.registry, logger: services.logger, isReporting: index === 0,
+    onSwitch: (plugins) => {
+      const idsOf = (kind: string): string[] => [...plugins].flatMap((plugin) => (plugin.startsWith(`${kind}/`) ? [plugin.slice(kind.length + 1)] : []));
+      forgetProviders(services.registry, idsOf('provider'));
+      for (const mode of idsOf('cache')) caches.retire(mode);
+      plans.dropUsing(plugins);
+    },
+  });
+}
+
+function listenerReportOf(services: ThreadServices, index: number, descriptorsMax: number | undefined): ListenerReport {
+  return {
+    refused: (reason, count) => {
+      services.metrics.add('connections.refused', count);
+      services.logger.warn('connections of clients were closed at once: too many', {
+        of: reason === 'all' ? 'all clients' : 'one address', count, thread: index,
+        setting: reason === 'all' ? 'GATEWAY_CLIENT_CONNECTIONS_MAX, or the file descriptors of the process' : 'GATEWAY_CLIENT_CONNECTIONS_PER_ADDRESS_MAX, or GATEWAY_TRUSTED_PROXIES for a reverse proxy',
+      });
+    },
+    paused: (isPaused) => services.logger.error(isPaused ? 'no file descriptors are left; no connections are accepted for now' : 'connections are accepted again', { descriptors: descriptorsMax, thread: index }),
+  };
 }
 
 function secretsOf(services: ThreadServices, view: () => View): SecretValues {
