@@ -191,7 +191,7 @@ const settingProperties = {
   },
   alert_webhook_url: {
     type: 'string', pattern: '^https?://[^\\s/?#@]+(?:[/?][^\\s#]*)?$', expected: 'an http:// or https:// URL', defaultText: 'none', secret: true,
-    description: 'Where it is posted that a usage limit has reached its alert threshold, or is used up (see [Budgets](#budgets)); through the address rules that hold for upstreams.',
+    description: 'Where it is posted that a usage limit has reached its alert threshold, or is used up (see [Budgets](#budgets)). It may be in a private network without being among `trusted_hosts`.',
   },
 } as const satisfies Readonly<Record<string, SettingSchema>>;
 
