@@ -102,6 +102,8 @@ describe('limits and official clients', () => {
       }
       assert.ok(thrown instanceof APIError || thrown instanceof AnthropicError || thrown instanceof APICallError);
       assert.equal(thrown instanceof APICallError ? thrown.statusCode : thrown.status, 412);
+      // Their errors have no code; the type alone tells a budget from a faulty request.
+      if (thrown instanceof AnthropicError) assert.equal(thrown.type, 'billing_error');
       assert.match(thrown.message, /the API key \\?"My app\\?" may use 200 tokens a month, and \d+ (?:is|are) left; this call needs \d+; raise the limit or wait for its reset/);
     }
   });

@@ -5,7 +5,7 @@ import { withHookResults } from '../chat/error-shape.js';
 import type { ClientError } from '../dialect.js';
 
 export const messageErrorBody = (error: ClientError): string =>
-  JSON.stringify({ type: 'error', error: { type: errorType(error.status), message: error.message } });
+  JSON.stringify({ type: 'error', error: { type: errorType(error), message: error.message } });
 
 export const messageErrorEvent = (error: ClientError, _sequence: number, hookResults: unknown): string =>
   `event: error\ndata: ${withHookResults(messageErrorBody(error), hookResults)}\n\n`;
@@ -13,8 +13,9 @@ export const messageErrorEvent = (error: ClientError, _sequence: number, hookRes
 export const isMessageErrorBody = ({ type, error }: JsonObject): boolean =>
   type === 'error' && isObject(error) && typeof error.message === 'string' && typeof error.type === 'string';
 
-/** Error types of Anthropic's API, by status. */
-function errorType(status: number): string {
+/** Error types of Anthropic's API, by status; a budget that is used up is a matter of billing there. */
+function errorType({ status, type }: ClientError): string {
+  if (type === 'usage_limit_exceeded') return 'billing_error';
   switch (status) {
     case 400: return 'invalid_request_error';
     case 401: return 'authentication_error';
