@@ -24,7 +24,7 @@ import { loadUws } from './server/uws.js';
 import { checkMasterKey, loadMasterKey } from './settings/master-key.js';
 import { noResources, type Settings } from './settings/read.js';
 import type { SettingKey } from './settings/schema.js';
-import { newProcessName, Presence } from './storage/presence.js';
+import { isAnyGatewayAlive, newProcessName, Presence } from './storage/presence.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal } from './snapshot/snapshot.js';
 import { Repository } from './storage/repository.js';
@@ -200,7 +200,10 @@ export async function checkGateway(settings: Settings, faulty: ReadonlySet<Setti
   /** Nothing is looked at that was not meant. */
   const isMeant = (...keys: readonly SettingKey[]): boolean => !keys.some((key) => faulty.has(key));
   await attempt('uWebSockets.js', () => loadUws(settings.headerBytesMax));
-  if (isMeant('host', 'port')) await attempt(`address ${settings.host}:${settings.port}`, () => reservePort(loadUws(settings.headerBytesMax), settings.host, settings.port));
+  if (isMeant('host', 'port')) await attempt(`address ${settings.host}:${settings.port}`, () => reservePort(loadUws(settings.headerBytesMax), settings.host, settings.port).catch((thrown: unknown) => {
+    // Settings are tried before a restart: the gateway that runs on this data gives its port up then.
+    if (!isMeant('data_dir') || !isAnyGatewayAlive(settings.dataDir)) throw thrown;
+  }));
   if (isMeant('data_dir')) await attempt(`data directory ${settings.dataDir}`, () => prepareDataDir(settings.dataDir));
   let masterKey: Uint8Array | undefined | null = null;
   if (isMeant('data_dir', 'master_key')) await attempt('master key', () => { masterKey = checkMasterKey(settings); });

@@ -69,6 +69,9 @@ export const isGatewayAlive = (dataDir: string, name: string): boolean => isAliv
 /** Whether other gateways run in a data directory than the one that calls itself so. */
 export const hasOthers = (dataDir: string, name: string): boolean => othersIn(join(dataDir, folderName), `gateway.${name}`).some((other) => other.startsWith('gateway.'));
 
+/** Whether a gateway runs in a data directory. */
+export const isAnyGatewayAlive = (dataDir: string): boolean => hasOthers(dataDir, '');
+
 /** The directory around it is there. */
 function makeFolder(folder: string): void {
   try {

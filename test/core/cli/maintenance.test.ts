@@ -60,6 +60,13 @@ describe('a gateway with a stored config', () => {
     assert.ok(!readFileSync(file, 'utf8').includes(marked));
     const busy = await run(['rekey']);
     assert.deepEqual([busy.code, busy.stdout, busy.stderr], [1, '', `gateway: a gateway runs in ${dataDir} (process ${process.pid}); stop it first\n`]);
+    // What new settings are tried with before a restart: the port is taken, by the gateway that will give it up.
+    const port = new URL(gateway.url).port;
+    const checked = await run(['check'], { GATEWAY_PORT: port });
+    assert.deepEqual([checked.code, checked.stderr], [0, ''], checked.stdout);
+    const inAnother = await run(['check'], { GATEWAY_PORT: port, GATEWAY_DATA_DIR: temporaryFolder() });
+    assert.equal(inAnother.code, 1);
+    assert.match(inAnother.stdout, /^FAULT +address 127\.0\.0\.1:\d+ +.*in use[^]*, 1 at fault\n$/m);
     await gateway.stop();
 
     const before = readFileSync(join(dataDir, 'master.key'), 'utf8').trim();
