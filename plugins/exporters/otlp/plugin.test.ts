@@ -126,6 +126,18 @@ describe('otlp exporter', () => {
     assert.deepEqual(known, ['chat', 'text_completion', 'chat', 'chat', 'embeddings']);
   });
 
+  it('tells what may be a fraction as one at all times: receivers give an attribute the type that they saw first', async () => {
+    const host = await exported([{ cost: 100, isStream: true, firstByteMs: 2000, upstreamMs: 0 }, { cost: 0, isStream: true, firstByteMs: 0, upstreamMs: 3000 }], { metadata: false });
+    for (const { attributes } of decode('Trace', host.requests[0] as OutboundRequest).resourceSpans[0].scopeSpans[0].spans as readonly { readonly attributes: readonly KeyValue[] }[]) {
+      const fractions = attributes.filter(({ key }) => ['gateway.cost.usd', 'gateway.upstream.duration', 'gen_ai.response.time_to_first_chunk'].includes(key));
+      assert.equal(fractions.length, 3);
+      for (const { key, value } of fractions) {
+        assert.deepEqual(Object.keys(value), ['doubleValue'], key);
+        assert.ok(Math.abs(Number(value.doubleValue) - Math.round(Number(value.doubleValue))) < 1e-8, key);
+      }
+    }
+  });
+
   it('puts targets that were left below the span of their call', async () => {
     const host = await exported([
       { id: 'left', isFinal: false, spanId: '1111111111111111', parentSpanId: '00f067aa0ba902b7', status: 500, errorCode: 'UPSTREAM_FAILED' },

@@ -49,6 +49,15 @@ function timeOf(ms: number): HrTime {
   return [seconds, Math.round((ms - seconds * msOfSecond) * nanosecondsOfMs)];
 }
 
+/**
+ * The library writes whole numbers as integers, and a receiver may give an attribute the type that it saw first: fractions would be cut off. So a number that may be
+ * a fraction is never whole: the next larger one stands for it.
+ */
+function fraction(value: number): number {
+  if (!Number.isInteger(value)) return value;
+  return value === 0 ? Number.MIN_VALUE : value * (1 + Number.EPSILON);
+}
+
 function attributesOf(record: LogRecord, operation: string, error: string | undefined, hasMetadata: boolean): Attributes {
   const attributes: Attributes = { [attribute.operation]: operation, [attribute.status]: record.status };
   const text = (name: string, value: string): void => { if (value !== '') attributes[name] = value; };
@@ -57,7 +66,7 @@ function attributesOf(record: LogRecord, operation: string, error: string | unde
   text(attribute.requestModel, record.model);
   if (record.isStream) {
     attributes[attribute.isStream] = true;
-    if (record.firstByteMs >= 0) attributes[attribute.timeToFirstChunk] = record.firstByteMs / msOfSecond;
+    if (record.firstByteMs >= 0) attributes[attribute.timeToFirstChunk] = fraction(record.firstByteMs / msOfSecond);
   }
   if (record.status >= 200 && record.status < 300) text(attribute.responseModel, record.model);
   if (record.finishReason !== '') attributes[attribute.finishReasons] = [record.finishReason];
@@ -100,8 +109,8 @@ function addOwn(record: LogRecord, text: Add<string>, count: Add<number>): void 
   count('gateway.target.index', record.targetIndex);
   count('gateway.retries', record.retries);
   count('gateway.attempts', record.attempts);
-  count('gateway.cost.usd', record.cost < 0 ? -1 : record.cost / 100);
-  count('gateway.upstream.duration', record.upstreamMs < 0 ? -1 : record.upstreamMs / msOfSecond);
+  count('gateway.cost.usd', record.cost < 0 ? -1 : fraction(record.cost / 100));
+  count('gateway.upstream.duration', record.upstreamMs < 0 ? -1 : fraction(record.upstreamMs / msOfSecond));
 }
 
 /** One that is too long for a record is cut, and no JSON any more. */
