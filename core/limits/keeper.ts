@@ -31,8 +31,9 @@ const idleAtOnce = 500;
 /** Alerts of one look, of one workspace and in all: each waits for the disk, and clients may bring about as many as they like. The others are told by the next looks. */
 const alertsOfWorkspaceMax = 5;
 const alertsMax = 50;
-/** Counters that are given back in one go, each with a write. */
-const givenBackAtOnce = 2_000;
+/** Counters that are given back in one go, and in one write, which waits for the disk. */
+const givenBackAtOnce = 5_000;
+const givenBackInBatch = 250;
 const lookedAtOnce = 20_000;
 /** After the beginning of a period: entries of calls that belong to the one before it are read by then. */
 const periodSettlesMs = 60_000;
@@ -263,27 +264,32 @@ export class Keeper {
     // Another process has memory of its own.
     if (!isAlone()) return;
     const open = await ledger.openCounters();
-    let writes = 0;
-    for (let looked = 0; looked < lookedAtOnce && writes < givenBackAtOnce; looked += 1) {
+    const idle: Counter[] = [];
+    for (let looked = 0; looked < lookedAtOnce && idle.length < givenBackAtOnce; looked += 1) {
       const { value, done } = this.#toGiveBack.next();
       if (done === true) {
         this.#toGiveBack = this.#known.entries();
-        return;
+        break;
       }
       const [key, { counter, sinceMs }] = value;
       if (sinceMs > now() - periodSettlesMs || open.has(key)) continue;
-      const isExpired = isTokenExpired(key, now());
-      if (!isExpired && (counters.usage(key)?.count !== 0 || (await ledger.sum(key, counter.period)).amount !== 0)) continue;
-      writes += 1;
-      // First the row: whoever begins in memory anew is then counted in another period, whenever this dies.
-      if (await ledger.giveBack(key, counter.period) === null) continue;
-      if (isExpired) counters.drop(key);
-      else if (!counters.dropUnused(key)) {
-        await ledger.giveBack(key, counter.period, false);
-        continue;
-      }
-      this.#unknow(key);
+      const isIdle = isTokenExpired(key, now()) || (counters.usage(key)?.count === 0 && (await ledger.sum(key, counter.period)).amount === 0);
+      if (isIdle) idle.push(counter);
     }
+    for (let from = 0; from < idle.length; from += givenBackInBatch) {
+      // First the rows: whoever begins in memory anew is then counted in another period, whenever this dies.
+      for (const key of await ledger.giveBack(idle.slice(from, from + givenBackInBatch))) await this.#letGo(key);
+    }
+  }
+
+  async #letGo(key: string): Promise<void> {
+    const { ledger, counters, now } = this.#services;
+    if (isTokenExpired(key, now())) counters.drop(key);
+    else if (!counters.dropUnused(key)) {
+      await ledger.takeBack(key, this.#known.get(key)?.counter.period ?? -1);
+      return;
+    }
+    this.#unknow(key);
   }
 
   #unknow(key: string): void {

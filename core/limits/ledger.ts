@@ -249,9 +249,24 @@ export class Ledger {
     return this.#changeCounter(key, (row) => (row.period !== period || row.told === told ? null : { ...row, told }));
   }
 
-  /** No memory holds the counter any more (or, with false, one does again). Null: it is in another period by now, or was that already. */
-  async giveBack(key: string, period: number, isGivenBack = true): Promise<Counter | null> {
-    return this.#changeCounter(key, (row) => (row.period !== period || (row.isGivenBack === true) === isGivenBack ? null : { ...row, isGivenBack }));
+  /** No memory holds these counters any more, in one batch. Returns those of which that is so: not those that are in another period by now, and none when somebody changed one of them meanwhile. */
+  async giveBack(counters: readonly Pick<Counter, 'key' | 'period'>[]): Promise<readonly string[]> {
+    const writes: Write[] = [];
+    const keys: string[] = [];
+    for (const { key, period } of counters) {
+      const stored = await this.store.get(counterKey(boundedKey(key)));
+      if (stored === undefined) continue;
+      const row = packr.unpack(stored.value) as CounterRow;
+      if (row.period !== period || row.isGivenBack === true) continue;
+      writes.push({ op: 'put', key: counterKey(boundedKey(key)), value: packr.pack({ ...row, isGivenBack: true } satisfies CounterRow), ifVersion: stored.version });
+      keys.push(key);
+    }
+    return writes.length > 0 && await this.store.write(writes) ? keys : [];
+  }
+
+  /** Memory holds it still. */
+  async takeBack(key: string, period: number): Promise<Counter | null> {
+    return this.#changeCounter(key, (row) => (row.period !== period || row.isGivenBack !== true ? null : { ...row, isGivenBack: false }));
   }
 
   async #changeCounter(given: string, change: (row: CounterRow) => CounterRow | null): Promise<Counter | null> {
