@@ -4,7 +4,7 @@
 export const masked = '[masked]';
 
 /** Names in which credentials, sessions or the like travel; `x-ratelimit-remaining-tokens` is none. */
-const sensitiveName = /auth|cookie|key|token|secret|passw|credential|signature|session|csrf|jwt|assertion/;
+const sensitiveName = /auth|cookie|key|token|secret|passw|passcode|passphrase|credential|signature|session|[cx]srf|jwt|saml|hmac|assertion|bearer|access[-_]?code|^code$|(?<![a-z])(?:pass|pwd|sig|sas|sid|otp|pin)(?![a-z])/;
 const countName = /ratelimit|rate-limit|max-tokens|idempotency-key/;
 /** Of requests to providers: everything else in them may have been made of a credential, or be one that a config adds. */
 const harmlessUp: ReadonlySet<string> = new Set([

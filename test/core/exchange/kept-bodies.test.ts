@@ -128,6 +128,20 @@ describe('bodies that are kept of a call', () => {
     assert.match(String((JSON.parse(text) as Record<string, string>)['…']), /^\d+ more$/);
   });
 
+  it('mask what is named as a credential in another word, and no name that only has such a word inside', () => {
+    const hidden = ['x-bearer', 'x-pwd', 'x-user-pass', 'pass', 'x-passcode', 'x-sig', 'sas', 'x-sid', 'x-otp', 'user_pin', 'x-access-code', 'accesscode', 'x-saml-response', 'x-hmac-sha256', 'x-xsrf'];
+    const shown = ['x-passenger', 'x-design', 'x-pinned-version', 'x-side', 'x-signal', 'x-status-code', 'x-bypass-cache', 'x-shipping'];
+    const headers = [...hidden, ...shown].flatMap((name) => [name, `value of ${name}`]);
+    const kept: Record<string, string> = JSON.parse(clientHeaders(headers, [], false, new Set()));
+    assert.deepEqual(hidden.filter((name) => kept[name] !== '[masked]'), []);
+    assert.deepEqual(shown.filter((name) => kept[name] !== `value of ${name}`), []);
+    const { exchange, room } = setUp();
+    exchange.head.query = 'sig=signed-secret-1&code=signed-secret-2';
+    const call = new KeptBodies(exchange, rulesOf(), room);
+    call.sent('http://x', json, Buffer.from('{"echo":"signed-secret-1 signed-secret-2"}'), false, undefined, {});
+    assert.equal(call.finish().join('').includes('signed-secret'), false);
+  });
+
   it('have addresses without user, password and the values of queries', () => {
     assert.equal(maskedUrl('https://user:password@host/v1/x?key=abc&api-version=2024-01-01&alt=sse&flag&sig=a=b'), 'https://[masked]@host/v1/x?key=[masked]&api-version=2024-01-01&alt=sse&flag&sig=[masked]');
     assert.equal(maskedUrl('http://host/v1/a@b'), 'http://host/v1/a@b');
