@@ -17,6 +17,9 @@ type Packed = readonly [isDeflated: boolean, bytes: Uint8Array];
 /** Deflated bytes have to save an eighth, or they are not worth their reading. */
 const worthwhile = 7 / 8;
 const deflateLevel = 4;
+/** Of so many bits a byte, counted in so many bytes at least. */
+const noiseBits = 7.5;
+const noiseBytesMin = 2048;
 const scales: readonly number[] = [1, 1e3, 1e6, 1e9];
 const widthMax = 6;
 /** More different texts than this share of all are not words. */
@@ -93,9 +96,20 @@ export class JoinedWords implements Words {
 export type At<T> = (index: number) => T;
 
 const deflated = (bytes: Uint8Array): Packed => {
-  const short = bytes.length < 64 ? bytes : deflateRawSync(bytes, { level: deflateLevel });
+  const short = bytes.length < 64 || isNoise(bytes) ? bytes : deflateRawSync(bytes, { level: deflateLevel });
   return short.length < bytes.length * worthwhile ? [true, short] : [false, bytes];
 };
+
+/** All bytes are about as frequent: what deflating would save of them is not worth its time, which is most of a block's. */
+function isNoise(bytes: Uint8Array): boolean {
+  const { length } = bytes;
+  if (length < noiseBytesMin) return false;
+  const counts = new Uint32Array(256);
+  for (let index = 0; index < length; index += 1) counts[bytes[index] as number] = (counts[bytes[index] as number] as number) + 1;
+  let bits = 0;
+  for (const count of counts) if (count > 0) bits += count * Math.log2(length / count);
+  return bits > length * noiseBits;
+}
 
 function inflated(packed: unknown, bytesWanted?: number): Buffer {
   const [isDeflated, bytes] = Array.isArray(packed) ? packed : [];
@@ -177,12 +191,32 @@ function scaleOf(values: Float64Array): number | undefined {
 
 export function packNumbers(values: Float64Array): PackedColumn {
   const [first = 0] = values;
-  if (values.every((value) => Object.is(value, first))) return ['same', first];
+  if (areAll(values, first)) return ['same', first];
   const scale = scaleOf(values);
-  const plain = scale === undefined ? undefined : packIntegers('numbers', scale, values.map((value) => Math.round(value * scale)));
-  if (plain === undefined || scale === undefined) return ['doubles', deflated(new Uint8Array(values.buffer, values.byteOffset, values.byteLength).slice())];
-  const steps = packIntegers('steps', scale, stepsOf(values.map((value) => Math.round(value * scale))));
-  return steps !== undefined && sizeOf(steps) < sizeOf(plain) ? steps : plain;
+  if (scale === undefined) return packDoubles(values);
+  const scaled = scaledBy(values, scale);
+  const plainRange = rangeOf(scaled);
+  if (plainRange.width > widthMax) return packDoubles(values);
+  const plain = packIntegers('numbers', scale, scaled, plainRange);
+  const steps = stepsOf(scaled);
+  const range = rangeOf(steps);
+  // More bytes are not fewer once they are deflated.
+  if (range.width > plainRange.width) return plain;
+  const packed = packIntegers('steps', scale, steps, range);
+  return sizeOf(packed) < sizeOf(plain) ? packed : plain;
+}
+
+const packDoubles = (values: Float64Array): PackedColumn => ['doubles', deflated(new Uint8Array(values.buffer, values.byteOffset, values.byteLength).slice())];
+
+function areAll(values: Float64Array, first: number): boolean {
+  for (let index = 0; index < values.length; index += 1) if (!Object.is(values[index], first)) return false;
+  return true;
+}
+
+function scaledBy(values: Float64Array, scale: number): Float64Array {
+  const scaled = new Float64Array(values.length);
+  for (let index = 0; index < values.length; index += 1) scaled[index] = Math.round((values[index] as number) * scale);
+  return scaled;
 }
 
 const sizeOf = (column: PackedColumn): number => {
@@ -190,25 +224,39 @@ const sizeOf = (column: PackedColumn): number => {
   return bytesOf(column[4]);
 };
 
-function packIntegers(form: string, scale: number, values: Float64Array): PackedColumn | undefined {
-  let [base = 0] = values;
-  let maximum = base;
-  for (const value of values) {
+interface NumberRange {
+  readonly base: number;
+  /** In bytes, of what is above the base. */
+  readonly width: number;
+}
+
+function rangeOf(values: Float64Array): NumberRange {
+  let base = Infinity;
+  let maximum = -Infinity;
+  for (let index = 0; index < values.length; index += 1) {
+    const value = values[index] as number;
     if (value < base) base = value;
     if (value > maximum) maximum = value;
   }
-  const width = widthOf(maximum - base);
-  if (width > widthMax) return undefined;
-  return [form, scale, base, width, deflatedPlanes(values.map((value) => value - base), width)];
+  return { base, width: widthOf(maximum - base) };
+}
+
+function packIntegers(form: string, scale: number, values: Float64Array, { base, width }: NumberRange): PackedColumn {
+  const rest = new Float64Array(values.length);
+  for (let index = 0; index < values.length; index += 1) rest[index] = (values[index] as number) - base;
+  return [form, scale, base, width, deflatedPlanes(rest, width)];
 }
 
 function stepsOf(values: Float64Array): Float64Array {
+  const steps = new Float64Array(values.length);
   let before = 0;
-  return values.map((value) => {
+  for (let index = 0; index < values.length; index += 1) {
+    const value = values[index] as number;
     const step = value - before;
     before = value;
-    return step < 0 ? -2 * step - 1 : 2 * step;
-  });
+    steps[index] = step < 0 ? -2 * step - 1 : 2 * step;
+  }
+  return steps;
 }
 
 export function readNumbers(column: unknown, count: number): Float64Array {
@@ -314,30 +362,51 @@ export function readWords(column: unknown, count: number): Words {
 }
 
 const idForm = { empty: 0, uuid: 1, hex16: 2, hex8: 3, text: 4, own: 5 } as const;
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const hexPattern = /^(?:[0-9a-f]{16}|[0-9a-f]{32})$/;
+const idBytes = 16;
+
+/** Digits of a UUID, or of hex, as bytes; false: it has something else. Regular expressions and buffers of their own take several times as long. */
+function writeDigits(bytes: Uint8Array, from: number, text: string, isUuid: boolean): boolean {
+  let [at, high] = [from, -1];
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (isUuid && (index === 8 || index === 13 || index === 18 || index === 23)) {
+      if (unit !== 0x2d) return false;
+      continue;
+    }
+    const digit = unit >= 0x30 && unit <= 0x39 ? unit - 0x30 : unit >= 0x61 && unit <= 0x66 ? unit - 0x57 : -1;
+    if (digit === -1) return false;
+    if (high === -1) high = digit;
+    else {
+      bytes[at] = high * 16 + digit;
+      at += 1;
+      high = -1;
+    }
+  }
+  return true;
+}
 
 /** `own`: the ids of the records, for ids that are often the same; undefined for those themselves. */
 export function packIds(texts: readonly string[], own: readonly string[] | undefined): PackedColumn {
   const forms = new Uint8Array(texts.length);
-  const parts: Buffer[] = [];
+  const bytes = Buffer.allocUnsafe(texts.length * idBytes);
+  let end = 0;
   const others: string[] = [];
   for (let index = 0; index < texts.length; index += 1) {
     const text = texts[index] as string;
     if (text === '') forms[index] = idForm.empty;
     else if (own !== undefined && own[index] === text) forms[index] = idForm.own;
-    else if (uuidPattern.test(text)) {
+    else if (text.length === 36 && writeDigits(bytes, end, text, true)) {
       forms[index] = idForm.uuid;
-      parts.push(Buffer.from(text.replaceAll('-', ''), 'hex'));
-    } else if (hexPattern.test(text)) {
+      end += idBytes;
+    } else if ((text.length === 32 || text.length === 16) && writeDigits(bytes, end, text, false)) {
       forms[index] = text.length === 32 ? idForm.hex16 : idForm.hex8;
-      parts.push(Buffer.from(text, 'hex'));
+      end += text.length / 2;
     } else {
       forms[index] = idForm.text;
       others.push(text);
     }
   }
-  return ['ids', deflated(forms), Buffer.concat(parts), packJoined(others)];
+  return ['ids', deflated(forms), bytes.subarray(0, end), packJoined(others)];
 }
 
 export function readIds(column: unknown, count: number, own: readonly string[] | undefined): readonly string[] {
