@@ -58,7 +58,7 @@ describe('the description of the API', () => {
   });
 
   it('knows all tables of routes that there are', () => {
-    const tables = ['controlSegments', 'edgeRoutes', 'exactRoutes', 'familyRoutes', 'modelsPath', 'promptReserved', 'promptRoutes', 'promptSegment', 'proxyMethods', 'proxyPath', 'publicControl', 'reservedGets'];
+    const tables = ['controlSegments', 'edgeRoutes', 'exactRoutes', 'familyRoutes', 'modelsPath', 'promptReserved', 'promptRoutes', 'promptSegment', 'proxyMethods', 'proxyPath', 'reservedGets'];
     assert.deepEqual(Object.entries(routes).flatMap(([name, each]) => (typeof each === 'function' ? [] : [name])).sort(), tables, 'a new table of routes belongs into core/openapi and here');
   });
 
