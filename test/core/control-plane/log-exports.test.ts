@@ -173,6 +173,22 @@ describe('exports of logs', () => {
     assert.equal(stage.lines(id).length, 6);
   });
 
+  it('of one workspace take no more than some of the turns', async () => {
+    const stage = await start();
+    const held = await stage.made({ trace_id: heldTrace });
+    const others: string[] = [];
+    for (let index = 0; index < 10; index += 1) others.push(await stage.made({}));
+    const statuses: number[] = [];
+    for (const id of [held, ...others]) statuses.push((await stage.asService('POST', `/v1/logs/exports/${id}/start`)).status);
+    assert.deepEqual(statuses, [...new Array<number>(10).fill(200), 409]);
+    const elsewhere = await stage.call('POST', '/v1/admin/workspaces', { name: 'Elsewhere' });
+    const made = await stage.call('POST', '/v1/logs/exports', { workspace_id: elsewhere.body.id, filters: {}, requested_data: ['id'] });
+    assert.equal((await stage.call('POST', `/v1/logs/exports/${String(made.body.id)}/start`)).status, 200);
+    await stage.asService('POST', `/v1/logs/exports/${held}/cancel`);
+    await stage.runner.idle();
+    assert.equal((await stage.ran(others.at(-1) ?? '')).status, 'success');
+  });
+
   it('leave no file when another process stopped them, and this one was done before it saw that', async () => {
     const stage = await start();
     const { organisationId, workspaceId } = stage;

@@ -14,6 +14,10 @@ import { deniedFieldsOf, exportFields, needsBodies, needsMetadata } from './expo
 import { exportDaysMax, exportRowsMax, isDead, rangeOf } from './export-runner.js';
 
 const descriptionCharsMax = 1000;
+/** Of one workspace, under way or waiting: they run one after the other, and others have exports, too. */
+const workspaceExportsMax = 10;
+/** More are never under way or waiting, but for those of processes that died. */
+const runningMax = 1000;
 
 const filterFields = named('LogExportFilters', object({
   ...commonFilterFields, metadata: Type.Optional(Type.Unsafe<Readonly<Record<string, string>>>({ type: 'object', maxProperties: 20, additionalProperties: { type: 'string', maxLength: 256 } })),
@@ -114,6 +118,10 @@ async function begin(context: ControlContext, id: string): Promise<Reply> {
   const status = statusOf(row, context.nowMs);
   const isGone = status === 'success' && row.run?.isRemoved === true;
   if ((status === 'success' && !isGone) || status === 'in_progress') throw fail('ACTION_UNTIMELY', { reason: status === 'success' ? 'the export is done; fetch its file, or make another one' : 'the export is in progress already' });
+  const running = await context.repository.list(logExports, { index: 'running', limit: runningMax });
+  if (running.filter((each) => each.row.workspaceId === row.workspaceId && !isDead(each.row, context.nowMs)).length >= workspaceExportsMax) {
+    throw fail('ACTION_UNTIMELY', { reason: `${workspaceExportsMax} exports of the workspace run or wait for their turn already; start it again later` });
+  }
   if (exports === undefined || exports.isFull) throw fail('ACTION_UNTIMELY', { reason: 'too many exports wait for their turn; start it again later' });
   const filter = await logFilter(context, scopeOf(context, { id: row.workspaceId }), row.filters, sight, 'filters');
   const runId = context.newId();
