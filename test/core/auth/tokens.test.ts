@@ -6,6 +6,8 @@ import { after, describe, test } from 'node:test';
 import { fetchKeySet } from '../../../core/auth/token-keys.js';
 import { Tokens } from '../../../core/auth/tokens.js';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
+import { boundedKey } from '../../../core/limits/journal-layout.js';
+import { isTokenExpired } from '../../../core/limits/limit-owners.js';
 import { readSettings } from '../../../core/settings/read.js';
 import { View } from '../../../core/snapshot/view.js';
 import { organisations } from '../../../core/storage/tables/organisations.js';
@@ -144,6 +146,36 @@ describe('a token that was verified', () => {
     assert.deepEqual(principal?.token, { userId: 'a@b', usageLimits: [{ credit_limit: 5, type: 'cost' }], rateLimits: [{ type: 'requests', unit: 'rpm', value: 3 }] });
     assert.deepEqual(principal?.defaults, { config: 'pc-1', provider: undefined, allowsConfig: false, metadata: null, isOfMember: false });
     assert.equal(principal?.type, 'workspace-user');
+  });
+});
+
+describe('the counters of a token', () => {
+  const usage_limits = { credit_limit: 5, type: 'cost' };
+
+  test('are those of its user, with a name that the ledger keeps whole, however long the user is called', async () => {
+    serve(first);
+    const { tokens, outcome } = stage();
+    const counters = new Set<string>();
+    for (const sub of ['ann', `${'漢'.repeat(254)}a`, `${'漢'.repeat(254)}b`]) {
+      for (const credit_limit of [5, 6]) {
+        const token = await tokenOf(first, { sub, usage_limits: { ...usage_limits, credit_limit } });
+        assert.equal(await outcome(token), 'w1');
+        const counter = tokens.find(token)?.limits?.[0]?.counter ?? assert.fail();
+        assert.equal(boundedKey(counter), counter);
+        counters.add(counter);
+      }
+    }
+    assert.equal(counters.size, 3);
+  });
+
+  test('say when it expires where it has no user, so that they can be given back', async () => {
+    serve(first);
+    const { tokens, outcome, clock } = stage();
+    const token = await tokenOf(first, { sub: undefined, usage_limits });
+    assert.equal(await outcome(token), 'w1');
+    const { limits, expiresAtMs } = tokens.find(token) ?? assert.fail();
+    const counter = limits?.[0]?.counter ?? assert.fail();
+    assert.deepEqual([isTokenExpired(counter, clock.nowMs), isTokenExpired(counter, expiresAtMs + 2 * 3_600_000)], [false, true]);
   });
 });
 
