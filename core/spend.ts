@@ -2,6 +2,7 @@
 
 import type { LogReader, LogRecord } from '@gateway/plugin-sdk';
 import { join } from 'node:path';
+import { uptime } from 'node:process';
 import { SpendAlerts } from './control-plane/spend-alerts.js';
 import type { SpendService } from './control-plane/spend-service.js';
 import { reasonOf } from './errors/gateway-error.js';
@@ -114,6 +115,7 @@ async function keeperOf(services: ThreadServices, repository: Repository, memory
     folder: services.isStorageShared ? join(settings.dataDir, journalFolder) : null,
     takeFed: () => services.fedSpending?.take() ?? [],
     isAlive: (process) => isGatewayAlive(settings.dataDir, process),
+    startedAtMs: Date.now() - uptime() * 1000,
     owner: (counter) => limitOwner(repository, counter),
     isGone: (counter) => isOwnerGone(repository, counter, Date.now()),
     isAlone: () => !hasOthers(settings.dataDir, memory.process),

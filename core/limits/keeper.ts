@@ -65,6 +65,8 @@ export interface KeeperServices {
   /** The name of this start of the process. */
   readonly process: string;
   isAlive(process: string): boolean;
+  /** When this process started; calls that others had open then are in the counters. Absent: so are all that are open now. */
+  readonly startedAtMs?: number;
   owner(counter: string): Promise<LimitOwner | undefined>;
   /** Whoever the counter was of is there no more, and comes never again. */
   isGone(counter: string): Promise<boolean>;
@@ -154,6 +156,10 @@ export class Keeper {
   #idleAfter = '';
   /** Where the last look for counters that can be given back stopped. */
   #toGiveBack = this.#known.entries();
+  /** What calls of other processes had open at the start, which the counters were set with. */
+  readonly #heldOfOthers = new Map<string, readonly LedgerCharge[]>();
+  /** Others have counted by this ledger; what they spent is added when nothing moves. */
+  #hadOthers = false;
   /** Alerts of this look, and counters whose alerts are for the next one, both by workspace. */
   readonly #alerted = new Map<string, number>();
   #alertedInAll = 0;
@@ -314,6 +320,8 @@ export class Keeper {
   /** Every counter that there is, and its limit. */
   async #load(): Promise<void> {
     for await (const { key } of this.#services.ledger.counters()) await this.#know(key);
+    const { ledger, process: own, startedAtMs = Infinity } = this.#services;
+    for await (const { process, id, atMs, charges } of ledger.openCalls(null)) if (process !== own && atMs < startedAtMs) this.#heldOfOthers.set(`${process}/${id}`, charges);
     this.#isLoaded = true;
   }
 
@@ -516,7 +524,23 @@ export class Keeper {
   async #put(process: string, position: { readonly name: string; readonly from: number; readonly to: number } | null, entries: readonly JournalEntry[]): Promise<void> {
     const { seen, settled } = await this.#services.ledger.apply(process, position, entries);
     for (const key of seen) if (!this.#known.has(key)) await this.#know(key);
+    // At the start the counters are set from the ledger afterwards.
+    if (process !== this.#services.process && this.#isLoaded) {
+      for (const entry of entries) {
+        if (entry.kind !== 'settle') continue;
+        for (const { counter, period, amount } of entry.charges) this.#addOfOther({ process, id: entry.callId }, counter.key, period, amount);
+        this.#heldOfOthers.delete(`${process}/${entry.callId}`);
+      }
+    }
     for (const key of settled) await this.#alert(key);
+  }
+
+  /** Of another process this memory holds what its calls had reserved at the start of this one, and nothing that came later. */
+  #addOfOther({ process, id }: Pick<OpenCall, 'process' | 'id'>, key: string, period: number, amount: number): void {
+    const { counters } = this.#services;
+    const held = this.#heldOfOthers.get(`${process}/${id}`) ?? [];
+    const reserved = held.reduce((sum, charge) => (charge.key === key && (charge.period & periodMask) === (period & periodMask) ? sum + charge.amount : sum), 0);
+    if (amount !== reserved) counters.settleUsage(counters.slot(key, 'usage'), period & periodMask, amount - reserved);
   }
 
   async #alert(key: string): Promise<void> {
@@ -564,10 +588,15 @@ export class Keeper {
       const keys = new Set<string>();
       for (const [call, settled] of await ledger.settleLeft(calls)) {
         for (const { key, period, amount } of settled) {
+          keys.add(key);
+          if (call.process !== this.#services.process) {
+            this.#addOfOther(call, key, period, amount);
+            continue;
+          }
           const reserved = call.charges.filter((charge) => charge.key === key && charge.period === period).reduce((sum, charge) => sum + charge.amount, 0);
           if (amount !== reserved) counters.settleUsage(counters.slot(key, 'usage'), period & periodMask, amount - reserved);
-          keys.add(key);
         }
+        this.#heldOfOthers.delete(`${call.process}/${call.id}`);
       }
       for (const key of keys) await this.#alert(key);
     }
@@ -577,7 +606,10 @@ export class Keeper {
   async #compareCounters(): Promise<void> {
     const { ledger, counters, process, now } = this.#services;
     // Spending of another process is in the ledger, and not in this memory.
-    if (this.#services.folder !== null && this.#files().some((file) => file.process !== process)) return;
+    if (this.#services.folder !== null && this.#files().some((file) => file.process !== process)) {
+      this.#hadOthers = true;
+      return;
+    }
     const keys = [...this.#known.keys()].slice(0, comparedMax);
     const before = keys.map((key) => counters.usage(key));
     await this.#putInAll();
@@ -595,6 +627,9 @@ export class Keeper {
       const last = this.#differing.get(counter);
       return last !== undefined && last.held - last.expected === held - expected;
     });
+    if (this.#hadOthers) {
+      for (const { counter, period, expected, held } of lasting) if (expected > held) counters.settleUsage(counters.slot(counter, 'usage'), period & periodMask, expected - held);
+    }
     if (lasting.length > 0 || this.#differing.size > 0) await ledger.tellCounters(process, now(), lasting);
     this.#differing = found;
   }

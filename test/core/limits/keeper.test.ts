@@ -323,6 +323,42 @@ describe('the keeper of the ledger', () => {
     journal.close();
   });
 
+  test('what another process had open when it died is added here, not taken away', async () => {
+    const kit = spendKit();
+    kit.alive.add('other');
+    // Of another memory.
+    const theirs = (reserved: number, used = 0) => [{ counter: a, counted: 'cost' as const, period: 0, reserved, used }];
+    const other = kit.journal('other');
+    other.open('before', theirs(100));
+    await turn();
+    await kit.keeper('other').look();
+    const recorded: NonNullable<Parameters<SpendKit['keeper']>[1]>['recorded'] = async (call) => (call.id === 'unknown' ? undefined : () => 10);
+    await kit.keeper('own', { recorded }).recover();
+    const keeper = kit.keeper('own', { recorded });
+    const journal = kit.journal('own');
+    const charges = [charge(kit, a, 500)];
+    journal.open('mine', charges);
+    settle(kit, journal, 'mine', charges, 500);
+    await turn();
+    await keeper.look();
+    assert.equal(kit.counters.usage(a)?.count, 600, 'what was reserved at the start is counted');
+    other.open('in the ledger', theirs(400));
+    await turn();
+    await kit.keeper('other').look();
+    other.open('in a file', theirs(300));
+    other.open('settled', theirs(200));
+    other.settle('settled', theirs(200, 20), false);
+    other.open('unknown', theirs(70));
+    await turn();
+    kit.alive.clear();
+    kit.nowMs += 61_000;
+    await keeper.look();
+    assert.deepEqual([kit.counters.usage(a)?.count, await amountOf(kit, a)], [620, 620], '500 here; 10, 10, 10, 20 and 70 there');
+    assert.deepEqual(kit.faults, []);
+    journal.close();
+    await keeper.stop();
+  });
+
   test('whenever the keeper dies, the next one puts in what is missing, and nothing twice', async () => {
     /** Every step of a keeper: each read and write of the store, before and after, and each change of a counter. */
     class Mortal implements Store {
