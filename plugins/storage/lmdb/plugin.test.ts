@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -103,6 +103,34 @@ describe('lmdb storage', () => {
     await left.close?.();
     assert.equal((await reading.get('a'))?.version, 1);
     await right.close?.();
+  });
+
+  it('is opened once more while a commit of the same thread is under way', async () => {
+    // A thread that waits for its own commit waits for ever, past any catch.
+    const child = spawn(process.execPath, [fileURLToPath(writer), 'open-while-writing', freshFolder()], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+    const [code] = await once(child, 'exit');
+    clearTimeout(timer);
+    assert.equal(code, 0);
+  });
+
+  it('leaves the file open for others of the thread when one closes its storage, whatever the path', async () => {
+    const path = freshFolder();
+    const alias = join(freshFolder(), 'alias');
+    symlinkSync(path, alias);
+    const [left, right] = [await plugin.create({ path }, fakeHost()), await plugin.create({ path: alias }, fakeHost())];
+    const [one, other] = [await left.open('x'), await right.open('x')];
+    await left.close?.();
+    assert.throws(() => one.get('a'), /the store is closed/);
+    await assert.rejects(async () => one.write([{ op: 'put', key: 'a', value: Buffer.from('1') }]), /the store is closed/);
+    assert.equal(await other.write([{ op: 'put', key: 'a', value: Buffer.from('1') }]), true);
+    await left.close?.();
+    assert.equal((await other.get('a'))?.version, 1);
+    await right.close?.();
+    assert.throws(() => other.get('a'), /the store is closed/);
+    const again = await plugin.create({ path }, fakeHost());
+    assert.equal((await (await again.open('x')).get('a'))?.version, 1);
+    await again.close?.();
   });
 
   it('holds every batch whole or not at all when its process is killed in the middle of writing', async () => {

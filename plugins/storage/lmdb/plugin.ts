@@ -9,73 +9,92 @@ import { isNoRoom, refusedWrite } from './refused-write.js';
 
 const folderMode = 0o700;
 
-/** One environment for each name, shared by those who opened it. */
+/**
+ * One for each file in a thread, whoever opens it and under whatever path: to open one takes the lock of writers, and a commit of this thread that
+ * holds the lock waits for the thread.
+ */
+interface Environment {
+  readonly file: string;
+  readonly store: LmdbStore;
+  holders: number;
+}
+
+/** By device and inode of the file. */
+const environments = new Map<string, Environment>();
+
 class LmdbStorage implements Storage {
-  readonly #open = new Map<string, { readonly store: LmdbStore; holders: number }>();
+  readonly #handles = new Set<Handle>();
 
   constructor(readonly path: string) {}
 
   open(name: string): Store {
     checkStoreName(name);
-    let entry = this.#open.get(name);
-    if (entry === undefined) this.#open.set(name, entry = { store: openFolder(join(this.path, name)), holders: 0 });
-    entry.holders += 1;
-    return new Handle(entry.store, () => this.#release(name));
+    const handle: Handle = new Handle(openFolder(join(this.path, name)), () => this.#handles.delete(handle));
+    this.#handles.add(handle);
+    return handle;
   }
 
   async close(): Promise<void> {
-    const entries = [...this.#open.values()];
-    this.#open.clear();
-    await Promise.all(entries.map(({ store }) => store.close()));
-  }
-
-  async #release(name: string): Promise<void> {
-    const entry = this.#open.get(name);
-    if (entry === undefined) return;
-    entry.holders -= 1;
-    if (entry.holders > 0) return;
-    this.#open.delete(name);
-    await entry.store.close();
+    await Promise.all([...this.#handles].map((handle) => handle.close()));
   }
 }
 
 /** One opening of a name; closing it leaves the others be. */
 class Handle implements Store {
+  readonly store: LmdbStore;
   #isClosed = false;
 
-  constructor(readonly store: LmdbStore, readonly release: () => Promise<void>) {}
+  constructor(readonly environment: Environment, readonly onClosed: () => void) {
+    this.store = environment.store;
+  }
 
-  get(key: string): Row | undefined { return this.store.get(key); }
-  range(options: RangeOptions): AsyncIterable<Row> { return this.store.range(options); }
-  count(range: Pick<RangeOptions, 'from' | 'to'>): number { return this.store.count(range); }
-  write(batch: readonly Write[]): Promise<boolean> { return this.store.write(batch); }
-  revision(): number { return this.store.revision(); }
-  size(): number { return this.store.size(); }
+  get(key: string): Row | undefined { return this.#live().get(key); }
+  range(options: RangeOptions): AsyncIterable<Row> { return this.#live().range(options); }
+  count(range: Pick<RangeOptions, 'from' | 'to'>): number { return this.#live().count(range); }
+  async write(batch: readonly Write[]): Promise<boolean> { return this.#live().write(batch); }
+  revision(): number { return this.#live().revision(); }
+  size(): number { return this.#live().size(); }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.release();
+    this.onClosed();
+    const { environment } = this;
+    environment.holders -= 1;
+    if (environment.holders > 0) return;
+    environments.delete(environment.file);
+    await environment.store.close();
+  }
+
+  /** Others may have the environment open still. */
+  #live(): LmdbStore {
+    if (this.#isClosed) throw new Error('the store is closed');
+    return this.store;
   }
 }
 
-function openFolder(folder: string): LmdbStore {
+function openFolder(folder: string): Environment {
   makeFolder(folder);
-  const file = join(folder, 'data.mdb');
+  const path = join(folder, 'data.mdb');
   let fault: string | undefined;
   let undo = (): void => {};
   try {
-    fault = faultOfFile(file);
+    fault = faultOfFile(path);
     if (fault === undefined) {
       undo = makeFiles(folder);
-      return new LmdbStore(folder);
+      const { dev, ino } = statSync(path, { bigint: true });
+      const file = `${dev}:${ino}`;
+      const environment = environments.get(file) ?? { file, store: new LmdbStore(folder), holders: 0 };
+      environment.holders += 1;
+      environments.set(file, environment);
+      return environment;
     }
   } catch (thrown) {
     undo();
     if (isNoRoom(thrown)) throw refusedWrite(folder, thrown);
     fault = reasonOf(thrown);
   }
-  throw new Error(`${file} cannot be opened: ${fault}; restore it from a backup, or move ${folder} away to begin with an empty one`);
+  throw new Error(`${path} cannot be opened: ${fault}; restore it from a backup, or move ${folder} away to begin with an empty one`);
 }
 
 /** Folder by folder: a recursive mkdir never returns where a file system such as /proc answers ENOENT to each try. */
