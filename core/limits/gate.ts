@@ -195,10 +195,10 @@ function isFree({ route, head }: Exchange): boolean {
 function specOfPolicy(policy: RatePolicy | UsagePolicy, valueKey: string): LimitSpec {
   const name = `${policy.name === null ? policy.id : `"${policy.name}"`} for ${valueKey}`;
   if ('unit' in policy) {
-    return { type: 'rate', level: 'policy', name, counted: policy.type, unit: policy.unit, maximum: policy.value, slot: slotUnknown, told: '', counter: policyCounterKey(policy.id, valueKey, policy.unit) };
+    return { type: 'rate', level: 'policy', name, counted: policy.type, unit: policy.unit, maximum: policy.value, slot: slotUnknown, told: null, counter: policyCounterKey(policy.id, valueKey, policy.unit) };
   }
   return {
-    type: 'usage', level: 'policy', name, counted: policy.type, maximum: Math.round(policy.creditLimit * countedPerUnit(policy.type)), slot: slotUnknown, told: '', counter: policyCounterKey(policy.id, valueKey, null),
+    type: 'usage', level: 'policy', name, counted: policy.type, maximum: Math.round(policy.creditLimit * countedPerUnit(policy.type)), slot: slotUnknown, told: null, counter: policyCounterKey(policy.id, valueKey, null),
     span: spanWords(policy.periodicReset, policy.periodicResetDays),
   };
 }

@@ -8,6 +8,7 @@ import type { HeaderList } from '../exchange/responder.js';
 import { noUsage, type Usage } from '../exchange/usage.js';
 import { microCentsOf, type Counted, type LimitSpec } from '../snapshot/limit-specs.js';
 import type { Principal } from '../snapshot/principal.js';
+import { KeptText } from '../telemetry/kept-text.js';
 import { CallFacts } from './call-facts.js';
 import type { Counters } from './counters.js';
 import { Delivered } from './delivered.js';
@@ -26,12 +27,6 @@ export interface Taken {
   readonly isOfTarget: boolean;
   /** The amount that it holds now. */
   amount: number;
-}
-
-/** The use of a call, or of one of its targets. */
-export interface Used {
-  tokens: number;
-  microCents: number;
 }
 
 /** Prices what calls use. */
@@ -67,7 +62,7 @@ export interface HoldOptions {
 
 export class CallHold implements Hold {
   /** In the order in which they were taken. */
-  readonly taken: Taken[] = [];
+  taken: Taken[] = [];
   /** A limit that holds for the call as a whole has refused it: no other target changes that. */
   isCallRefused = false;
   /** The control thread has been asked for the rates of the call's model. */
@@ -83,15 +78,17 @@ export class CallHold implements Hold {
   /** A limit of cost is on the call: its answer is priced here. */
   hasCost = false;
   /** Of targets that were left, and of answers of the present one that were thrown away. */
-  readonly #left: Used = { tokens: 0, microCents: 0 };
-  readonly #thrown: Used = { tokens: 0, microCents: 0 };
+  #leftTokens = 0;
+  #leftMicroCents = 0;
+  #thrownTokens = 0;
+  #thrownMicroCents = 0;
   /** One for each usage counter and period of the call, whatever target it was taken for. */
   #charges: Charge[] | null = null;
   /** The limit that refused the present target; null: none did. */
   #refusal: { readonly spec: LimitSpec; readonly before: number } | null = null;
   #isSettled = false;
-  /** For the log: limits before and after. */
-  #decided = '';
+  /** Limits of targets that were left, for the log. */
+  #leftLimits: Taken[] | null = null;
 
   constructor(readonly exchange: Exchange, readonly principal: Principal | null, readonly options: HoldOptions) {}
 
@@ -137,11 +134,10 @@ export class CallHold implements Hold {
   /** The target is left, with what its answer used; null: nothing came of it. */
   leaveTarget(usage: Usage | null): void {
     this.throwAway(usage);
-    const { tokens, microCents } = this.#thrown;
-    this.#endTarget(tokens, microCents, false);
-    this.#left.tokens += tokens;
-    this.#left.microCents += microCents;
-    this.#thrown.tokens = this.#thrown.microCents = 0;
+    this.#endTarget(this.#thrownTokens, this.#thrownMicroCents, false);
+    this.#leftTokens += this.#thrownTokens;
+    this.#leftMicroCents += this.#thrownMicroCents;
+    this.#thrownTokens = this.#thrownMicroCents = 0;
     if (this.delivered !== null) this.delivered = new Delivered();
   }
 
@@ -153,8 +149,8 @@ export class CallHold implements Hold {
   /** An answer of the target that nobody gets, since it is asked again. */
   throwAway(usage: Usage | null): void {
     if (usage === null || this.delivered === null) return;
-    this.#thrown.tokens += tokensOf(usage);
-    this.#thrown.microCents += this.#costOf(usage);
+    this.#thrownTokens += tokensOf(usage);
+    this.#thrownMicroCents += this.#costOf(usage);
   }
 
   /** The call has ended. */
@@ -164,17 +160,26 @@ export class CallHold implements Hold {
     let isEstimated = false;
     if (this.delivered !== null && !isCached) isEstimated = this.#addAnswer(usage);
     const nowMs = this.options.counters.now();
-    const { tokens, microCents } = this.#thrown;
     for (let index = 0; index < this.taken.length; index += 1) {
       const taken = this.taken[index] as Taken;
       const { counted } = taken.spec;
-      const own = counted === 'requests' ? taken.amount : counted === 'tokens' ? tokens : microCents;
-      const ofLeft = taken.isOfTarget || counted === 'requests' ? 0 : counted === 'tokens' ? this.#left.tokens : this.#left.microCents;
+      const own = counted === 'requests' ? taken.amount : counted === 'tokens' ? this.#thrownTokens : this.#thrownMicroCents;
+      const ofLeft = taken.isOfTarget || counted === 'requests' ? 0 : counted === 'tokens' ? this.#leftTokens : this.#leftMicroCents;
       this.#settleTaken(taken, own + ofLeft, nowMs);
     }
     if (this.#charges !== null && this.options.journal !== null) this.options.journal.settle(this.exchange.id, this.#charges, isEstimated);
-    this.taken.length = 0;
-    if (this.#decided !== '') (this.exchange.decisions ??= new DecisionLog()).addText(`{"about":"limit","limits":[${this.#decided}]}`);
+    if (this.options.isRecorded) this.#tell();
+    this.taken = [];
+  }
+
+  #tell(): void {
+    const limits = this.#leftLimits === null ? this.taken : this.#leftLimits.concat(this.taken);
+    if (limits.length === 0) return;
+    for (let index = 0; index < limits.length; index += 1) {
+      const { spec } = limits[index] as Taken;
+      spec.told ??= toldOf(spec);
+    }
+    (this.exchange.decisions ??= new DecisionLog()).addLimits(limits);
   }
 
   /** True: nobody told. */
@@ -210,10 +215,10 @@ export class CallHold implements Hold {
 
   /** The record of the call says the same cost as its budgets. */
   #addFinal(usage: Usage): void {
-    this.#thrown.tokens += tokensOf(usage);
+    this.#thrownTokens += tokensOf(usage);
     if (!this.hasCost) return;
     const { cents, isPriced } = this.options.prices.cost(this.exchange, usage);
-    this.#thrown.microCents += microCentsOf(cents);
+    this.#thrownMicroCents += microCentsOf(cents);
     this.exchange.cost = cents;
     this.exchange.isPriced = isPriced;
   }
@@ -241,6 +246,7 @@ export class CallHold implements Hold {
       const { counted } = taken.spec;
       if (counted === 'requests') this.#settleTaken(taken, isUnsent ? 0 : taken.amount, nowMs);
       else this.#settleTaken(taken, counted === 'tokens' ? tokens : microCents, nowMs);
+      if (this.options.isRecorded) (this.#leftLimits ??= []).push(taken);
     }
     this.taken.length = kept;
   }
@@ -249,11 +255,6 @@ export class CallHold implements Hold {
   #settleTaken(taken: Taken, used: number, nowMs: number): void {
     if (taken.spec.type === 'usage') this.#chargeOf(taken.spec, taken.tag).used += used;
     this.#change(taken, used, nowMs);
-    if (!this.options.isRecorded) return;
-    const { spec, before } = taken;
-    if (spec.told === '') spec.told = `{"counter":${JSON.stringify(spec.counter)},"counted":"${spec.counted}","maximum":${spec.maximum === Infinity ? 'null' : spec.maximum},"before":`;
-    // Written by hand: every call under a limit says it.
-    this.#decided += `${this.#decided === '' ? '' : ','}${spec.told}${before},"after":${before + used}}`;
   }
 
   /** A limit that let the call, or one of its targets, not through. */
@@ -322,6 +323,11 @@ export class CallHold implements Hold {
     const { limit, remaining, reset } = names[counted];
     headers.push(limit, String(tightest.maximum), remaining, String(Math.max(0, left)), reset, String(secondsUntil(windowEnd(lengthOf[tightest.unit], nowMs), nowMs)));
   }
+}
+
+/** With a count before a call, and one after it, it is JSON. */
+function toldOf({ counter, counted, maximum }: LimitSpec): KeptText {
+  return new KeptText(`{"counter":${JSON.stringify(counter)},"counted":"${counted}","maximum":${maximum === Infinity ? 'null' : maximum},"before":`);
 }
 
 function tokensOf({ totalTokens, inputTokens, outputTokens }: Usage): number {

@@ -3,6 +3,7 @@
 // then on. The memory outlives the thread that reads. When it is full, texts go into the records themselves until the reader has read all there
 // is; then it begins anew, under another generation.
 
+import type { KeptText } from '../telemetry/kept-text.js';
 import type { RingMemory } from './ring.js';
 import { readText, textBytesMax, writeText } from './text.js';
 
@@ -13,6 +14,9 @@ export const inline = 0xffff;
 /** UTF-16 units; what is longer hardly ever comes back. */
 const charsMax = 256;
 
+/** Of the numbers, and of the room, for texts that clients may bring about without end: names of counters. */
+const keptShare = 0.5;
+
 const entriesAt = (entriesMax + 1) * 4;
 
 export class DictionaryWriter {
@@ -21,6 +25,8 @@ export class DictionaryWriter {
   readonly #words: Int32Array;
   readonly #numbers = new Map<string, number>();
   #end = entriesAt;
+  /** Another one each time that it begins anew. */
+  #era: object = {};
   /** Had no room for a text. */
   isFull = false;
 
@@ -35,6 +41,21 @@ export class DictionaryWriter {
     if (text === '') return 0;
     const known = this.#numbers.get(text);
     return known === undefined ? this.#add(text) : known;
+  }
+
+  /** As `numberOf`, of a text that remembers it. */
+  numberOfKept(kept: KeptText): number {
+    if (kept.era !== this.#era) {
+      kept.number = this.#numbers.get(kept.text) ?? this.#addKept(kept.text);
+      kept.era = this.#era;
+    }
+    return kept.number;
+  }
+
+  #addKept(text: string): number {
+    if (this.#numbers.size < entriesMax * keptShare && this.#end < this.#bytes.length * keptShare) return this.#add(text);
+    this.isFull = true;
+    return inline;
   }
 
   #add(text: string): number {
@@ -54,6 +75,7 @@ export class DictionaryWriter {
   clear(): void {
     this.#numbers.clear();
     this.#end = entriesAt;
+    this.#era = {};
     this.isFull = false;
     this.generation = (this.generation + 1) & 0x7fff_ffff;
   }

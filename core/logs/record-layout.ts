@@ -1,11 +1,11 @@
 // What a record in a ring is made of; one file writes it (record-writer.ts), one reads it (record-reader.ts), both in one process. A fixed part; numbers that few
-// calls have, where one of them is there; then texts, each with a tag (text.ts), of which only those are there that are not empty. More is added at the end
+// calls have, where one of them is there; what limits counted; then texts, each with a tag (text.ts), of which only those are there that are not empty. More is added at the end
 // of the fixed part, or under a new tag.
 
 import { utf8Tags } from './text.js';
 
 /** Grows with each change of the layout. */
-export const recordFormat = 3;
+export const recordFormat = 4;
 
 /** Offsets in bytes: times, tokens, sizes and the price are doubles, flags to generation words of 32 bits. */
 export const at = {
@@ -37,9 +37,16 @@ export const fixedBytes = 200;
 /** Behind the fixed part, as doubles; only with `flag.hasMore`. */
 export const more = { cacheWriteTokens: 200, inputAudioTokens: 208, inputImageTokens: 216, outputAudioTokens: 224, outputImageTokens: 232, saved: 240 } as const;
 export const moreBytes = 48;
+/**
+ * Behind these, as doubles, only with `flag.hasLimits`: how many limits there are, and where in the text of decisions they belong; then of each its number in
+ * the dictionary, its count before the call, and the one after it.
+ */
+export const limitsAt = { count: 0, position: 8, first: 16 } as const;
+export const limitAt = { told: 0, before: 8, after: 16 } as const;
+export const limitBytes = 24;
 
 /** Bits of `flags`. How an id is written takes two: text with a tag (or nothing), hex, UUID, or the same as `id`. */
-export const flag = { isStream: 1, endedShift: 1, idShift: 3, traceIdShift: 5, spanIdShift: 7, parentSpanIdShift: 9, isLeft: 2048, isPriced: 4096, hasMore: 8192, hasBodies: 16_384 } as const;
+export const flag = { isStream: 1, endedShift: 1, idShift: 3, traceIdShift: 5, spanIdShift: 7, parentSpanIdShift: 9, isLeft: 2048, isPriced: 4096, hasMore: 8192, hasBodies: 16_384, hasLimits: 32_768 } as const;
 export const idForm = { text: 0, hex: 1, uuid: 2, same: 3 } as const;
 export const endings = ['complete', 'client', 'upstream', 'gateway'] as const;
 

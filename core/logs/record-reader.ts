@@ -1,9 +1,10 @@
 // Makes the log records that exporters get from those that serving threads wrote into their rings (record-layout.ts). Runs in the log thread.
 
 import type { EndpointName, LogBodies, LogRecord } from '@gateway/plugin-sdk';
+import { textOfLimit, withLimits } from '../exchange/decision-log.js';
 import { DictionaryReader, inline } from './dictionary.js';
 import { readHex, readUuid } from './id-bytes.js';
-import { at, bodyTag, endings, flag, idForm, more, tag } from './record-layout.js';
+import { at, bodyTag, endings, fixedBytes, flag, idForm, limitAt, limitBytes, limitsAt, more, moreBytes, tag } from './record-layout.js';
 import { RingReader, type RingMemory } from './ring.js';
 import { behindText, readText, tagOf } from './text.js';
 
@@ -106,7 +107,7 @@ export class RecordReader {
       cost: number(at.price),
       saved: hasMore ? number(more.saved) : 0,
       isPriced: (flags & flag.isPriced) !== 0,
-      decision: this.#text(tag.decision),
+      decision: (flags & flag.hasLimits) === 0 ? this.#text(tag.decision) : this.#decisions(start + (hasMore ? fixedBytes + moreBytes : fixedBytes)),
       bodies: (flags & flag.hasBodies) === 0 ? null : this.#bodies(),
       source: 'call',
     };
@@ -121,6 +122,19 @@ export class RecordReader {
       this.#texts[tagOf(words, offset)] = readText(bytes, words, offset);
       offset = behindText(words, offset);
     }
+  }
+
+  /** As the decisions of a call are told (exchange/decision-log.ts), with what its limits counted. */
+  #decisions(start: number): string {
+    const { doubles } = this.#memory;
+    const number = (offset: number): number => doubles[offset / 8] ?? 0;
+    const count = number(start + limitsAt.count);
+    let limits = '';
+    for (let index = 0; index < count; index += 1) {
+      const limit = start + limitsAt.first + index * limitBytes;
+      limits += `${index === 0 ? '' : ','}${textOfLimit(this.#dictionary.text(number(limit + limitAt.told)), number(limit + limitAt.before), number(limit + limitAt.after))}`;
+    }
+    return `[${withLimits(this.#text(tag.decision), number(start + limitsAt.position), limits)}]`;
   }
 
   #bodies(): LogBodies {

@@ -3,6 +3,7 @@
 // call: numbers go out as numbers, ids as bytes, texts that come back as numbers of the dictionary. Texts longer than a record may
 // have are cut here roughly, and exactly where they are read.
 
+import type { DecisionLog, LimitNote } from '../exchange/decision-log.js';
 import type { Exchange, ExchangePrincipal, StoredPromptName } from '../exchange/exchange.js';
 import type { KeptBodies } from '../exchange/kept-bodies.js';
 import type { LeftTarget } from '../exchange/left-target.js';
@@ -12,8 +13,9 @@ import type { FaultReport } from '../telemetry/fault-report.js';
 import { recordBytesMax, refusedBytesMax } from '../telemetry/record-limits.js';
 import { DictionaryWriter, inline } from './dictionary.js';
 import { packHex, packUuid } from './id-bytes.js';
-import { at, bodyTag, fixedBytes, flag, idForm, more, moreBytes, recordFormat, tag } from './record-layout.js';
+import { at, bodyTag, fixedBytes, flag, idForm, limitAt, limitBytes, limitsAt, more, moreBytes, recordFormat, tag } from './record-layout.js';
 import { RingWriter, type RingMemory } from './ring.js';
+import type { KeptText } from '../telemetry/kept-text.js';
 import { textBytesMax, writeText, writeUtf8 } from './text.js';
 
 const formatWord = (fixedBytes << 16) | recordFormat;
@@ -111,7 +113,7 @@ export class RecordWriter {
     const metadata = exchange.metadataText;
     if (metadata !== undefined) this.#text(this.#cut(metadata, limits.metadata, isRefused), tag.metadata);
     if (hookResults !== '') this.#text(this.#cut(hookResults, limits.hookResults, isRefused), tag.hookResults);
-    if (left === null && exchange.decisions !== null) this.#text(this.#cut(exchange.decisions.logged(), limits.decision, isRefused), tag.decision);
+    const decisions = left === null && exchange.decisions !== null ? this.#decided(exchange.decisions, isRefused) : null;
     const traceId = this.#cut(exchange.traceId, limits.traceId, isRefused);
     const spanId = this.#cut(left === null ? exchange.spanId : left.spanId, limits.spanId, isRefused);
     const parentSpanId = this.#cut(left === null ? exchange.parentSpanId : exchange.spanId, limits.parentSpanId, isRefused);
@@ -185,6 +187,11 @@ export class RecordWriter {
     shorts[short + at.providerSlug / 2] = this.#providerSlug.number;
     shorts[short + at.textCount / 2] = bodies === null ? this.#count : this.#count + countOfBodies(bodies);
     let end = start + (hasMore ? fixedBytes + moreBytes : fixedBytes);
+    if (decisions !== null && decisions.limits !== null) {
+      end = this.#writeLimits(decisions.limits, decisions.limitsAt, end);
+      words[word + at.format / 4] = ((end - start) << 16) | recordFormat;
+      words[word + at.flags / 4] = forms | flag.hasLimits;
+    }
     for (let index = 0; index < this.#count; index += 1) {
       end = writeText(bytes, words, end, this.#tags[index] as number, this.#texts[index] as string);
       // Nothing of the call is kept.
@@ -192,6 +199,42 @@ export class RecordWriter {
     }
     if (bodies !== null) end = this.#writeBodies(bodies, end);
     this.#ring.end(end - start);
+  }
+
+  /** Decisions whose limits go out as numbers; null: all of them go out as text. */
+  #decided(decisions: DecisionLog, isRefused: boolean): DecisionLog | null {
+    const { limits } = decisions;
+    if (limits === null || isRefused || !this.#knows(limits)) {
+      this.#text(this.#cut(decisions.logged(), recordBytesMax.decision, isRefused), tag.decision);
+      return null;
+    }
+    this.#bytesMax += limitsAt.first + limits.length * limitBytes;
+    this.#text(decisions.others, tag.decision);
+    return decisions;
+  }
+
+  /** The dictionary has room for all of them. */
+  #knows(limits: readonly LimitNote[]): boolean {
+    for (let index = 0; index < limits.length; index += 1) {
+      const { told } = (limits[index] as LimitNote).spec;
+      if (told === null || this.#dictionary.numberOfKept(told) === inline) return false;
+    }
+    return true;
+  }
+
+  #writeLimits(limits: readonly LimitNote[], position: number, from: number): number {
+    const { doubles } = this.#memory;
+    doubles[(from + limitsAt.count) / 8] = limits.length;
+    doubles[(from + limitsAt.position) / 8] = position;
+    let end = from + limitsAt.first;
+    for (let index = 0; index < limits.length; index += 1) {
+      const { spec, before, amount } = limits[index] as LimitNote;
+      doubles[(end + limitAt.told) / 8] = (spec.told as KeptText).number;
+      doubles[(end + limitAt.before) / 8] = before;
+      doubles[(end + limitAt.after) / 8] = before + amount;
+      end += limitBytes;
+    }
+    return end;
   }
 
   /** Null: nothing was kept, or there is no room for it. */

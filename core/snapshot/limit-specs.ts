@@ -1,6 +1,8 @@
 // Limits as calls meet them: of a key, a token, a provider, an integration in a workspace, a workspace or a policy, made of its row when that changes.
 // Each names its counter by a key, written here alone, so that calls, control plane and ledger mean the same one.
 
+import type { KeptText } from '../telemetry/kept-text.js';
+
 export type LimitLevel = 'key' | 'token' | 'provider' | 'access' | 'workspace' | 'policy';
 export type RateUnit = 'rps' | 'rpm' | 'rph' | 'rpd' | 'rpw';
 export type Counted = 'requests' | 'tokens' | 'cost';
@@ -24,8 +26,8 @@ interface SpecBase {
   readonly maximum: number;
   /** Of its counter in the thread that made the spec; see core/limits/counters.ts. This and `told` are made once, when they are first asked for. */
   slot: number;
-  /** How the log names it, with its maximum; empty before anybody asked. */
-  told: string;
+  /** How the log names it, with its maximum; null before anybody asked. */
+  told: KeptText | null;
 }
 
 export interface RateSpec extends SpecBase {
@@ -65,7 +67,7 @@ export function limitSpecs(level: LimitLevel, id: string, name: string, rates: r
     if ((type !== 'requests' && type !== 'tokens') || known === undefined || typeof value !== 'number') continue;
     // Words of this module: a text of a row may hold the whole row in memory.
     const counted = type === 'requests' ? 'requests' : 'tokens';
-    put(specs, { type: 'rate', level, name, counted, maximum: value, slot: slotUnknown, told: '', counter: rateCounterKey(level, id, counted, known), unit: known });
+    put(specs, { type: 'rate', level, name, counted, maximum: value, slot: slotUnknown, told: null, counter: rateCounterKey(level, id, counted, known), unit: known });
   }
   for (const usage of usages) {
     const spec = usageSpec(level, id, name, usage);
@@ -97,7 +99,7 @@ export function usageSpec(level: LimitLevel, id: string, name: string, usage: Me
   if (!hasLimit && typeof threshold !== 'number') return null;
   const counted: Counted = type === 'tokens' ? 'tokens' : type === 'requests' ? 'requests' : 'cost';
   return {
-    type: 'usage', level, name, counted, slot: slotUnknown, told: '', counter: usageCounterKey(level, id, counted),
+    type: 'usage', level, name, counted, slot: slotUnknown, told: null, counter: usageCounterKey(level, id, counted),
     maximum: hasLimit ? Math.round(limit * countedPerUnit(counted)) : Infinity, span: spanWords(usage.periodic_reset, usage.periodic_reset_days),
   };
 }

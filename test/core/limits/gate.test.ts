@@ -150,6 +150,19 @@ test('keys without number of one workspace leave room for those of others', () =
   assert.ok(counters.live < counters.slotCount * 0.82);
 });
 
+test('the record says what each limit counted, those of a target that was left first', () => {
+  const { take } = setUp();
+  const limit = [{ type: 'requests', unit: 'rpd', value: 2 ** 35 }];
+  const exchange = take(principalOf(limitSpecs('key', 'k', 'k', limit, [{ type: 'tokens', alert_threshold: 5 }])), limitSpecs('provider', 'first', 'first', limit, []));
+  exchange.hold?.leaveTarget(null);
+  exchange.hold?.settle({ ...noUsage, inputTokens: 10, outputTokens: 5, totalTokens: 15 }, false);
+  const text = '[{"about":"limit","limits":[{"counter":"provider/first/requests/rpd","counted":"requests","maximum":34359738368,"before":0,"after":1},'
+    + '{"counter":"key/k/requests/rpd","counted":"requests","maximum":34359738368,"before":0,"after":1},{"counter":"key/k/tokens","counted":"tokens","maximum":null,"before":0,"after":15}]}]';
+  assert.equal(exchange.decisions?.logged(), text);
+  exchange.hold?.settle(null, false);
+  assert.equal(exchange.decisions?.logged(), text, 'once');
+});
+
 test('a budget is reserved and settled in the journal as in its counter, by policies as well', () => {
   const { counters, entries, take } = setUp();
   const principal = principalOf(limitSpecs('key', 'k', 'k', [], [{ type: 'tokens', credit_limit: 10_000 }]));

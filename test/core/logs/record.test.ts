@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { LogBodies, LogRecord } from '@gateway/plugin-sdk';
 import { sampleLogRecord } from '@gateway/plugin-sdk/testing';
+import { DecisionLog, decisionsMax } from '../../../core/exchange/decision-log.js';
 import type { Exchange } from '../../../core/exchange/exchange.js';
 import { HookLog } from '../../../core/exchange/hook-log.js';
 import type { LeftTarget } from '../../../core/exchange/left-target.js';
@@ -15,6 +16,7 @@ import { RingMemory } from '../../../core/logs/ring.js';
 import { Admission } from '../../../core/telemetry/admission.js';
 import { FaultReport } from '../../../core/telemetry/fault-report.js';
 import { Metrics } from '../../../core/telemetry/metrics.js';
+import { KeptText } from '../../../core/telemetry/kept-text.js';
 import { limitRecord, recordBytesMax } from '../../../core/telemetry/record-limits.js';
 import { chatEndpoint, exchangeOf } from '../exchange/fakes.js';
 
@@ -48,7 +50,7 @@ function ended(record: LogRecord): [Exchange, Usage] {
     status: record.status, ending: record.ended, errorCode: record.errorCode, isStream: record.isStream, cacheStatus: record.cacheStatus,
     requestBytes: record.requestBytes, upstreamMs: record.upstreamMs, startedAt: 1, startedAtMs: record.startedAtMs,
     firstByteAt: record.firstByteMs === -1 ? 0 : 1 + record.firstByteMs,
-    targetIndex: record.targetIndex, retries: record.retries, cost: record.cost, saved: record.saved, isPriced: record.isPriced, decisions: record.decision === '' ? null : { logged: () => record.decision },
+    targetIndex: record.targetIndex, retries: record.retries, cost: record.cost, saved: record.saved, isPriced: record.isPriced, decisions: record.decision === '' ? null : { limits: null, logged: () => record.decision },
   }).map(([name, value]) => [name, { value }])));
   return [exchange, { ...noUsage, ...record }];
 }
@@ -271,6 +273,109 @@ describe('a record in a ring', () => {
     assert.equal(models.size, entriesMax * 3);
     writer.write(...ended(record(1)));
     assert.equal(new RecordReader(memory).read()?.model, 'model 1');
+  });
+
+  interface Limit {
+    readonly counter: string;
+    readonly maximum: number | null;
+    readonly before: number;
+    readonly after: number;
+  }
+  const toldOf = ({ counter, maximum }: Limit): KeptText => new KeptText(`{"counter":${JSON.stringify(counter)},"counted":"cost","maximum":${maximum},"before":`);
+  const noteOf = (limit: Limit, told = toldOf(limit)) => ({ spec: { told }, before: limit.before, amount: limit.after - limit.before });
+  const withDecisions = (decisions: DecisionLog, keyId = 'key'): [Exchange, Usage] => {
+    const [exchange, usage] = ended(sampleLogRecord({ keyId, saved: 0, bodies: null }));
+    return [Object.defineProperty(exchange, 'decisions', { value: decisions }), usage];
+  };
+
+  it('says what limits counted as they said it, among whatever else was decided', () => {
+    const { writer, read, memory } = setUp();
+    const amount = fc.oneof(fc.nat(1000), fc.integer({ min: 2 ** 31 - 2, max: 2 ** 33 }), fc.constantFrom(2 ** 40 - 1, 2 ** 52 - 1, 0));
+    const limit: fc.Arbitrary<Limit> = fc.record({ counter: fc.oneof(text.filter(({ length }) => length <= 250), fc.constantFrom('key/k/requests/rpm', 'policy/p/api_key:k')), maximum: fc.oneof(fc.constant(null), amount), before: amount, after: amount });
+    const other = fc.record({ about: fc.constantFrom('retry' as const, 'cache' as const), why: fc.string({ unit: 'grapheme', maxLength: 200 }) });
+    const others = fc.oneof({ weight: 4, arbitrary: fc.array(other, { maxLength: 3 }) }, fc.array(other, { minLength: decisionsMax - 2, maxLength: decisionsMax + 2 }));
+    const keys = fc.oneof({ weight: 9, arbitrary: fc.constant('key') }, fc.constant(''));
+    let inNumbers = 0;
+    fc.assert(fc.property(others, fc.oneof({ weight: 3, arbitrary: fc.array(limit, { minLength: 1, maxLength: 8 }) }, fc.array(limit, { minLength: 40, maxLength: 100 })), others, fc.boolean(), keys, (before, limits, after, isPriced, keyId) => {
+      const log = new DecisionLog();
+      const plain = new DecisionLog();
+      for (const decision of before) for (const each of [log, plain]) each.add(decision);
+      log.addLimits(limits.map((each) => noteOf(each)));
+      plain.add({ about: 'limit', limits: limits.map(({ counter, maximum, before: from, after: to }) => ({ counter, counted: 'cost', maximum, before: from, after: to })) });
+      for (const decision of after) for (const each of [log, plain]) each.add(decision);
+      if (isPriced) for (const each of [log, plain]) each.add({ about: 'price', asked: 'm' });
+      const expected = plain.logged();
+      if (log.limits !== null) inNumbers += 1;
+      writer.write(...withDecisions(log, keyId));
+      const found = read()?.decision;
+      // Of callers without a key some are left out.
+      if (keyId !== '' || found !== undefined) assert.equal(limitRecord(sampleLogRecord({ decision: found ?? '' }), keyId === '').decision, limitRecord(sampleLogRecord({ decision: expected }), keyId === '').decision);
+      assert.equal(log.logged(), expected);
+    }), { numRuns: 300 });
+    assert.ok(inNumbers > 100, `${inNumbers}`);
+    const one: Limit = { counter: 'key/k/requests/rpm', maximum: 60, before: 2 ** 33, after: 2 ** 33 + 1 };
+    const bytesOf = (count: number): number => {
+      const log = new DecisionLog();
+      log.addLimits(Array.from({ length: count }, () => noteOf(one)));
+      const start = Atomics.load(memory.control, 0);
+      writer.write(...withDecisions(log));
+      const bytes = Atomics.load(memory.control, 0) - start;
+      assert.equal(JSON.parse(read()?.decision ?? '')[0].limits.length, count);
+      return bytes;
+    };
+    assert.equal(bytesOf(7) - bytesOf(1), 6 * 24);
+  });
+
+  it('says what limits counted also where their names fill the dictionary, which begins anew, and leaves room for other texts', () => {
+    const { writer, read } = setUp();
+    // What lasts is told before and after.
+    const lasting: Limit = { counter: 'key/lasting/cost', maximum: 9, before: 1, after: 2 };
+    const told = toldOf(lasting);
+    const eras = new Set<object | null>();
+    let inText = 0;
+    let unread = 0;
+    const expected: string[] = [];
+    for (let number = 0; number < entriesMax * 3; number += 1) {
+      const invented: Limit = { counter: `policy/p/metadata._user:${number}`, maximum: null, before: number, after: number * 2 ** 33 };
+      const log = new DecisionLog();
+      const own = toldOf(invented);
+      log.addLimits([noteOf(lasting, told), noteOf(invented, own)]);
+      writer.write(...withDecisions(log));
+      eras.add(told.era);
+      if (own.number === 0xffff) inText += 1;
+      assert.ok(own.number === 0xffff || own.number <= entriesMax / 2 + 1, `${own.number}`);
+      expected.push(log.logged());
+      unread += 1;
+      if (unread < 50) continue;
+      for (const rest = number % 3 === 0 ? 0 : 1; unread > rest; unread -= 1) assert.equal(read()?.decision, expected.shift());
+    }
+    for (; unread > 0; unread -= 1) assert.equal(read()?.decision, expected.shift());
+    assert.ok(eras.size >= 4 && inText > 0, `${eras.size} ${inText}`);
+  });
+
+  it('with what limits counted is whole or not there, however full the ring is', () => {
+    for (const size of [4096, 8192, 16_384]) {
+      const { writer, reader, metrics } = setUp(size);
+      const expected: string[] = [];
+      let [written, found] = [0, 0];
+      for (let number = 0; number < 300; number += 1) {
+        const log = new DecisionLog();
+        if (number % 5 === 0) log.add({ about: 'retry', number });
+        log.addLimits(Array.from({ length: 1 + (number * 7) % 13 }, (_, index) => noteOf({ counter: `key/${index}/cost`, maximum: 5, before: number * 2 ** 40, after: 3 })));
+        const dropped = metrics.get('log.recordsDropped');
+        writer.write(...withDecisions(log));
+        if (metrics.get('log.recordsDropped') === dropped) {
+          expected.push(log.logged());
+          written += 1;
+        }
+        if (number % 4 !== 3) continue;
+        for (let record = reader.read(); record !== undefined; record = reader.read(), found += 1) assert.equal(record.decision, expected.shift());
+        reader.giveBack();
+      }
+      for (let record = reader.read(); record !== undefined; record = reader.read(), found += 1) assert.equal(record.decision, expected.shift());
+      assert.equal(found, written);
+      assert.ok(written > 20 && written + metrics.get('log.recordsDropped') === 300, `${size}: ${written}`);
+    }
   });
 
   it('keeps principals apart that follow one another', () => {
