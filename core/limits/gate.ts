@@ -2,11 +2,12 @@
 // Takes the limits of a call, for each target of it, in the order key, provider, integration, workspace, policies. The first that leaves too little answers, and
 // what was taken before it is given back. Nothing here waits, but for the disk where budgets are strict.
 
+import { Buffer } from 'node:buffer';
 import { fail, type GatewayError } from '../errors/gateway-error.js';
 import type { ErrorCode } from '../errors/codes.js';
 import type { Exchange } from '../exchange/exchange.js';
 import { countedPerUnit, microCentsAtMost, policyCounterKey, slotUnknown, spanWords, type Counted, type LimitLevel, type LimitSpec } from '../snapshot/limit-specs.js';
-import type { PolicyGroup, RatePolicy, UsagePolicy } from '../snapshot/policy.js';
+import type { PolicyFacts, PolicyGroup, RatePolicy, UsagePolicy } from '../snapshot/policy.js';
 import type { Principal } from '../snapshot/principal.js';
 import type { WorkspacePolicies } from '../snapshot/workspace-policies.js';
 import { lost, noRoom, refused } from './counters.js';
@@ -20,8 +21,8 @@ const lookupsMax = 8;
 
 export class Gate {
   readonly #options: HoldOptions;
-  /** Limits by the value keys of their policy. */
-  #values = new WeakMap<RatePolicy | UsagePolicy, Map<string, LimitSpec>>();
+  /** Limits by the values of their policy, which takes no text to be made, or by its value keys. */
+  #values = new WeakMap<RatePolicy | UsagePolicy, ValueSpecs>();
   #valueCount = 0;
 
   constructor(options: HoldOptions) {
@@ -98,22 +99,25 @@ export class Gate {
     const policies: readonly (RatePolicy | UsagePolicy)[] = group.matching(hold.facts);
     for (let index = 0; index < policies.length; index += 1) {
       const policy = policies[index] as RatePolicy | UsagePolicy;
-      this.#take(hold, this.#specOf(policy, policy.valueKey(hold.facts)), isOfTarget, from, nowMs);
+      this.#take(hold, this.#specOf(policy, hold.facts), isOfTarget, from, nowMs);
     }
   }
 
-  #specOf(policy: RatePolicy | UsagePolicy, valueKey: string): LimitSpec {
+  #specOf(policy: RatePolicy | UsagePolicy, facts: PolicyFacts): LimitSpec {
     let specs = this.#values.get(policy);
-    const known = specs === undefined ? undefined : specs.get(valueKey);
+    const sole = policy.soleValue(facts);
+    const value = sole ?? policy.valueKey(facts);
+    const known = specs === undefined ? undefined : (sole === null ? specs.byKey : specs.bySole).get(value);
     if (known !== undefined) return known;
     if (this.#valueCount >= valuesMax) {
       this.#values = new WeakMap();
       this.#valueCount = 0;
       specs = undefined;
     }
-    if (specs === undefined) this.#values.set(policy, specs = new Map());
-    const spec = specOfPolicy(policy, valueKey);
-    specs.set(valueKey, spec);
+    if (specs === undefined) this.#values.set(policy, specs = new ValueSpecs());
+    const spec = specOfPolicy(policy, sole === null ? value : policy.valueKey(facts));
+    if (sole === null) specs.byKey.set(value, spec);
+    else specs.bySole.set(copyOf(sole), spec);
     this.#valueCount += 1;
     return spec;
   }
@@ -178,6 +182,17 @@ export class Gate {
     }
     return refused;
   }
+}
+
+class ValueSpecs {
+  readonly bySole = new Map<string, LimitSpec>();
+  readonly byKey = new Map<string, LimitSpec>();
+}
+
+/** The text alone: a part of a text holds the whole of it. As UTF-8, which most texts come back from, it takes a byte a character. */
+function copyOf(text: string): string {
+  const copy = Buffer.from(text).toString();
+  return copy === text ? copy : Buffer.from(text, 'utf16le').toString('utf16le');
 }
 
 /** Thrown inside: the rates of the model have to be asked for. */

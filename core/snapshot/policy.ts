@@ -36,6 +36,8 @@ export const anyValue = '*';
 /** Of each key and value in a value key; a longer one is told by its hash. The name of a counter, with up to five of both, is not cut by the ledger then. */
 const partBytesMax = 70;
 const hashChars = 40;
+/** Of a value that is known by itself. */
+const soleCharsMax = 64;
 export const groupKeysMax = 5;
 
 const readers: Readonly<Record<string, Read | undefined>> = {
@@ -85,6 +87,8 @@ abstract class Policy {
   readonly #row: UsagePolicyRow | RatePolicyRow;
   readonly #tests: readonly Test[];
   readonly #groups: readonly { readonly label: string; readonly read: Read }[];
+  /** Of the only key that it groups by; null: there are several. */
+  readonly #readSole: Read | null;
 
   constructor(row: UsagePolicyRow | RatePolicyRow) {
     this.#row = row;
@@ -100,6 +104,8 @@ abstract class Policy {
     this.lookup = lookupOf(conditions);
     this.#tests = conditions.map(testOf);
     this.#groups = row.groupBy.map(({ key }, index) => ({ label: labelOf(key, index), read: readOf(key) }));
+    const [first] = this.#groups;
+    this.#readSole = first === undefined || this.#groups.length > 1 ? null : first.read;
   }
 
   /** What it says of workspaces is met by this one. Asked once for each workspace, so `matches` leaves it out. */
@@ -116,6 +122,13 @@ abstract class Policy {
     const tests = this.#tests;
     for (let index = 0; index < tests.length; index += 1) if (!(tests[index] as Test)(facts)) return false;
     return true;
+  }
+
+  /** The value of the call where it groups by one key alone, and the value is short; null: look at the value key. Calls of one value have one value key, and the other way round. */
+  soleValue(facts: PolicyFacts): string | null {
+    if (this.#readSole === null) return null;
+    const value = this.#readSole(facts);
+    return value.length <= soleCharsMax ? value : null;
   }
 
   /** `k1:v1-k2:v2` in the order of `group_by`: the counter of this call. Two combinations never have the same one. */

@@ -150,6 +150,25 @@ test('keys without number of one workspace leave room for those of others', () =
   assert.ok(counters.live < counters.slotCount * 0.82);
 });
 
+test('each value of a policy has its counter, whether it is short, long, escaped, or a part of another text', () => {
+  const { entries, take } = setUp();
+  const principal = principalOf();
+  const policies = new StoredPolicies();
+  policies.put(usagePolicies.name, usagePolicyRow('p', { type: 'requests', creditLimit: 1, groupBy: [{ key: 'model' }] }));
+  policies.put(usagePolicies.name, usagePolicyRow('q', { type: 'requests', creditLimit: 1, groupBy: [{ key: 'model' }, { key: 'api_key' }] }));
+  principal.workspace!.policies = policies.of(workspaceRow);
+  const values = ['', 'm', 'M', 'model:m', '%', '%25', '\ud800', '%d800', 'ü', 'x'.repeat(64), 'x'.repeat(65), 'x'.repeat(66), 'ü'.repeat(64), 'ü'.repeat(65), '%~0', `${'y'.repeat(20)}${'z'.repeat(20_000)}`.slice(0, 30)];
+  const counters = values.map((model) => {
+    entries.length = 0;
+    assert.equal(codeOf(() => take(principal, null, exchangeOf({ model }))), 'passed', model);
+    const [sole = '', both = ''] = entries.map(([, counter]) => counter);
+    assert.equal(both, `${sole.replace('policy/p/', 'policy/q/')}-api_key:k`);
+    assert.equal(codeOf(() => take(principal, null, exchangeOf({ model }))), 'POLICY_BUDGET_USED', model);
+    return sole;
+  });
+  assert.deepEqual([new Set(counters).size, counters[1], counters[3]], [values.length, 'policy/p/model:m', 'policy/p/model:model%3am']);
+});
+
 test('the record says what each limit counted, those of a target that was left first', () => {
   const { take } = setUp();
   const limit = [{ type: 'requests', unit: 'rpd', value: 2 ** 35 }];
