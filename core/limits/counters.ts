@@ -154,7 +154,7 @@ export class Counters {
   takeRate(slot: number, lengthMs: number, wanted: number, needed: number, maximum: number, nowMs: number): number {
     const window = windowAt(lengthMs, nowMs) & windowMask;
     const index = slot & this.#indexMask;
-    if (!this.#isHeld(slot, index)) return lost;
+    if (!this.#wasHeld(slot, index)) return lost;
     const word = valueWord(index);
     // Ends: each failed exchange means that another thread's went through.
     for (;;) {
@@ -165,7 +165,7 @@ export class Counters {
       this.countBefore = count;
       this.tag = isCurrent ? tag : window;
       const left = maximum - count;
-      if (left < needed) return refused;
+      if (left < needed) return this.#isHeld(slot, index) ? refused : lost;
       const amount = Math.min(wanted, left, countMaxOfRate - count);
       if (!(isCurrent && this.#add(word, amount)) && !this.#change(word, upperBitsOfRate, this.tag, count + amount)) continue;
       if (this.#isHeld(slot, index)) return amount;
@@ -180,7 +180,7 @@ export class Counters {
    */
   settleRate(slot: number, lengthMs: number, tag: number, change: number, nowMs: number, isLost = false): void {
     const index = slot & this.#indexMask;
-    if (change === 0 || (!isLost && !this.#isHeld(slot, index))) return;
+    if (change === 0 || (!isLost && !this.#wasHeld(slot, index))) return;
     const word = valueWord(index);
     const window = change < 0 ? tag : windowAt(lengthMs, nowMs) & windowMask;
     for (;;) {
@@ -197,7 +197,7 @@ export class Counters {
   /** As takeRate, for usage: in whatever period the counter is. */
   takeUsage(slot: number, wanted: number, needed: number, maximum: number): number {
     const index = slot & this.#indexMask;
-    if (!this.#isHeld(slot, index)) return lost;
+    if (!this.#wasHeld(slot, index)) return lost;
     const word = valueWord(index);
     for (;;) {
       this.#read(word);
@@ -205,7 +205,7 @@ export class Counters {
       this.countBefore = count;
       this.tag = tagOf(this.#head, this.#tail, upperBitsOfUsage);
       const left = maximum - count;
-      if (left < needed) return refused;
+      if (left < needed) return this.#isHeld(slot, index) ? refused : lost;
       const amount = Math.min(wanted, left, countMaxOfUsage - count);
       if (!this.#add(word, amount) && !this.#change(word, upperBitsOfUsage, this.tag, count + amount)) continue;
       if (this.#isHeld(slot, index)) return amount;
@@ -217,7 +217,7 @@ export class Counters {
   /** Corrects what was taken in the period `tag`; once another one has begun, nothing. */
   settleUsage(slot: number, tag: number, change: number, isLost = false): void {
     const index = slot & this.#indexMask;
-    if (change === 0 || (!isLost && !this.#isHeld(slot, index))) return;
+    if (change === 0 || (!isLost && !this.#wasHeld(slot, index))) return;
     const word = valueWord(index);
     for (;;) {
       this.#read(word);
@@ -524,6 +524,11 @@ export class Counters {
   /** The slot has not gone to another key. */
   #isHeld(slot: number, index: number): boolean {
     return ((Atomics.load(this.#short, index * slotWords * 2 + headerShorts + high) >>> (32 - generationBits)) & heldGenerationMask) === slot >>> this.#indexBits;
+  }
+
+  /** As `isHeld`, a moment ago, for a fraction of the time. Who takes looks again afterwards. */
+  #wasHeld(slot: number, index: number): boolean {
+    return (((this.#short[index * slotWords * 2 + headerShorts + high] ?? 0) >>> (32 - generationBits)) & heldGenerationMask) === slot >>> this.#indexBits;
   }
 
   #handle(index: number, owner: bigint): number {

@@ -224,14 +224,14 @@ export class RecordWriter {
 
   #writeLimits(limits: readonly LimitNote[], position: number, from: number): number {
     const { doubles } = this.#memory;
-    doubles[(from + limitsAt.count) / 8] = limits.length;
-    doubles[(from + limitsAt.position) / 8] = position;
+    doubles[(from + limitsAt.count) >> 3] = limits.length;
+    doubles[(from + limitsAt.position) >> 3] = position;
     let end = from + limitsAt.first;
     for (let index = 0; index < limits.length; index += 1) {
       const { spec, before, amount } = limits[index] as LimitNote;
-      doubles[(end + limitAt.told) / 8] = (spec.told as KeptText).number;
-      doubles[(end + limitAt.before) / 8] = before;
-      doubles[(end + limitAt.after) / 8] = before + amount;
+      doubles[(end + limitAt.told) >> 3] = (spec.told as KeptText).number;
+      doubles[(end + limitAt.before) >> 3] = before;
+      doubles[(end + limitAt.after) >> 3] = before + amount;
       end += limitBytes;
     }
     return end;
