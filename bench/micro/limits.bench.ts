@@ -1,6 +1,6 @@
 // What limits cost the thread that serves calls: a call that key, provider, integration, workspace and two policies limit (taken before it goes out, told in its headers, settled at
-// its end), by requests and by tokens; beside one that nothing limits, and without the part that is written into the record. What is told is a text put together of parts, which costs most when
-// the record is written: so calls with their records are measured beside a record that has nothing to tell. CPU time of many calls in turn, of 64 keys, since one and the same call again and again
+// its end), by requests and by tokens; beside one that nothing limits, and without the part that is written into the record. What is told is written into the record,
+// so calls with their records are measured beside a record that has nothing to tell; its text is made by the log thread. CPU time of many calls in turn, of 64 keys, since one and the same call again and again
 // is compiled for its own constants, and wall times of a microsecond mean nothing on a busy machine.
 import { parseJsonObject } from '../../core/body/parse.js';
 import { field } from '../../core/body/scan.js';
