@@ -129,10 +129,14 @@ describe('gateway ledger verify', { concurrency: false }, () => {
     assert.equal(changed.code, 1);
     assert.match(changed.said, /FAULT {2}sum: key\/00000000-0000-4000-8000-00000000c0de\/tokens \(period 0\): ledger \d+, sum \d+: the rows of/);
     await inSpendStore(async (store) => {
-      for await (const { key, value } of store.range({ from: 'ledger/', to: 'ledger0', limit: 1, reverse: true })) {
+      for await (const { key, value } of store.range({ from: 'ledger/', to: 'ledger0', limit: 100, reverse: true })) {
         const block = packr.unpack(value);
-        block.calls[0][0] = 'nobody-knows-it';
+        // Of what was cut off, and estimated, there need not be a record.
+        const call = block.calls.find(([,,, isEstimated]: readonly [string, number, number, boolean]) => !isEstimated);
+        if (call === undefined) continue;
+        call[0] = 'nobody-knows-it';
         await store.write([{ op: 'put', key, value: packr.pack(block) }]);
+        break;
       }
     });
     const missing = await command();
