@@ -285,7 +285,7 @@ export class Counters {
       };
       if (isUsed()) return false;
       // Whoever takes from here on looks at the owner afterwards, and gives back; who took before is seen.
-      Atomics.store(this.#long, word, ownerOf((generationOf(owner) + 1) & generationMask, 0n));
+      Atomics.store(this.#long, word, freedOf(owner));
       if (isUsed()) {
         Atomics.store(this.#long, word, owner);
         return false;
@@ -423,7 +423,7 @@ export class Counters {
   /** With the lock held. The slot is free afterwards. */
   #release(index: number): void {
     const word = index * slotWords + headerLongs;
-    Atomics.store(this.#long, word, ownerOf((generationOf(Atomics.load(this.#long, word)) + 1) & generationMask, 0n));
+    Atomics.store(this.#long, word, freedOf(Atomics.load(this.#long, word)));
     this.#unpay(index);
   }
 
@@ -550,6 +550,8 @@ const isWindow = (tag: number, window: number): boolean => tag === window || ((t
 
 const generationOf = (owner: bigint): number => Number(BigInt.asUintN(64, owner) >> hashBits);
 const ownerOf = (generation: number, hash: bigint): bigint => BigInt.asIntN(64, (BigInt(generation) << hashBits) | hash);
+/** Never 0, however often the slot went from hand to hand: counters were put in behind it. */
+const freedOf = (owner: bigint): bigint => ownerOf(((generationOf(owner) + 1) & generationMask) || 1, 0n);
 
 /** Of a value by its halves. */
 const tagOf = (head: number, tail: number, upperBits: number): number => ((head >>> upperBits) << tagBits) | (tail >>> lowerBits);

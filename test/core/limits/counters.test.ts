@@ -270,4 +270,27 @@ if (!isMainThread) {
     const passed = await inThreads({ buffer: Counters.allocate(4096), kind: 'claim', rounds: 2_000, maximum: 0 });
     assert.deepEqual(passed[0], passed[1]);
   });
+
+  test('a slot that goes from hand to hand without end hides no counter behind it', () => {
+    const { clock, counters } = setUp();
+    const mask = counters.slotCount - 1;
+    const place = counters.slot('busy', 'rps') & mask;
+    // One that would have the same place.
+    let behind = '';
+    for (let number = 0; behind === '' && number < 100_000; number += 1) if (placeAlone(`budget ${number}`) === place) behind = `budget ${number}`;
+    assert.equal(counters.takeUsage(counters.slot(behind, 'usage'), 5, 5, 10), 5);
+    for (let round = 0; round < 2 * 2_048 + 2; round += 1) {
+      clock.nowMs += 3 * lengthOf.rps;
+      counters.sweep(place, place + 1);
+      assert.equal(counters.find('busy'), -1);
+      assert.equal(counters.usage(behind)?.count, 5, `after ${round}`);
+      assert.equal(counters.slot('busy', 'rps') & mask, place);
+    }
+    assert.equal(counters.used, 2);
+  });
+}
+
+function placeAlone(key: string): number {
+  const counters = new Counters(Counters.allocate(1024), () => startMs);
+  return counters.slot(key, 'usage') & (counters.slotCount - 1);
 }
