@@ -405,7 +405,7 @@ class LedgerBatch {
   async open(process: string, id: string, atMs: number, charges: readonly JournalCharge[]): Promise<void> {
     const held = await this.#open(openKey(process, id));
     const added: LedgerCharge[] = [];
-    for (const charge of charges) added.push(await this.#chargeOf(charge, atMs));
+    for (const charge of charges) added.push(await this.#chargeOf(charge, atMs, 0));
     held.value = { atMs: held.value?.atMs ?? atMs, charges: [...held.value?.charges ?? [], ...added] };
   }
 
@@ -414,7 +414,7 @@ class LedgerBatch {
     const openedAtMs = held.value?.atMs ?? settledAtMs;
     held.value = null;
     const used: LedgerCharge[] = [];
-    for (const charge of charges) used.push(await this.#chargeOf(charge, openedAtMs));
+    for (const charge of charges) used.push(await this.#chargeOf(charge, openedAtMs, charge.amount));
     await this.#record({ id, openedAtMs, settledAtMs, isEstimated, charges: used });
   }
 
@@ -468,19 +468,22 @@ class LedgerBatch {
   }
 
   /** The number of a period is told modulo something: it is the last one that ends so. */
-  async #chargeOf({ counter, period: told, amount }: JournalCharge, atMs: number): Promise<LedgerCharge> {
+  async #chargeOf({ counter, period: told, amount }: JournalCharge, atMs: number, used: number): Promise<LedgerCharge> {
     const held = await this.#counter(counter.key, counter.counted, atMs);
-    if (held.value.isGivenBack === true) await this.#takeUp(held, counter.key, told, atMs);
+    if (held.value.isGivenBack === true) await this.#takeUp(held, counter.key, told, atMs, used);
     const { period } = held.value;
     const back = (period - told) % periodsTold;
     return { key: counter.key, counted: counter.counted, period: Math.max(0, period - (back < 0 ? back + periodsTold : back)), amount };
   }
 
-  /** A counter that was given back is used again: memory, which has forgotten its period, calls it 0. What goes to an earlier one changes nothing. */
-  async #takeUp(held: Held<CounterRow>, key: string, told: number, atMs: number): Promise<void> {
+  /**
+   * A counter that was given back is used again: memory, which has forgotten its period, calls it 0. What goes to an earlier one changes nothing, nor does a call that
+   * used nothing before memory forgot it; where something was used, it never did.
+   */
+  async #takeUp(held: Held<CounterRow>, key: string, told: number, atMs: number, used: number): Promise<void> {
     const { counted, period } = held.value;
     const present = period % periodsTold;
-    if (told !== 0 && told !== present) return;
+    if (told !== 0 && (told !== present || used === 0)) return;
     held.value = { counted, period: told === present ? period : period - present + periodsTold, startMs: await this.#ledger.options.startOf(key, atMs), told: 0 };
     held.isChanged = true;
   }

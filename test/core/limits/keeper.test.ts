@@ -199,6 +199,74 @@ describe('the keeper of the ledger', () => {
     assert.deepEqual(kit.faults, []);
   });
 
+  for (const isApart of [true, false]) {
+    test(`a call that used nothing while its counter was given back does not part memory and ledger, ${isApart ? 'before another' : 'together with another'}`, async () => {
+      const kit = spendKit();
+      const journal = kit.journal('p');
+      kit.owners.set(a, ownerOf(a, { rule: { periodic_reset: 'weekly' } }));
+      let meanwhile = (): Promise<void> => Promise.resolve();
+      const ledger = kit.ledger();
+      const openCounters = ledger.openCounters.bind(ledger);
+      // Behind the last look into the journal.
+      ledger.openCounters = async () => {
+        const open = await openCounters();
+        await meanwhile();
+        return open;
+      };
+      const keeper = kit.keeper('p', { ledger });
+      const call = async (id: string, used: number): Promise<void> => {
+        const charges = [charge(kit, a, 10)];
+        journal.open(id, charges);
+        settle(kit, journal, id, charges, used);
+        await turn();
+      };
+      await call('first', 7);
+      await keeper.look();
+      kit.nowMs += 7 * 86_400_000;
+      await keeper.look();
+      meanwhile = () => call('failed', 0);
+      kit.nowMs += 61_000;
+      await keeper.look();
+      meanwhile = () => Promise.resolve();
+      assert.equal(kit.counters.find(a), -1, 'given back');
+      if (isApart) await keeper.look();
+      await call('second', 600);
+      await keeper.look();
+      assert.deepEqual([kit.counters.usage(a)?.count, await amountOf(kit, a), kit.alerts.map(({ kind, used }) => [kind, used])], [600, 600, [['threshold', 600]]]);
+      kit.counters = new Counters(Counters.allocate(1_024));
+      await kit.keeper('q').recover();
+      assert.equal(kit.counters.usage(a)?.count, 600);
+      assert.deepEqual(kit.faults, []);
+      journal.close();
+      keeper.abandon();
+    });
+  }
+
+  test('a call that was open on a counter whose process died giving it back counts', async () => {
+    const kit = spendKit();
+    const journal = kit.journal('dead');
+    kit.owners.set(a, ownerOf(a, { rule: { periodic_reset: 'weekly' } }));
+    const keeper = kit.keeper('dead');
+    const first = [charge(kit, a, 10)];
+    journal.open('first', first);
+    settle(kit, journal, 'first', first, 7);
+    await turn();
+    await keeper.look();
+    kit.nowMs += 7 * 86_400_000;
+    await keeper.look();
+    assert.deepEqual(await kit.ledger().giveBack([{ key: a, period: 1 }]), [a]);
+    journal.open('cut', [charge(kit, a, 30)]);
+    await turn();
+    keeper.abandon();
+    kit.counters = new Counters(Counters.allocate(1_024));
+    const next = kit.keeper('next');
+    await next.recover();
+    assert.deepEqual(kit.counters.usage(a), { period: 1, count: 30 });
+    await next.look();
+    assert.deepEqual([await amountOf(kit, a), kit.counters.usage(a)?.count, kit.faults], [30, 30, []]);
+    await next.stop();
+  });
+
   test('whatever calls, weeks, crashes and counters that are given back follow each other, nothing is lost, counted twice or in another week', async () => {
     const weekMs = 7 * 86_400_000;
     const keys = [a, w, 'policy/p/metadata.user:ann'];
