@@ -217,7 +217,7 @@ export class Counters {
   /** Corrects what was taken in the period `tag`; once another one has begun, nothing. */
   settleUsage(slot: number, tag: number, change: number, isLost = false): void {
     const index = slot & this.#indexMask;
-    if (change === 0 || (!isLost && !this.#wasHeld(slot, index))) return;
+    if (change === 0 || (!isLost && !this.#wasHeld(slot, index) && !this.#isHeldAfterAll(slot, index))) return;
     const word = valueWord(index);
     for (;;) {
       this.#read(word);
@@ -529,6 +529,16 @@ export class Counters {
   /** As `isHeld`, a moment ago, for a fraction of the time. Who takes looks again afterwards. */
   #wasHeld(slot: number, index: number): boolean {
     return (((this.#short[index * slotWords * 2 + headerShorts + high] ?? 0) >>> (32 - generationBits)) & heldGenerationMask) === slot >>> this.#indexBits;
+  }
+
+  /** Whoever drops a counter may find that it is used, and put it back. */
+  #isHeldAfterAll(slot: number, index: number): boolean {
+    const mine = this.#lock();
+    try {
+      return this.#isHeld(slot, index);
+    } finally {
+      this.#unlock(mine);
+    }
   }
 
   #handle(index: number, owner: bigint): number {

@@ -9,7 +9,7 @@ import { lengthOf, windowAt, windowEnd } from '../../../core/limits/windows.js';
 interface Work {
   readonly buffer: SharedArrayBuffer;
   readonly gate: SharedArrayBuffer;
-  readonly kind: 'windows' | 'settled' | 'usage' | 'claim';
+  readonly kind: 'windows' | 'settled' | 'usage' | 'claim' | 'dropped';
   readonly rounds: number;
   readonly maximum: number;
 }
@@ -79,6 +79,18 @@ if (!isMainThread) {
         passed.push(taken - 1_000_000_000);
       }
     }
+  } else if (work.kind === 'dropped') {
+    // One thread takes and gives back what the other one drops wherever nothing is used.
+    const isDropping = Atomics.add(gate, 1, 1) === 0;
+    for (let round = 0; isDropping ? Atomics.load(gate, 2) === 0 : round < work.rounds; round += 1) {
+      if (isDropping) {
+        counters.dropUnused('shared');
+        continue;
+      }
+      const slot = counters.slot('shared', 'usage');
+      if (counters.takeUsage(slot, 5, 5, work.maximum) === 5) counters.settleUsage(slot, counters.tag, -5);
+    }
+    Atomics.store(gate, 2, 1);
   } else {
     for (let round = 0; round < work.rounds; round += 1) passed.push(counters.slot(`claim ${round}`, round % 2 === 0 ? 'usage' : 'rpd'));
   }
@@ -264,6 +276,12 @@ if (!isMainThread) {
     const sum = passed.reduce((total, each) => total + each, 0);
     assert.equal(new Counters(buffer).usage('shared')?.count, sum);
     assert.ok(sum <= 50_000_000_000_000 && sum > 49_990_000_000_000, String(sum));
+  });
+
+  test('what is given back while another thread drops the counter is not left in it', async () => {
+    const buffer = Counters.allocate(1024);
+    await inThreads({ buffer, kind: 'dropped', rounds: 200_000, maximum: 1e12 });
+    assert.equal(new Counters(buffer).usage('shared')?.count ?? 0, 0);
   });
 
   test('two threads that put in the same counters get the same slots', async () => {
