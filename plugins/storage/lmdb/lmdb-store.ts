@@ -30,7 +30,7 @@ const markBytes = 64;
 export class LmdbStore implements Store {
   readonly #database: Database;
   readonly #folder: string;
-  #isClosed = false;
+  #closed: Promise<void> | undefined = undefined;
   /** LMDB's reason for the last commit that failed. */
   #commitFault: unknown = undefined;
   /** When there was no room, how much there was: with no more than that a write is not tried, since LMDB prints each that fails. */
@@ -173,10 +173,9 @@ export class LmdbStore implements Store {
     return sizeOf(stats) + ('free' in Object(stats) ? sizeOf(Object(stats).free) : 0);
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    await this.#database.close();
+  /** May be called again. */
+  close(): Promise<void> {
+    return this.#closed ??= this.#database.close();
   }
 
   #page(from: string, to: string, rows: number, reverse: boolean): Row[] {
@@ -209,7 +208,7 @@ export class LmdbStore implements Store {
   }
 
   #live(): Database {
-    if (this.#isClosed) throw new Error('the store is closed');
+    if (this.#closed !== undefined) throw new Error('the store is closed');
     return this.#database;
   }
 }

@@ -105,14 +105,16 @@ describe('lmdb storage', () => {
     await right.close?.();
   });
 
-  it('is opened once more while a commit of the same thread is under way', async () => {
-    // A thread that waits for its own commit waits for ever, past any catch.
-    const child = spawn(process.execPath, [fileURLToPath(writer), 'open-while-writing', freshFolder()], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
-    const [code] = await once(child, 'exit');
-    clearTimeout(timer);
-    assert.equal(code, 0);
-  });
+  for (const [state, mode] of [['', 'open-while-writing'], [' and its last holder closes it', 'open-while-closing']] as const) {
+    it(`is opened once more while a commit of the same thread is under way${state}`, async () => {
+      // A thread that waits for its own commit waits for ever, past any catch.
+      const child = spawn(process.execPath, [fileURLToPath(writer), mode, freshFolder()], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+      const [code] = await once(child, 'exit');
+      clearTimeout(timer);
+      assert.equal(code, 0);
+    });
+  }
 
   it('leaves the file open for others of the thread when one closes its storage, whatever the path', async () => {
     const path = freshFolder();

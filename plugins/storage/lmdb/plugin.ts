@@ -17,6 +17,8 @@ interface Environment {
   readonly file: string;
   readonly store: LmdbStore;
   holders: number;
+  /** Under way. */
+  readonly writes: Set<Promise<boolean>>;
 }
 
 /** By device and inode of the file. */
@@ -51,7 +53,18 @@ class Handle implements Store {
   get(key: string): Row | undefined { return this.#live().get(key); }
   range(options: RangeOptions): AsyncIterable<Row> { return this.#live().range(options); }
   count(range: Pick<RangeOptions, 'from' | 'to'>): number { return this.#live().count(range); }
-  async write(batch: readonly Write[]): Promise<boolean> { return this.#live().write(batch); }
+
+  async write(batch: readonly Write[]): Promise<boolean> {
+    const { writes } = this.environment;
+    const written = this.#live().write(batch);
+    writes.add(written);
+    try {
+      return await written;
+    } finally {
+      writes.delete(written);
+    }
+  }
+
   revision(): number { return this.#live().revision(); }
   size(): number { return this.#live().size(); }
 
@@ -61,8 +74,10 @@ class Handle implements Store {
     this.onClosed();
     const { environment } = this;
     environment.holders -= 1;
+    // Until then who opens the file again gets this environment, and not one that waits for the lock of these.
+    while (environment.holders === 0 && environment.writes.size > 0) await Promise.allSettled(environment.writes);
     if (environment.holders > 0) return;
-    environments.delete(environment.file);
+    if (environments.get(environment.file) === environment) environments.delete(environment.file);
     await environment.store.close();
   }
 
@@ -84,7 +99,7 @@ function openFolder(folder: string): Environment {
       undo = makeFiles(folder);
       const { dev, ino } = statSync(path, { bigint: true });
       const file = `${dev}:${ino}`;
-      const environment = environments.get(file) ?? { file, store: new LmdbStore(folder), holders: 0 };
+      const environment = environments.get(file) ?? { file, store: new LmdbStore(folder), holders: 0, writes: new Set<Promise<boolean>>() };
       environment.holders += 1;
       environments.set(file, environment);
       return environment;

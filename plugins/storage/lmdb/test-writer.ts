@@ -31,14 +31,17 @@ async function grow(path: string, times: number, valueBytes: number): Promise<vo
   await storage.close?.();
 }
 
-/** Opens a store again when the thread that commits has the lock and waits for this one. */
-async function openWhileWriting(path: string): Promise<void> {
+/** Opens a store again when the thread that commits has the lock and waits for this one; `isClosing`: its only holder closes it then. */
+async function openWhileWriting(path: string, isClosing: boolean): Promise<void> {
   const store = await (await plugin.create({ path }, fakeHost())).open('shared');
   const written = store.write([{ op: 'put', key: 'a', value: Buffer.from('1') }]);
   await new Promise(setImmediate);
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  const closed = isClosing ? store.close?.() : undefined;
   const again = await (await plugin.create({ path }, fakeHost())).open('shared');
   if (!await written || (await again.get('a'))?.version !== 1) throw new Error('the commit was lost');
+  await closed;
+  if ((await again.get('a'))?.version !== 1) throw new Error('the store is closed for who opened it last');
   process.exit(0);
 }
 
@@ -56,8 +59,8 @@ if (parentPort !== null) {
   const { path, times, valueBytes }: { path: string; times: number; valueBytes?: number } = workerData;
   if (valueBytes === undefined) parentPort.postMessage(await increment(path, times));
   else await grow(path, times, valueBytes);
-} else if (process.argv[2] === 'open-while-writing' && process.argv[3] !== undefined) {
-  await openWhileWriting(process.argv[3]);
+} else if ((process.argv[2] === 'open-while-writing' || process.argv[2] === 'open-while-closing') && process.argv[3] !== undefined) {
+  await openWhileWriting(process.argv[3], process.argv[2] === 'open-while-closing');
 } else if (process.argv[2] === 'write-forever' && process.argv[3] !== undefined) {
   await writeForever(process.argv[3]);
 }
