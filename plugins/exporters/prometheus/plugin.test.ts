@@ -106,6 +106,21 @@ describe('prometheus exporter', () => {
     for (const name of ['request_duration', 'first_byte']) assert.ok(seen[0]?.some((each) => each.startsWith(`gateway_${name}_seconds`)), name);
   });
 
+  it('never ends the series of what has no series of its own, though a model has their name', async () => {
+    const host = fakeHost();
+    const exporter = await plugin.create({ modelsMax: 1 }, host);
+    const add = async (model: string): Promise<void> => exporter.export([sampleLogRecord({ model })], new AbortController().signal);
+    await add('other');
+    await add('second');
+    host.advance(3_600_000);
+    await add('third');
+    const values = await scrape(exporter);
+    for (const name of ['requests_total', 'request_duration_seconds_count', 'cost_usd_total', 'tokens_total']) {
+      const [series = ''] = [...values.keys()].filter((each) => each.startsWith(`gateway_${name}{provider="mock",model="third"`));
+      assert.equal(values.get(series.replace('third', 'other')), 2 * (values.get(series) ?? 0), name);
+    }
+  });
+
   it('has room for the statuses that mean something, whatever numbers providers answer with', async () => {
     const values = await counted(Array.from({ length: 500 }, (_, index) => ({ status: 599 - index })), 10);
     const statuses = new Set([...values.keys()].flatMap((name) => /^gateway_requests_total.*status="([^"]*)"/.exec(name)?.[1] ?? []));

@@ -107,8 +107,9 @@ export class RequestFigures {
     else statuses.add(status);
   }
 
-  /** All series of a pair. */
+  /** All series of a pair. A model may be called as what has no series of its own; those do not end. */
   #end(labels: PairLabels): void {
+    if (labels.model === otherLabel) return;
     for (const status of this.#statuses.get(labels) ?? []) for (const metric of [this.#requests, this.#attempts]) metric.remove({ ...labels, status });
     this.#statuses.delete(labels);
     for (const type of tokenTypes) this.#tokens.remove({ ...labels, type });
