@@ -128,6 +128,9 @@ describe('a damaged block of the log', () => {
     await store.write([{ op: 'remove', key: filterKey(lost) }]);
     // Nobody but who looks for an id needs it.
     assert.deepEqual(await foundBy(await reader()), { ...both, read: ['whole'] });
+    const exported: string[] = [];
+    for await (const page of (await reader()).export({ scope, traceIds: ['lost', 'whole'] }, noSignal())) exported.push(...page.map(({ id }) => id));
+    assert.deepEqual(exported, ['whole']);
     await store.write([{ op: 'put', key: filterKey(lost), value: new Uint8Array(0) }]);
     assert.deepEqual(await foundBy(await reader()), both);
     assert.notEqual(whole, lost);

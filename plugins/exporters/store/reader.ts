@@ -117,7 +117,7 @@ export class StoreReader implements LogReader {
   async *export(filter: LogFilter, signal: AbortSignal, { hasBodies = false }: { readonly hasBodies?: boolean } = {}): AsyncGenerator<readonly LogRecord[]> {
     signal.throwIfAborted();
     const selection = await this.#selection(filter);
-    const segments = (await this.#candidates(selection)).sort((left, right) => earliest(left) - earliest(right));
+    const segments = (await this.#again(() => this.#candidates(selection))).sort((left, right) => earliest(left) - earliest(right));
     // What may be merged while the export goes on is read before it begins.
     const held = new Map<Segment, Columns>();
     for (const segment of segments) {
