@@ -30,6 +30,8 @@ export function logReaderOf(services: ThreadServices): LogReader | undefined {
   if (services.settings.exporters.length === 0) return undefined;
   const access = new LogAccess({
     start: (onAnswer, onEnd) => (isMainThread ? readInPlace(() => makeLogReader(services), onAnswer) : startReader(services, onAnswer, onEnd)),
+    // Of the same thread there is nothing to be had back: what a plugin does from time to time for its reader goes on, closed or not.
+    isKept: isMainThread,
     onDeath: (reason) => {
       services.metrics.add('log.readerDeaths', 1);
       services.logger.error('the thread that reads the log died; the next question starts it again', { reason });

@@ -28,6 +28,8 @@ export interface LogAccessOptions {
   readonly onDeath: (reason: string) => void;
   readonly answerMsMax?: number;
   readonly idleMs?: number;
+  /** It is not ended when nobody asks. */
+  readonly isKept?: boolean;
 }
 
 interface Waiting {
@@ -136,7 +138,7 @@ export class LogAccess implements LogReader {
 
   #rest(): void {
     clearTimeout(this.#idle);
-    if (this.#waiting.size === 0 && this.#exports === 0 && this.#end !== null) this.#idle = setTimeout(() => this.#leave('nobody asks'), this.#options.idleMs ?? idleMs).unref();
+    if (this.#options.isKept !== true && this.#waiting.size === 0 && this.#exports === 0 && this.#end !== null) this.#idle = setTimeout(() => this.#leave('nobody asks'), this.#options.idleMs ?? idleMs).unref();
   }
 
   #leave(reason: string): void {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LogFilter, LogReader } from '@gateway/plugin-sdk';
+import { logReaderOf } from '../../../core/log-reader.js';
 import { LogAccess, readInPlace, type LogAccessOptions, type ReaderEnd } from '../../../core/logs/log-access.js';
 import type { LogCall, LogCallAnswer } from '../../../core/logs/log-calls.js';
+import { readSettings } from '../../../core/settings/read.js';
+import { ThreadServices } from '../../../core/thread-services.js';
 import { startLogs } from '../../support/logs.js';
 
 const filter: LogFilter = { scope: { organisationId: 'organisation', workspaceIds: null } };
@@ -103,6 +106,25 @@ describe('access to the log', () => {
     await again;
     assert.deepEqual([ends.length, deaths], [2, []]);
     await access.close();
+  });
+
+  it('keeps its reader while nobody asks where it shares the thread, so that a plugin is asked for one only once', async (context) => {
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    const { reader } = await startLogs();
+    const services = new ThreadServices(readSettings({ GATEWAY_EXPORTERS: 'store', GATEWAY_LOG_LEVEL: 'error' }, '/nowhere'));
+    let [made, closed] = [0, 0];
+    const close = async (): Promise<void> => { closed += 1; };
+    context.mock.method(services.registry, 'find', async () => ({ params: { properties: {} }, reader: () => { made += 1; return Object.assign(reader, { close }); } }));
+    context.mock.method(services.registry, 'checkParams', () => undefined);
+    const access = logReaderOf(services);
+    for (let turn = 0; turn < 3; turn += 1) {
+      assert.deepEqual(await access?.read(filter.scope, 'x'), []);
+      context.mock.timers.tick(3_600_000);
+    }
+    assert.deepEqual([made, closed], [1, 0]);
+    context.mock.timers.reset();
+    await services.close();
+    assert.equal(closed, 1);
   });
 
   it('says which input was at fault', async () => {
