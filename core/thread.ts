@@ -227,7 +227,7 @@ export class DataThread {
     const idle = new IdleCollector({
       isIdle: () => listener.open === 0 && pipeline.open === 0, bytesUsed, collect: collectAll, now: () => performance.now(),
       onFault: (fault) => services.logger.warn('memory could not be given back', { reason: reasonOf(fault), thread: index }),
-    });
+    }, undefined, bytesUsed());
     services.hosts.hostOf('gateway').every(lookEveryMs, () => idle.look());
     await listener.listen(settings.host, port);
     if (index === 0) reportFaults(services).catch((thrown: unknown) => services.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));

@@ -1,7 +1,7 @@
 // Gives the memory of a burst back. The engine collects when much is allocated, and after a burst nothing is: bodies that nobody holds any
 // more would stay until the next one. Looks once a second, and collects when there has been no call for some looks and so much more is held
 // than after the last time that it is worth a stop of some 80 ms. Never while a call is open. What loading everything left behind is
-// collected the same way, in the first quiet moment. Threads beside those that serve calls have no calls: they are quiet when they do little.
+// collected the same way in threads beside those that serve calls, which are quiet when they do little: it takes the code that is warm along.
 
 import { Session } from 'node:inspector';
 import { getHeapStatistics } from 'node:v8';
@@ -32,11 +32,14 @@ export interface IdleView {
 export class IdleCollector {
   #quietLooks = 0;
   /** What was used when it was least, since the last collection. Before the first one anything is too much. */
-  #floor = Number.NEGATIVE_INFINITY;
+  #floor: number;
   #notBefore = Number.NEGATIVE_INFINITY;
   #isCollecting = false;
 
-  constructor(readonly view: IdleView, readonly growthBytesMin = servingGrowthBytesMin) {}
+  /** `floor`: what was used already counts as little, and what the start left stays until the first burst. */
+  constructor(readonly view: IdleView, readonly growthBytesMin = servingGrowthBytesMin, floor = Number.NEGATIVE_INFINITY) {
+    this.#floor = floor;
+  }
 
   look(): void {
     const { view } = this;
