@@ -41,7 +41,7 @@ import { SessionCookies } from './server/session-cookie.js';
 import type { ConnectionLimits } from './server/client-connections.js';
 import { connectionsFor, descriptorLimit } from './server/descriptors.js';
 import { YoungCollector } from './server/young-collector.js';
-import { bytesUsed, collectAll, IdleCollector, lookEveryMs } from './server/idle-collector.js';
+import { collectAfterBursts } from './server/idle-collector.js';
 import { Listener, type ListenerReport } from './server/listener.js';
 import { loadUws } from './server/uws.js';
 import { MetricsEdge } from './server/metrics-edge.js';
@@ -224,11 +224,8 @@ export class DataThread {
     }, pipeline, bodyReader, control, metrics, listenerReportOf(services, index, descriptorsMax));
     if (index === 0) for (const entry of services.registry.packages) if (entry.fault !== undefined) services.logger.error('plugin package refused', { package: entry.named, reason: entry.fault });
     const reloader = reloaderOf(services, plans, caches, index);
-    const idle = new IdleCollector({
-      isIdle: () => listener.open === 0 && pipeline.open === 0, bytesUsed, collect: collectAll, now: () => performance.now(),
-      onFault: (fault) => services.logger.warn('memory could not be given back', { reason: reasonOf(fault), thread: index }),
-    }, undefined, bytesUsed());
-    services.hosts.hostOf('gateway').every(lookEveryMs, () => idle.look());
+    collectAfterBursts((periodMs, work) => services.hosts.hostOf('gateway').every(periodMs, work), () => listener.open === 0 && pipeline.open === 0,
+      (fault) => services.logger.warn('memory could not be given back', { reason: reasonOf(fault), thread: index }));
     await listener.listen(settings.host, port);
     if (index === 0) reportFaults(services).catch((thrown: unknown) => services.logger.error('packages could not be looked at', { reason: reasonOf(thrown) }));
     return new DataThread(generatedKeys, services, pipeline, plans, caches, writer, log, reloader, link, new FigureTaker(`serve-${index}`, services.metrics, () => pipeline.open, () => breakers.broken()), journal, listener, () => {

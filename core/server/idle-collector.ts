@@ -1,7 +1,7 @@
 // Gives the memory of a burst back. The engine collects when much is allocated, and after a burst nothing is: bodies that nobody holds any
 // more would stay until the next one. Looks once a second, and collects when there has been no call for some looks and so much more is held
-// than after the last time that it is worth a stop of some 80 ms. Never while a call is open. What loading everything left behind is
-// collected the same way in threads beside those that serve calls, which are quiet when they do little: it takes the code that is warm along.
+// than after the last time that it is worth a stop of some 80 ms. Never while a call is open. Threads beside those that serve calls have no
+// calls: they are quiet when they do little, and collect what loading everything left behind as well.
 
 import { Session } from 'node:inspector';
 import { getHeapStatistics } from 'node:v8';
@@ -10,9 +10,6 @@ import type { Host } from '@gateway/plugin-sdk';
 export const lookEveryMs = 1000;
 /** Looks in a row without a call. A pause in the midst of traffic is shorter. */
 const quietLooksMin = 3;
-const servingGrowthBytesMin = 64 * 1024 * 1024;
-/** The same where nobody waits for the thread. */
-const besideGrowthBytesMin = 8 * 1024 * 1024;
 /** A thread that is busy for less than this share of its time is quiet. */
 const quietShare = 0.1;
 /** Traffic that comes and goes must not make a habit of it. */
@@ -29,16 +26,28 @@ export interface IdleView {
   readonly now: () => number;
 }
 
+/** How a thread collects. */
+export interface IdleRule {
+  /** So much more is held than after the last time. */
+  readonly growthBytesMin: number;
+  /** What the start left stays until the first burst. */
+  readonly keepsStart: boolean;
+}
+
+/** A collection takes the code that is warm along. */
+export const servingRule: IdleRule = { growthBytesMin: 64 * 1024 * 1024, keepsStart: true };
+/** Nobody waits for the thread. */
+export const besideRule: IdleRule = { growthBytesMin: 8 * 1024 * 1024, keepsStart: false };
+
 export class IdleCollector {
   #quietLooks = 0;
-  /** What was used when it was least, since the last collection. Before the first one anything is too much. */
+  /** The least that was used since the last collection. */
   #floor: number;
   #notBefore = Number.NEGATIVE_INFINITY;
   #isCollecting = false;
 
-  /** `floor`: what was used already counts as little, and what the start left stays until the first burst. */
-  constructor(readonly view: IdleView, readonly growthBytesMin = servingGrowthBytesMin, floor = Number.NEGATIVE_INFINITY) {
-    this.#floor = floor;
+  constructor(readonly view: IdleView, readonly rule: IdleRule) {
+    this.#floor = rule.keepsStart ? view.bytesUsed() : Number.NEGATIVE_INFINITY;
   }
 
   look(): void {
@@ -51,7 +60,7 @@ export class IdleCollector {
     this.#quietLooks += 1;
     const used = view.bytesUsed();
     this.#floor = Math.min(this.#floor, used);
-    if (this.#quietLooks < quietLooksMin || used - this.#floor < this.growthBytesMin || view.now() < this.#notBefore) return;
+    if (this.#quietLooks < quietLooksMin || used - this.#floor < this.rule.growthBytesMin || view.now() < this.#notBefore) return;
     this.#isCollecting = true;
     this.#notBefore = view.now() + restMs;
     view.collect((fault) => {
@@ -71,7 +80,16 @@ export function collectWhenQuiet(every: Host['every'], onFault: (fault: Error) =
     before = now;
     return utilization < quietShare;
   };
-  const collector = new IdleCollector({ isIdle, bytesUsed, collect: collectAll, onFault, now: () => performance.now() }, besideGrowthBytesMin);
+  startCollector(every, isIdle, onFault, besideRule);
+}
+
+/** Of a thread that serves calls. `isIdle`: none is open. */
+export function collectAfterBursts(every: Host['every'], isIdle: () => boolean, onFault: (fault: Error) => void): void {
+  startCollector(every, isIdle, onFault, servingRule);
+}
+
+function startCollector(every: Host['every'], isIdle: () => boolean, onFault: (fault: Error) => void, rule: IdleRule): void {
+  const collector = new IdleCollector({ isIdle, bytesUsed, collect: collectAll, onFault, now: () => performance.now() }, rule);
   every(lookEveryMs, () => collector.look());
 }
 

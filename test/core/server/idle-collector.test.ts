@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bytesUsed, collectAll, collectWhenQuiet, IdleCollector, lookEveryMs } from '../../../core/server/idle-collector.js';
+import { besideRule, bytesUsed, collectAll, collectWhenQuiet, IdleCollector, lookEveryMs, servingRule, type IdleRule } from '../../../core/server/idle-collector.js';
 
 const MiB = 1024 * 1024;
 
@@ -12,16 +12,20 @@ class Thread {
   readonly faults: string[] = [];
   /** Ends the collection that is running. */
   end: (fault: Error | null) => void = () => undefined;
-  readonly collector = new IdleCollector({
-    isIdle: () => this.isIdle,
-    bytesUsed: () => this.used,
-    collect: (done) => {
-      this.collections += 1;
-      this.end = done;
-    },
-    onFault: (fault) => this.faults.push(fault.message),
-    now: () => this.nowMs,
-  });
+  readonly collector: IdleCollector;
+
+  constructor(rule: IdleRule = servingRule) {
+    this.collector = new IdleCollector({
+      isIdle: () => this.isIdle,
+      bytesUsed: () => this.used,
+      collect: (done) => {
+        this.collections += 1;
+        this.end = done;
+      },
+      onFault: (fault) => this.faults.push(fault.message),
+      now: () => this.nowMs,
+    }, rule);
+  }
 
   look(times: number): number {
     for (let count = 0; count < times; count += 1) {
@@ -32,22 +36,9 @@ class Thread {
   }
 }
 
-/** What the start left is collected already. */
-function startedThread(): Thread {
-  const thread = new Thread();
-  thread.look(3);
-  thread.end(null);
-  thread.nowMs += 10_000;
-  thread.isIdle = false;
-  thread.look(1);
-  thread.isIdle = true;
-  thread.collections = 0;
-  return thread;
-}
-
 describe('the memory of a burst', () => {
   it('is collected when there was no call for some looks, and once', () => {
-    const thread = startedThread();
+    const thread = new Thread();
     thread.look(10);
     thread.used = 200 * MiB;
     thread.isIdle = false;
@@ -62,7 +53,7 @@ describe('the memory of a burst', () => {
   });
 
   it('is left where it is when it is little, or held by what lives on', () => {
-    const thread = startedThread();
+    const thread = new Thread();
     thread.used = 110 * MiB;
     assert.equal(thread.look(100), 0);
     thread.used = 200 * MiB;
@@ -75,7 +66,7 @@ describe('the memory of a burst', () => {
   });
 
   it('of pauses between calls is never collected', () => {
-    const thread = startedThread();
+    const thread = new Thread();
     thread.used = 500 * MiB;
     for (let count = 0; count < 50; count += 1) {
       thread.isIdle = count % 3 === 0;
@@ -84,7 +75,7 @@ describe('the memory of a burst', () => {
   });
 
   it('of bursts that come again and again is collected now and then', () => {
-    const thread = startedThread();
+    const thread = new Thread();
     for (let burst = 0; burst < 12; burst += 1) {
       thread.used = 300 * MiB;
       thread.look(5);
@@ -95,7 +86,7 @@ describe('the memory of a burst', () => {
   });
 
   it('that cannot be collected is told, and tried again another time', () => {
-    const thread = startedThread();
+    const thread = new Thread();
     thread.used = 200 * MiB;
     assert.equal(thread.look(3), 1);
     thread.end(new Error('no inspector'));
@@ -104,14 +95,21 @@ describe('the memory of a burst', () => {
     assert.equal(thread.look(40), 2);
   });
 
-  it('is not waited for to collect what the start left', () => {
-    const thread = new Thread();
+  it('is not waited for to collect what the start left in a thread beside those that serve calls', () => {
+    const thread = new Thread(besideRule);
     thread.isIdle = false;
     assert.equal(thread.look(5), 0);
     thread.isIdle = true;
     assert.equal(thread.look(3), 1);
     thread.end(null);
     assert.equal(thread.look(100), 1);
+  });
+
+  it('is waited for in a thread that serves calls: what the start left stays, and its code warm', () => {
+    const thread = new Thread();
+    assert.equal(thread.look(100), 0);
+    thread.used += 70 * MiB;
+    assert.equal(thread.look(3), 1);
   });
 
   it('of a thread beside those that serve calls is collected when it does little', async () => {
