@@ -8,7 +8,7 @@ import { CallMetrics } from './call-metrics.js';
 import { spanOf } from './spans.js';
 
 const scope = { name: 'gateway' };
-/** What is counted at the end gets this long. */
+/** What is counted at the end gets this long, half of it for the message that is on its way. */
 const lastMetricsMs = 2_000;
 const reportEveryMs = 60_000;
 
@@ -28,6 +28,9 @@ export class OtlpExporter implements Exporter {
   readonly #resource: Resource;
   readonly #metrics: CallMetrics | null;
   readonly #contentType: string;
+  /** The message that is on its way, which never rejects, and what gives it up. */
+  #sending: Promise<void> = Promise.resolve();
+  #cut = new AbortController();
   #reportedAtMs = -Infinity;
   #isClosed = false;
 
@@ -35,7 +38,7 @@ export class OtlpExporter implements Exporter {
     this.#resource = resourceFromAttributes(options.resource);
     this.#contentType = options.encoding === 'json' ? 'application/json' : 'application/x-protobuf';
     this.#metrics = options.metrics === null ? null : new CallMetrics({ resource: this.#resource, scope: scope.name, isDelta: options.isDelta, seriesMax: options.seriesMax, now: () => host.now() });
-    if (this.#metrics !== null) host.every(options.metricsPeriodMs, () => this.#sendMetrics(AbortSignal.timeout(options.metricsPeriodMs)));
+    if (this.#metrics !== null) host.every(options.metricsPeriodMs, () => this.#sendMetrics());
   }
 
   async export(batch: readonly LogRecord[], signal: AbortSignal): Promise<void> {
@@ -56,8 +59,12 @@ export class OtlpExporter implements Exporter {
     if (this.#isClosed) return;
     this.#isClosed = true;
     if (this.#metrics === null) return;
+    const deadline = AbortSignal.timeout(lastMetricsMs);
+    const cut = setTimeout(() => this.#cut.abort(new Error('the gateway is shutting down')), lastMetricsMs / 2);
+    await this.#sending;
+    clearTimeout(cut);
     try {
-      await this.#send(AbortSignal.timeout(lastMetricsMs));
+      await this.#send(this.#metrics, deadline);
     } catch (thrown) {
       this.host.count('metricsLost');
       this.host.log.warn('the last metrics could not be sent', { reason: thrown instanceof Error ? thrown.message : String(thrown) });
@@ -65,35 +72,34 @@ export class OtlpExporter implements Exporter {
     await this.#metrics.close();
   }
 
-  async #sendMetrics(signal: AbortSignal): Promise<void> {
-    if (this.#isClosed) return;
-    try {
-      await this.#send(signal);
-    } catch (thrown) {
-      // Sums go on: the next message has all that this one had, unless each tells only what is new.
-      this.host.count('metricsLost');
-      throw thrown;
-    }
+  /** What is not taken is told by the next message. */
+  async #sendMetrics(): Promise<void> {
+    if (this.#isClosed || this.#metrics === null) return;
+    const { metricsPeriodMs } = this.options;
+    const cut = this.#cut = new AbortController();
+    const late = setTimeout(() => cut.abort(new Error(`the metrics were not taken within ${metricsPeriodMs} ms`)), metricsPeriodMs);
+    const sent = this.#send(this.#metrics, cut.signal).finally(() => clearTimeout(late));
+    this.#sending = sent.catch(() => { this.host.count('metricsFailed'); });
+    await sent;
   }
 
-  async #send(signal: AbortSignal): Promise<void> {
-    const { metrics, encoding } = this.options;
-    const collected = await this.#metrics?.collect() ?? null;
-    if (metrics === null || collected === null) return;
+  #send(metrics: CallMetrics, signal: AbortSignal): Promise<void> {
+    const { metrics: delivery, encoding } = this.options;
     const serializer = encoding === 'json' ? JsonMetricsSerializer : ProtobufMetricsSerializer;
-    const body = serializer.serializeRequest(collected);
-    if (body === undefined) throw new Error('the metrics could not be encoded');
-    const answer = await metrics.send(body, this.#contentType, signal);
-    const refused = await this.#partOf(answer, (bytes) => serializer.deserializeResponse(bytes).partialSuccess);
-    this.#report('dataPoints', Number(refused?.rejectedDataPoints ?? 0), refused?.errorMessage);
+    return metrics.tell(async (told) => {
+      const body = serializer.serializeRequest(told);
+      if (body === undefined) throw new Error('the metrics could not be encoded');
+      const answer = await delivery?.send(body, this.#contentType, signal);
+      const refused = answer === undefined ? undefined : await this.#partOf(answer, (bytes) => serializer.deserializeResponse(bytes).partialSuccess);
+      this.#report('dataPoints', Number(refused?.rejectedDataPoints ?? 0), refused?.errorMessage);
+    });
   }
 
   /** What of a request was not taken; what a far end answers that does not speak the protocol is no reason to send it again. */
   async #partOf<P>(answer: OutboundResponse, read: (bytes: Uint8Array) => P | undefined): Promise<P | undefined> {
-    const bytes = await answer.bytes();
-    if (bytes.length === 0) return undefined;
     try {
-      return read(bytes);
+      const bytes = await answer.bytes();
+      return bytes.length === 0 ? undefined : read(bytes);
     } catch {
       return undefined;
     }

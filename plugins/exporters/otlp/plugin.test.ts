@@ -26,7 +26,7 @@ interface Span {
   readonly startTimeUnixNano: string; readonly endTimeUnixNano: string; readonly status: { readonly code?: string; readonly message?: string };
   readonly attributes: Readonly<Record<string, unknown>>;
 }
-interface Point { readonly attributes: Readonly<Record<string, unknown>>; readonly count?: string; readonly sum?: number; readonly bucketCounts?: string[]; readonly explicitBounds?: number[]; readonly asDouble?: number }
+interface Point { readonly attributes: Readonly<Record<string, unknown>>; readonly startTimeUnixNano: string; readonly timeUnixNano: string; readonly count?: string; readonly sum?: number; readonly bucketCounts?: string[]; readonly explicitBounds?: number[]; readonly asDouble?: number }
 interface Metric { readonly name: string; readonly unit: string; readonly temporality: string; readonly points: readonly Point[] }
 
 const bodyOf = ({ body, headers }: OutboundRequest): Buffer => (headers?.['content-encoding'] === 'gzip' ? gunzipSync(Buffer.from(body ?? '')) : Buffer.from(body ?? ''));
@@ -252,6 +252,71 @@ describe('otlp exporter', () => {
     }
   });
 
+  it('loses nothing that was counted when a message is not taken, where sums end neither, and tells nothing twice', async () => {
+    for (const [temporality, expected] of [['cumulative', [1, 6, 4]], ['delta', [1, 5, 4]]] as const) {
+      let status = 200;
+      /** Finished while a message is on its way. */
+      let meanwhile = 0;
+      const host: FakeHost = fakeHost({
+        fetch: async () => {
+          await add(meanwhile);
+          return { status };
+        },
+      });
+      const exporter = await plugin.create({ ...params, temporality, signals: ['metrics'], seriesMax: 20 }, host);
+      const add = async (count: number): Promise<void> => { await exporter.export(Array.from({ length: count }, () => sampleLogRecord({ model: 'counted' })), signal); };
+      const told = async (): Promise<Point> => {
+        await host.runEvery();
+        const points = metricsIn(host.requests.slice(-1)).find(({ name }) => name === metric.duration)?.points ?? [];
+        if (host.requests.length === 4) assert.equal(points.length, 1, `${temporality}: sums began anew`);
+        const point = points.find(({ attributes }) => attributes['gen_ai.request.model'] === 'counted');
+        assert.ok(point !== undefined, temporality);
+        return point;
+      };
+      await add(1);
+      await exporter.export(Array.from({ length: 50 }, (_, index) => sampleLogRecord({ model: `made-up-${index}` })), signal);
+      const points = [await told()];
+      // Now the series are full and some are idle: the next message that is taken ends them.
+      host.advance(3_600_000);
+      await add(3);
+      [status, meanwhile] = [503, 2];
+      await assert.rejects(host.runEvery(), /status 503/);
+      [status, meanwhile] = [200, 4];
+      points.push(await told());
+      meanwhile = 0;
+      points.push(await told());
+      assert.deepEqual(points.map(({ count }) => Number(count)), expected, temporality);
+      if (temporality === 'delta') assert.deepEqual(points.slice(1).map(({ startTimeUnixNano }) => startTimeUnixNano), points.slice(0, 2).map(({ timeUnixNano }) => timeUnixNano), 'each tells from where the one before ended');
+      await exporter.close?.();
+      assert.deepEqual([host.counts.get('metricsFailed'), host.counts.get('metricsLost')], [1, undefined]);
+    }
+  });
+
+  it('tells at its end what no message has told, and waits for the one that is on its way', async () => {
+    for (const [status, expected] of [[200, [1, 2]], [503, [1, 3]]] as const) {
+      let [arrive, answer] = [() => {}, () => {}];
+      const arrived = new Promise<void>((resolve) => { arrive = resolve; });
+      const answered = new Promise<void>((resolve) => { answer = resolve; });
+      const host = fakeHost({
+        fetch: async () => {
+          if (host.requests.length > 1) return {};
+          arrive();
+          await answered;
+          return { status };
+        },
+      });
+      const exporter = await plugin.create({ ...params, temporality: 'delta', signals: ['metrics'] }, host);
+      await exporter.export([sampleLogRecord()], signal);
+      const sent = host.runEvery().catch(() => {});
+      await arrived;
+      await exporter.export([sampleLogRecord(), sampleLogRecord()], signal);
+      const closed = exporter.close?.();
+      answer();
+      await Promise.all([sent, closed]);
+      assert.deepEqual(metricsIn(host.requests).filter(({ name }) => name === metric.duration).map(({ points }) => Number(points[0]?.count)), expected);
+    }
+  });
+
   it('reads what the far end did not take', async () => {
     const type = opentelemetry.proto.collector.trace?.v1.ExportTraceServiceResponse;
     assert.ok(type !== undefined);
@@ -271,7 +336,7 @@ describe('otlp exporter', () => {
     await assert.rejects(async () => exporter.export([sampleLogRecord()], signal), /collector\.example did not take it: status 400/);
     await assert.rejects(host.runEvery(), /status 400/);
     await exporter.close?.();
-    assert.equal(host.counts.get('metricsLost'), 2);
+    assert.deepEqual([host.counts.get('metricsFailed'), host.counts.get('metricsLost')], [1, 1]);
   });
 });
 
