@@ -28,7 +28,7 @@ describe('the sets of labels', () => {
   it('give the place of a pair that nobody called for an hour to another, and say whose series end', () => {
     let nowMs = 0;
     const idle: PairLabels[] = [];
-    const sets = new LabelSets(8, () => nowMs, (labels) => { idle.push(labels); });
+    const sets = new LabelSets(8, () => nowMs, (labels) => idle.push(labels) > 0);
     for (let index = 0; index < 8; index += 1) sets.labelsOf('p', `made-up-${index}`, true);
     sets.labelsOf('p', 'made-up-bad', false);
     nowMs += hourMs / 2;
@@ -44,5 +44,17 @@ describe('the sets of labels', () => {
     assert.equal(sets.labelsOf('p', 'another', true).model, 'other');
     nowMs = 2 * hourMs;
     assert.equal(sets.labelsOf('p', 'another', true).model, 'another');
+  });
+
+  it('leave a pair its place as long as its series may not end', () => {
+    let nowMs = 0;
+    let mayEnd = false;
+    const sets = new LabelSets(1, () => nowMs, () => mayEnd);
+    sets.labelsOf('p', 'first', true);
+    nowMs += hourMs;
+    assert.equal(sets.labelsOf('p', 'second', true).model, 'other');
+    mayEnd = true;
+    nowMs += hourMs;
+    assert.equal(sets.labelsOf('p', 'second', true).model, 'second');
   });
 });

@@ -31,8 +31,8 @@ export class LabelSets {
   readonly #providersMax: number;
   #lookedAtMs = -Infinity;
 
-  /** `onIdle`: the series of these labels end. */
-  constructor(readonly pairsMax: number, readonly now: () => number, readonly onIdle: (labels: PairLabels) => void = () => {}) {
+  /** `end` ends the series of these labels, for nobody called them for long. False: it does not, as they have something to tell yet. */
+  constructor(readonly pairsMax: number, readonly now: () => number, readonly end: (labels: PairLabels) => boolean = () => true) {
     this.#untriedMax = Math.max(1, Math.floor(pairsMax / untriedShare));
     this.#providersMax = pairsMax;
   }
@@ -72,9 +72,7 @@ export class LabelSets {
     this.#lookedAtMs = nowMs;
     for (const each of [this.#proven, this.#untried]) {
       for (const [key, { labels, seenAtMs }] of each) {
-        if (nowMs - seenAtMs < idleMs) continue;
-        each.delete(key);
-        this.onIdle(labels);
+        if (nowMs - seenAtMs >= idleMs && this.end(labels)) each.delete(key);
       }
     }
     return room.size < maximum;

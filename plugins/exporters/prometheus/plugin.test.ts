@@ -106,12 +106,32 @@ describe('prometheus exporter', () => {
     for (const name of ['request_duration', 'first_byte']) assert.ok(seen[0]?.some((each) => each.startsWith(`gateway_${name}_seconds`)), name);
   });
 
+  it('ends no series before it was told what they counted', async () => {
+    const host = fakeHost();
+    const exporter = await plugin.create({ modelsMax: 1 }, host);
+    const add = async (model: string): Promise<void> => exporter.export([sampleLogRecord({ model })], new AbortController().signal);
+    const countsOf = async (...models: readonly string[]): Promise<readonly (number | undefined)[]> => {
+      const values = await scrape(exporter);
+      return models.map((model) => values.get(`gateway_requests_total{provider="mock",model="${model}",status="200"}`));
+    };
+    await add('first');
+    assert.deepEqual(await countsOf('first'), [1]);
+    await add('first');
+    host.advance(3_600_000);
+    await add('second');
+    assert.deepEqual(await countsOf('first', 'second', 'other'), [2, undefined, 1]);
+    host.advance(3_600_000);
+    await add('second');
+    assert.deepEqual(await countsOf('first', 'second', 'other'), [undefined, 1, 1]);
+  });
+
   it('never ends the series of what has no series of its own, though a model has their name', async () => {
     const host = fakeHost();
     const exporter = await plugin.create({ modelsMax: 1 }, host);
     const add = async (model: string): Promise<void> => exporter.export([sampleLogRecord({ model })], new AbortController().signal);
     await add('other');
     await add('second');
+    await scrape(exporter);
     host.advance(3_600_000);
     await add('third');
     const values = await scrape(exporter);

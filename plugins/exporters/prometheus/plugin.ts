@@ -14,7 +14,7 @@ class PrometheusExporter implements Exporter {
   }
 
   async scrape(figures: ProcessFigures): Promise<MetricsText> {
-    const own = await this.requests.registry.metrics();
+    const own = await this.requests.text();
     return { contentType, text: `${own}\n${await this.process.text(figures)}` };
   }
 }

@@ -15,8 +15,6 @@ const wordsMax = 256;
 const knownStatuses: ReadonlySet<string> = new Set([...Object.keys(STATUS_CODES), '246', '419', '420', '440', '444', '446', '449', '460', '463', '494', '495', '496', '497', '498', '499', '520', '521', '522', '523', '524', '525', '526', '527', '529', '530', '598', '599', '0']);
 const statusOf = (status: number): string => (knownStatuses.has(String(status)) ? String(status) : `${Math.floor(status / 100)}xx`);
 const tokenTypes = ['input', 'output', 'cached', 'cache_write', 'reasoning'] as const;
-/** Answers that another call has paid for. */
-
 const pair = ['provider', 'model'] as const;
 
 export class RequestFigures {
@@ -39,6 +37,8 @@ export class RequestFigures {
   readonly #rescued: Counter<'provider' | 'model'>;
   readonly #bytes: Counter<'direction'>;
 
+  /** Counted since the last answer: what nobody was told does not end. */
+  readonly #untold = new Set<PairLabels>();
   /** Statuses that were counted of a pair. */
   readonly #statuses = new Map<PairLabels, Set<string>>();
 
@@ -62,6 +62,12 @@ export class RequestFigures {
     this.#rescued = new Counter({ name: 'gateway_rescued_requests_total', help: 'Requests that succeeded after another target had failed.', labelNames: pair, registers });
     this.#bytes = new Counter({ name: 'gateway_body_bytes_total', help: 'Bytes of bodies, of requests and of answers.', labelNames: ['direction'], registers });
     new Counter({ name: 'gateway_series_overflow_total', help: 'Records counted as model "other", because there were too many models.', registers, collect() { this.reset(); this.inc(sets.overflowed); } });
+  }
+
+  text(): Promise<string> {
+    // Before the figures are read: what is counted meanwhile may be in them or not.
+    this.#untold.clear();
+    return this.registry.metrics();
   }
 
   /** What a client told afterwards is no traffic of ours. */
@@ -102,18 +108,21 @@ export class RequestFigures {
   #note(labels: PairLabels, status: string): void {
     // Of `other` there is one, which does not end.
     if (labels.model === otherLabel) return;
+    this.#untold.add(labels);
     const statuses = this.#statuses.get(labels);
     if (statuses === undefined) this.#statuses.set(labels, new Set([status]));
     else statuses.add(status);
   }
 
-  /** All series of a pair. A model may be called as what has no series of its own; those do not end. */
-  #end(labels: PairLabels): void {
-    if (labels.model === otherLabel) return;
+  /** All series of a pair, when they have been told. A model may be called as what has no series of its own; those do not end. */
+  #end(labels: PairLabels): boolean {
+    if (labels.model === otherLabel) return true;
+    if (this.#untold.has(labels)) return false;
     for (const status of this.#statuses.get(labels) ?? []) for (const metric of [this.#requests, this.#attempts]) metric.remove({ ...labels, status });
     this.#statuses.delete(labels);
     for (const type of tokenTypes) this.#tokens.remove({ ...labels, type });
     for (const metric of [this.#duration, this.#firstByte, this.#cost, this.#saved, this.#unpriced, this.#retries, this.#rescued]) metric.remove({ ...labels });
+    return true;
   }
 
   #word(kind: string, word: string): string {
