@@ -62,8 +62,12 @@ const parts = Object.freeze({
 const sureShare = 1 / 1_024;
 const sureMin = 8;
 const [unpaid, stated, invented] = [0, 1, 2];
-/** A new counter waits so long for a thread that puts in another; then that thread has died. */
-const lockMsMax = 100;
+/**
+ * A new counter waits so often for a thread that puts in another; then that thread has died. Waits are counted, and not the time: a process that is held up as a whole (by
+ * its share of the processor, or a signal) comes back to a holder that was only about to go on.
+ */
+const lockWaitsMax = 1_000;
+const lockWaitMs = 1;
 const lockSpins = 200;
 
 const unitsByKind: readonly RateUnit[] = ['rps', 'rpm', 'rph', 'rpd', 'rpw'];
@@ -167,6 +171,8 @@ export class Counters {
       const left = maximum - count;
       if (left < needed) return this.#isHeld(slot, index) ? refused : lost;
       const amount = Math.min(wanted, left, countMaxOfRate - count);
+      // What is not of this window may be another key's by now.
+      if (!isCurrent && !this.#isHeld(slot, index)) return lost;
       if (!(isCurrent && this.#add(word, amount)) && !this.#change(word, upperBitsOfRate, this.tag, count + amount)) continue;
       if (this.#isHeld(slot, index)) return amount;
       this.settleRate(slot, lengthMs, this.tag, -amount, nowMs, true);
@@ -176,21 +182,26 @@ export class Counters {
 
   /**
    * Corrects what was taken in the window `tag`. Less goes back to that window alone, since in another one it would let through what was never taken there; more
-   * counts in the window of now.
+   * counts in the window of now, however long ago that was. False: the slot belongs to another key by now, and what is more is not counted.
    */
-  settleRate(slot: number, lengthMs: number, tag: number, change: number, nowMs: number, isLost = false): void {
+  settleRate(slot: number, lengthMs: number, tag: number, change: number, nowMs: number, isLost = false): boolean {
     const index = slot & this.#indexMask;
-    if (change === 0 || (!isLost && !this.#wasHeld(slot, index))) return;
+    if (change === 0) return true;
+    if (!isLost && !this.#wasHeld(slot, index) && !this.#isHeldAfterAll(slot, index)) return change < 0;
     const word = valueWord(index);
     const window = change < 0 ? tag : windowAt(lengthMs, nowMs) & windowMask;
     for (;;) {
       this.#read(word);
       const before = tagOf(this.#head, this.#tail, upperBitsOfRate);
-      if (change < 0 && before !== tag) return;
+      if (change < 0 && before !== tag) return true;
       const isCurrent = isWindow(before, window);
-      if (isCurrent && this.#add(word, change)) return;
+      if (!isCurrent && !isLost && !this.#isHeld(slot, index)) return false;
       const count = (isCurrent ? countOf(this.#head, this.#tail, upperBitsOfRate) : 0) + change;
-      if (this.#change(word, upperBitsOfRate, isCurrent ? before : window, Math.min(countMaxOfRate, Math.max(0, count)))) return;
+      const after = isCurrent ? before : window;
+      if (!(isCurrent && this.#add(word, change)) && !this.#change(word, upperBitsOfRate, after, Math.min(countMaxOfRate, Math.max(0, count)))) continue;
+      if (change < 0 || this.#isHeld(slot, index)) return true;
+      this.settleRate(slot, lengthMs, after, -change, nowMs, true);
+      return false;
     }
   }
 
@@ -277,21 +288,10 @@ export class Counters {
       const slot = this.#find(hash);
       if (slot < 0) return true;
       const index = slot & this.#indexMask;
-      const word = index * slotWords + headerLongs;
-      const owner = Atomics.load(this.#long, word);
-      const isUsed = (): boolean => {
+      return this.#releaseIf(index, () => {
         this.#read(valueWord(index));
-        return countOf(this.#head, this.#tail, upperBitsOfUsage) !== 0;
-      };
-      if (isUsed()) return false;
-      // Whoever takes from here on looks at the owner afterwards, and gives back; who took before is seen.
-      Atomics.store(this.#long, word, freedOf(owner));
-      if (isUsed()) {
-        Atomics.store(this.#long, word, owner);
-        return false;
-      }
-      this.#unpay(index);
-      return true;
+        return countOf(this.#head, this.#tail, upperBitsOfUsage) === 0;
+      });
     } finally {
       this.#unlock(mine);
     }
@@ -304,7 +304,7 @@ export class Counters {
       if (!this.#isIdle(index, nowMs)) continue;
       const mine = this.#lock();
       try {
-        if (this.#isIdle(index, nowMs)) this.#release(index);
+        if (this.#isIdle(index, nowMs)) this.#releaseIf(index, () => this.#isValueIdle(index, nowMs));
       } finally {
         this.#unlock(mine);
       }
@@ -314,6 +314,10 @@ export class Counters {
   #isIdle(index: number, nowMs: number): boolean {
     if (Atomics.load(this.#short, (index * slotWords) * 2 + headerShorts + low) === 0) return false;
     if ((Atomics.load(this.#long, index * slotWords + headerLongs) & hashMask) === 0n) return false;
+    return this.#isValueIdle(index, nowMs);
+  }
+
+  #isValueIdle(index: number, nowMs: number): boolean {
     if (Atomics.load(this.#short, kindWord(index)) === shareKind) return Atomics.load(this.#long, valueWord(index) >> 1) === 0n;
     return this.#isOver(index, nowMs);
   }
@@ -427,6 +431,23 @@ export class Counters {
     this.#unpay(index);
   }
 
+  /**
+   * With the lock held. Who takes from the counter, without a lock, looks at the owner afterwards: who took before the owner was taken away is seen here, and everybody else
+   * finds that the counter is lost, and gives back. False: it is in use after all, and stays.
+   */
+  #releaseIf(index: number, isFree: () => boolean): boolean {
+    if (!isFree()) return false;
+    const word = index * slotWords + headerLongs;
+    const owner = Atomics.load(this.#long, word);
+    Atomics.store(this.#long, word, freedOf(owner));
+    if (!isFree()) {
+      Atomics.store(this.#long, word, owner);
+      return false;
+    }
+    this.#unpay(index);
+    return true;
+  }
+
   #unpay(index: number): void {
     Atomics.sub(this.#short, liveWord, 1);
     if (Atomics.exchange(this.#short, originWord(index), unpaid) === invented) Atomics.sub(this.#short, inventedWord, 1);
@@ -451,16 +472,11 @@ export class Counters {
       const index = (start + probe * step) & this.#indexMask;
       const word = index * slotWords + headerLongs;
       const owner = Atomics.load(this.#long, word);
-      if ((owner & hashMask) !== 0n) {
-        if (!this.#isOver(index, nowMs)) continue;
-        this.#release(index);
-      }
+      if ((owner & hashMask) !== 0n && !this.#releaseIf(index, () => this.#isOver(index, nowMs))) continue;
       const generation = owner === 0n ? 0 : generationOf(Atomics.load(this.#long, word));
       if (owner === 0n) Atomics.add(this.#short, usedWord, 1);
       Atomics.add(this.#short, liveWord, 1);
-      const unit = unitsByKind[kind];
-      // Of the window of now: one that is over would be another key's to take.
-      Atomics.store(this.#long, valueWord(index) >> 1, unit === undefined ? 0n : wholeOf(highOf(upperBitsOfRate, windowAt(lengthOf[unit], nowMs) & windowMask, 0), lowOf(windowAt(lengthOf[unit], nowMs), 0)));
+      this.#begin(index, kind, nowMs);
       Atomics.store(this.#short, kindWord(index), kind);
       Atomics.store(this.#short, originWord(index), unpaid);
       Atomics.store(this.#long, payerWord(index), 0n);
@@ -469,6 +485,25 @@ export class Counters {
       return this.#handle(index, mine);
     }
     return noRoom;
+  }
+
+  /** With the lock held. A rate begins in the window of now: one that is over would be another key's to take. */
+  #begin(index: number, kind: number, nowMs: number): void {
+    const word = valueWord(index);
+    const unit = unitsByKind[kind];
+    if (unit === undefined) {
+      Atomics.store(this.#long, word >> 1, 0n);
+      return;
+    }
+    const window = windowAt(lengthOf[unit], nowMs) & windowMask;
+    const isSameKind = Atomics.load(this.#short, kindWord(index)) === kind;
+    for (;;) {
+      this.#read(word);
+      const tag = tagOf(this.#head, this.#tail, upperBitsOfRate);
+      // Whoever has taken from the counter that was here before is about to give it back.
+      const isUnderWay = isSameKind && isWindow(tag, window);
+      if (this.#change(word, upperBitsOfRate, isUnderWay ? tag : window, isUnderWay ? countOf(this.#head, this.#tail, upperBitsOfRate) : 0)) return;
+    }
   }
 
   /** A rate whose window, and the one after it, are over: nobody misses it. */
@@ -484,14 +519,16 @@ export class Counters {
   /** The value to unlock with. */
   #lock(): number {
     const mine = (this.now() & 0x7fff_ffff) | 1;
-    let spins = 0;
-    const byMs = performance.now() + lockMsMax;
-    for (;;) {
-      const holder = Atomics.compareExchange(this.#short, lockWord, 0, mine);
+    let holder = 0;
+    let waits = 0;
+    for (let spins = 0; ; spins += 1) {
+      const before = holder;
+      holder = Atomics.compareExchange(this.#short, lockWord, 0, mine);
       if (holder === 0) return mine;
-      spins += 1;
-      if (spins > lockSpins) Atomics.wait(this.#short, lockWord, holder, 1);
-      if (performance.now() >= byMs && Atomics.compareExchange(this.#short, lockWord, holder, mine) === holder) return mine;
+      if (spins < lockSpins) continue;
+      if (holder !== before) waits = 0;
+      if (Atomics.wait(this.#short, lockWord, holder, lockWaitMs) === 'timed-out') waits += 1;
+      if (waits >= lockWaitsMax && Atomics.compareExchange(this.#short, lockWord, holder, mine) === holder) return mine;
     }
   }
 

@@ -9,7 +9,7 @@ import { lengthOf, windowAt, windowEnd } from '../../../core/limits/windows.js';
 interface Work {
   readonly buffer: SharedArrayBuffer;
   readonly gate: SharedArrayBuffer;
-  readonly kind: 'windows' | 'settled' | 'usage' | 'claim' | 'dropped';
+  readonly kind: 'windows' | 'settled' | 'usage' | 'claim' | 'dropped' | 'swept';
   readonly rounds: number;
   readonly maximum: number;
 }
@@ -78,6 +78,27 @@ if (!isMainThread) {
         counters.settleUsage(slot, counters.tag, -1_000_000_000);
         passed.push(taken - 1_000_000_000);
       }
+    }
+  } else if (work.kind === 'swept') {
+    // Both take from a counter that has long been idle, while one of them sweeps.
+    const isSweeping = Atomics.add(gate, 1, 1) === 0;
+    let slot = counters.slot('shared', 'rpm');
+    const place = slot & (counters.slotCount - 1);
+    for (let round = 0; round < work.rounds; round += 1) {
+      nowMs += 3 * minuteMs;
+      Atomics.add(gate, 2, 1);
+      while (Atomics.load(gate, 2) < (round * 2 + 1) * 2) continue;
+      let count = 0;
+      for (let ask = 0; ask < work.maximum * 2;) {
+        if (isSweeping) counters.sweep(place, place + 1);
+        const taken = counters.takeRate(slot, minuteMs, 1, 1, work.maximum, nowMs);
+        if (taken === lost) slot = counters.slot('shared', 'rpm');
+        else ask += 1;
+        if (taken === 1) count += 1;
+      }
+      passed.push(count);
+      Atomics.add(gate, 2, 1);
+      while (Atomics.load(gate, 2) < (round * 2 + 2) * 2) continue;
     }
   } else if (work.kind === 'dropped') {
     // One thread takes and gives back what the other one drops wherever nothing is used.
@@ -282,6 +303,12 @@ if (!isMainThread) {
     const buffer = Counters.allocate(1024);
     await inThreads({ buffer, kind: 'dropped', rounds: 200_000, maximum: 1e12 });
     assert.equal(new Counters(buffer).usage('shared')?.count ?? 0, 0);
+  });
+
+  test('two threads of which one sweeps pass exactly as many of an idle counter as the limit says', async () => {
+    const [maximum, rounds] = [3, 200];
+    const passed = await inThreads({ buffer: Counters.allocate(1024), kind: 'swept', rounds, maximum });
+    for (let round = 0; round < rounds; round += 1) assert.equal((passed[0]?.[round] ?? 0) + (passed[1]?.[round] ?? 0), maximum, `window ${round}`);
   });
 
   test('two threads that put in the same counters get the same slots', async () => {
