@@ -11,13 +11,11 @@ import type { PolicyFacts, PolicyGroup, RatePolicy, UsagePolicy } from '../snaps
 import type { Principal } from '../snapshot/principal.js';
 import type { WorkspacePolicies } from '../snapshot/workspace-policies.js';
 import { lost, noRoom, refused } from './counters.js';
-import { CallHold, secondsUntil, type HoldOptions } from './hold.js';
+import { CallHold, lookupsMax, secondsUntil, slotOf, type HoldOptions } from './hold.js';
 import { lengthOf, nameOf, windowEnd } from './windows.js';
 
 /** Value keys of policies whose counters this thread remembers; all of them are forgotten when there are more. */
 const valuesMax = 100_000;
-/** A slot that was lost is looked up again; it can be lost again only to a table that is full. */
-const lookupsMax = 8;
 
 export class Gate {
   readonly #options: HoldOptions;
@@ -168,9 +166,7 @@ export class Gate {
     const { counters } = this.#options;
     for (let lookup = 0; lookup < lookupsMax; lookup += 1) {
       if (spec.slot === slotUnknown) {
-        const { workspaceId, organisationId } = hold.exchange.principal;
-        // Values of policies and tokens are as many as clients like.
-        const slot = counters.slot(spec.counter, spec.type === 'rate' ? spec.unit : 'usage', workspaceId || organisationId, spec.level === 'policy' || spec.level === 'token');
+        const slot = slotOf(counters, spec, hold.exchange);
         if (slot === noRoom) return noRoom;
         spec.slot = slot;
       }

@@ -6,17 +6,19 @@ import { DecisionLog } from '../exchange/decision-log.js';
 import type { Exchange, Hold } from '../exchange/exchange.js';
 import type { HeaderList } from '../exchange/responder.js';
 import { noUsage, type Usage } from '../exchange/usage.js';
-import { microCentsOf, type Counted, type LimitSpec } from '../snapshot/limit-specs.js';
+import { microCentsOf, type Counted, type LimitSpec, type RateSpec } from '../snapshot/limit-specs.js';
 import type { Principal } from '../snapshot/principal.js';
 import { KeptText } from '../telemetry/kept-text.js';
 import { CallFacts } from './call-facts.js';
-import type { Counters } from './counters.js';
+import { noRoom, type Counters } from './counters.js';
 import { Delivered } from './delivered.js';
 import { estimate, type Estimate } from './estimate.js';
 import type { SpendCharge, SpendWriter } from './journal.js';
 import { lengthOf, windowEnd } from './windows.js';
 
 const bytesPerToken = 4;
+/** A slot that was lost is looked up again; it can be lost again only to a table that is full. */
+export const lookupsMax = 8;
 
 /** One limit that a call has passed. */
 export interface Taken {
@@ -270,8 +272,20 @@ export class CallHold implements Hold {
     const change = amount - taken.amount;
     taken.amount = amount;
     if (change === 0) return;
-    if (spec.type === 'rate') this.options.counters.settleRate(spec.slot, lengthOf[spec.unit], tag, change, nowMs);
-    else this.options.counters.settleUsage(spec.slot, tag, change);
+    if (spec.type === 'rate') {
+      if (!this.options.counters.settleRate(spec.slot, lengthOf[spec.unit], tag, change, nowMs)) this.#countAnew(spec, change, nowMs);
+    } else this.options.counters.settleUsage(spec.slot, tag, change);
+  }
+
+  /** Nobody but this call has used the counter for so long that it was given back. */
+  #countAnew(spec: RateSpec, amount: number, nowMs: number): void {
+    const { counters } = this.options;
+    for (let lookup = 0; lookup < lookupsMax; lookup += 1) {
+      const slot = slotOf(counters, spec, this.exchange);
+      if (slot === noRoom) return;
+      spec.slot = slot;
+      if (counters.settleRate(slot, lengthOf[spec.unit], 0, amount, nowMs)) return;
+    }
   }
 
   #chargeOf(spec: LimitSpec, period: number): Charge {
@@ -323,6 +337,12 @@ export class CallHold implements Hold {
     const { limit, remaining, reset } = names[counted];
     headers.push(limit, String(tightest.maximum), remaining, String(Math.max(0, left)), reset, String(secondsUntil(windowEnd(lengthOf[tightest.unit], nowMs), nowMs)));
   }
+}
+
+/** Of its counter, which the workspace of the call is charged with; `noRoom`: there is none. */
+export function slotOf(counters: Counters, spec: LimitSpec, { principal: { workspaceId, organisationId } }: Exchange): number {
+  // Values of policies and tokens are as many as clients like.
+  return counters.slot(spec.counter, spec.type === 'rate' ? spec.unit : 'usage', workspaceId || organisationId, spec.level === 'policy' || spec.level === 'token');
 }
 
 /** With a count before a call, and one after it, it is JSON. */

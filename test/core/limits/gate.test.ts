@@ -52,8 +52,8 @@ const principalOf = (limits: readonly LimitSpec[] | null = null, workspaceLimits
 };
 const noPrices: Prices = { cost: () => ({ cents: 0, isPriced: false }), expected: () => 0, load: () => null };
 
-function setUp(prices: Prices = noPrices) {
-  const counters = new Counters(Counters.allocate(1024), () => nowMs);
+function setUp(prices: Prices = noPrices, clock = { nowMs }) {
+  const counters = new Counters(Counters.allocate(1024), () => clock.nowMs);
   const entries: (readonly [kind: string, counter: string, reserved: number, used: number])[] = [];
   const note = (kind: string, charges: readonly SpendCharge[]): void => { for (const { counter, reserved, used } of charges) entries.push([kind, counter, reserved, used]); };
   const journal = {
@@ -251,6 +251,28 @@ test('tokens are overshot at most by what calls in flight use beyond their estim
   for (const exchange of open) exchange.hold?.settle({ ...noUsage, inputTokens: 100, outputTokens: 400, totalTokens: 500 }, false);
   assert.equal(counters.rate('key/k/tokens/rpd', 'rpd'), open.length * 500, 'all of it counts');
   assert.equal(codeOf(() => take(principal)), 'KEY_RATE_LIMITED');
+});
+
+test('what a call used beyond its estimate counts in the window in which that becomes known, however long it took', () => {
+  for (const minutes of [0, 1, 2, 3, 60]) {
+    for (const isSwept of [false, true]) {
+      const clock = { nowMs };
+      const { counters, take } = setUp(noPrices, clock);
+      const principal = principalOf(limitSpecs('key', 'k', 'k', [{ type: 'tokens', unit: 'rpm', value: 2_000 }], []));
+      const exchange = take(principal);
+      const reserved = counters.rate('key/k/tokens/rpm', 'rpm');
+      assert.ok(reserved > 100 && reserved < 200);
+      clock.nowMs += minutes * 60_000;
+      if (isSwept) counters.sweep();
+      exchange.ending = 'complete';
+      exchange.hold?.settle({ ...noUsage, inputTokens: 100, outputTokens: 4_900, totalTokens: 5_000 }, false);
+      const what = `after ${minutes} minutes${isSwept ? ', swept' : ''}`;
+      assert.equal(counters.rate('key/k/tokens/rpm', 'rpm'), minutes === 0 ? 5_000 : 5_000 - reserved, what);
+      assert.equal(codeOf(() => take(principal)), 'KEY_RATE_LIMITED', what);
+      clock.nowMs += 60_000;
+      assert.equal(codeOf(() => take(principal)), 'passed', what);
+    }
+  }
 });
 
 test('an answer with text that counts nothing has told nothing', () => {
