@@ -86,6 +86,9 @@ export function operation<Q extends TSchema = TSchema, B extends TSchema = TSche
 /** Another call with the same key in `idempotency-key` gets the same reply. */
 export const takesIdempotencyKey = ({ method, action }: Pick<Operation, 'method' | 'action'>): boolean => method === 'POST' && action !== null;
 
+/** For `isAlone` of operations that add to rows that are limited in number: what they have counted must hold until they are written. */
+export const countsRows = (): boolean => true;
+
 /** It changes a row that there is, and can be told which version of it. */
 export const takesIfMatch = ({ method, path, action, isPublic }: Pick<Operation, 'method' | 'path' | 'action' | 'isPublic'>): boolean =>
   action !== null && !isPublic && action !== 'created' && (method === 'PUT' || method === 'DELETE' || path.includes('{'));

@@ -1,5 +1,6 @@
 // Control calls that change something run side by side. A call runs alone if the rows it has checked must stay as they are until its own change is written:
-// one that removes a row checks that no other row names it, and none may begin to meanwhile. Works within one process.
+// one that removes a row checks that no other row names it, and none may begin to meanwhile; one that adds to rows that are limited in number has counted
+// them. Works within one process.
 
 /** How long a call waits for its turn. Then it runs beside the others, as calls of other processes do. */
 const patienceMs = 5_000;

@@ -5,7 +5,7 @@ import { organisations } from '../../../storage/tables/organisations.js';
 import { promptLabels, type PromptLabelRow } from '../../../storage/tables/prompts.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
-import { defineResource, operation, type Reply } from '../../define-resource.js';
+import { countsRows, defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, listOf, named, nothing, time, timeText } from '../../envelope.js';
 import { inReach, pageAmong, pageQuery, searchField } from '../../paging.js';
 import { findRow, idCharsShown } from '../common/find-row.js';
@@ -51,7 +51,7 @@ export const labelsResource = defineResource({
   kind: 'label',
   operations: {
     create: operation({
-      method: 'POST', path: '/labels', scope: 'prompts.create', action: 'created',
+      method: 'POST', path: '/labels', scope: 'prompts.create', action: 'created', isAlone: countsRows,
       body: object({ name: nameField(), description: descriptionField(), color_code: colorField() }), reply: object({ id: idText(), object: Type.Literal('label') }),
       handle: async (context, { body }) => {
         const workspace = await context.workspace();

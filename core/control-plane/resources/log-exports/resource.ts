@@ -4,7 +4,7 @@ import { choice, object } from '../../../storage/schema-parts.js';
 import { exportStates, logExports, type LogExportRow } from '../../../storage/tables/log-exports.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
-import { defineResource, operation, type Reply } from '../../define-resource.js';
+import { countsRows, defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, listOf, named, time, timeText, timeTextOrNull } from '../../envelope.js';
 import { inReach, pageOf, pageQuery } from '../../paging.js';
 import { commonFilterFields, logFilter } from '../common/log-filter.js';
@@ -198,7 +198,7 @@ export const logExportsResource = defineResource({
       method: 'PUT', path: at(''), scope: 'logs.export', action: 'updated', body: object({ filters: filterFields, requested_data: Type.Optional(requestedField()), description: description() }), reply: madeSchema,
       handle: (context, { params, body }) => update(context, params.exportId ?? '', body),
     }),
-    start: operation({ method: 'POST', path: at('/start'), scope: 'logs.export', action: 'updated', reply: toldSchema, handle: (context, { params }) => begin(context, params.exportId ?? '') }),
+    start: operation({ method: 'POST', path: at('/start'), scope: 'logs.export', action: 'updated', isAlone: countsRows, reply: toldSchema, handle: (context, { params }) => begin(context, params.exportId ?? '') }),
     cancel: operation({ method: 'POST', path: at('/cancel'), scope: 'logs.export', action: 'updated', reply: toldSchema, handle: (context, { params }) => cancel(context, params.exportId ?? '') }),
     download: operation({
       method: 'GET', path: at('/download'), scope: 'logs.export', reply: object({ signed_url: Type.String({ format: 'uri', description: 'of the file, as JSON Lines, without a key; good for 15 minutes' }) }),

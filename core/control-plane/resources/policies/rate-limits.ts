@@ -2,7 +2,7 @@ import { choice, object } from '../../../storage/schema-parts.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { ratePolicies, type RatePolicyRow } from '../../../storage/tables/policies.js';
 import { Type } from '../../../storage/type.js';
-import { defineResource, operation, type Reply } from '../../define-resource.js';
+import { countsRows, defineResource, operation, type Reply } from '../../define-resource.js';
 import { listOf, named, nothing } from '../../envelope.js';
 import { filteredPage, pageQuery } from '../../paging.js';
 import { placeOfList, policyAt } from './policy-access.js';
@@ -26,7 +26,7 @@ export const rateLimitsResource = defineResource({
   kind: 'rate-limits-policy',
   operations: {
     create: operation({
-      method: 'POST', path: '/policies/rate-limits', scope: 'policies.create', action: 'created', reply: idReply,
+      method: 'POST', path: '/policies/rate-limits', scope: 'policies.create', action: 'created', isAlone: countsRows, reply: idReply,
       body: object({
         ...createMembers, group_by: Type.Optional(groupByField()),
         target: Type.Optional({ ...targetField(), default: 'llm' }), type: typeField(), unit: unitField(), value: valueField(),
@@ -55,7 +55,7 @@ export const rateLimitsResource = defineResource({
       handle: async (context, { params, query }) => view((await policyAt(context, ratePolicies, params.rateLimitsPolicyId ?? '', query.status ?? 'active')).row),
     }),
     update: operation({
-      method: 'PUT', path: '/policies/rate-limits/{rateLimitsPolicyId}', scope: 'policies.update', action: 'updated', reply: nothing,
+      method: 'PUT', path: '/policies/rate-limits/{rateLimitsPolicyId}', scope: 'policies.update', action: 'updated', isAlone: ({ body }) => body.status === 'active', reply: nothing,
       body: object({
         ...updateMembers, unit: Type.Optional(unitField()), value: Type.Optional(valueField()),
         type: Type.Optional(typeField()), group_by: Type.Optional(groupByField()), target: Type.Optional(targetField()),

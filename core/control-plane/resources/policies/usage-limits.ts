@@ -1,7 +1,7 @@
 import { choice, object, orNull } from '../../../storage/schema-parts.js';
 import { usagePolicies, type UsagePolicyRow } from '../../../storage/tables/policies.js';
 import { Type } from '../../../storage/type.js';
-import { defineResource, operation, type Reply } from '../../define-resource.js';
+import { countsRows, defineResource, operation, type Reply } from '../../define-resource.js';
 import { listOf, named, nothing, timeOrNull, timeTextOrNull } from '../../envelope.js';
 import { filteredPage, pageAmong, pageQuery, searchField } from '../../paging.js';
 import { placeOfList, policyAt } from './policy-access.js';
@@ -41,7 +41,7 @@ export const usageLimitsResource = defineResource({
   kind: 'usage-limits-policy',
   operations: {
     create: operation({
-      method: 'POST', path: '/policies/usage-limits', scope: 'policies.create', action: 'created', reply: idReply,
+      method: 'POST', path: '/policies/usage-limits', scope: 'policies.create', action: 'created', isAlone: countsRows, reply: idReply,
       body: object({
         ...createMembers, group_by: groupByField(),
         type: typeField(), credit_limit: amountField(), ...budgetFields,
@@ -70,7 +70,7 @@ export const usageLimitsResource = defineResource({
       },
     }),
     update: operation({
-      method: 'PUT', path: '/policies/usage-limits/{policyUsageLimitsId}', scope: 'policies.update', action: 'updated', reply: nothing,
+      method: 'PUT', path: '/policies/usage-limits/{policyUsageLimitsId}', scope: 'policies.update', action: 'updated', isAlone: ({ body }) => body.status === 'active', reply: nothing,
       body: object({
         ...updateMembers, credit_limit: Type.Optional(amountField()), ...budgetFields, type: Type.Optional(typeField()), group_by: Type.Optional(groupByField()),
         reset_usage_for_value: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'a value key' })),

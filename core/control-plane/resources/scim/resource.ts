@@ -9,7 +9,7 @@ import { workspaceRoles, type WorkspaceRole } from '../../../storage/tables/work
 import type { WorkspaceRow } from '../../../storage/tables/workspaces.js';
 import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
-import { defineResource, operation, type Reply } from '../../define-resource.js';
+import { countsRows, defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, named, time, timeText } from '../../envelope.js';
 import { pageQuery, pageSizeDefault } from '../../paging.js';
 import { settingsOf } from '../people/find-person.js';
@@ -150,7 +150,7 @@ export const scimResource = defineResource({
       handle: async (context, { query }) => listMappings(context, await context.workspaceIfNamed(), query),
     }),
     create: operation({
-      method: 'POST', path: '/scim/workspaces', scope: 'organisation_users.create', action: 'created', body: createFields, reply: mappingReply,
+      method: 'POST', path: '/scim/workspaces', scope: 'organisation_users.create', action: 'created', isAlone: countsRows, body: createFields, reply: mappingReply,
       handle: (context, { body }) => createMapping(context, body),
     }),
     remove: operation({

@@ -7,7 +7,7 @@ import { anyObject, choice, object, orNull, textMap } from '../../../storage/sch
 import { secretReferences, type SecretReferenceRow } from '../../../storage/tables/secret-references.js';
 import { Type } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
-import { defineResource, operation, type Reply } from '../../define-resource.js';
+import { countsRows, defineResource, operation, type Reply } from '../../define-resource.js';
 import { idText, listOf, named, nothing, time, timeText } from '../../envelope.js';
 import { filteredPage, pageQuery } from '../../paging.js';
 import { nameField, slugField, slugFrom } from '../../slugs.js';
@@ -107,7 +107,7 @@ export const secretReferencesResource = defineResource({
       },
     }),
     create: operation({
-      method: 'POST', path: '/secret-references', scope: 'secret_references.create', action: 'created',
+      method: 'POST', path: '/secret-references', scope: 'secret_references.create', action: 'created', isAlone: countsRows,
       body: object({ ...fields, name: nameField(), slug: Type.Optional(slugField()), manager_type: Type.String({ minLength: 1, maxLength: 64, description: 'id of a plugin for secrets, or what it calls itself besides' }), auth_config: Type.Optional(anyObject()), secret_path: pathField() }),
       reply: object({ id: idText(), slug: Type.String(), object: Type.Literal('secret-reference') }),
       handle: async (context, { body }) => {
