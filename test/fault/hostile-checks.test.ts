@@ -170,10 +170,14 @@ describe('hostile checks', () => {
     it(`${name}: its calls get their errored check in time, and the others are served`, async (t) => {
       const others = await beside(async (served) => {
         const inTime = ({ tookMs }: Answered): void => assert.ok(tookMs < withinMs + lostMs, `answered after ${tookMs} ms`);
-        const before = served.answers;
+        let before = served.answers;
         let first = await call(use);
-        // Another call's fault, or workers that a busy machine has not started yet.
-        for (let tries = 1; tries < 5 && busy.test(first.check?.error?.message ?? '') && !error.test(first.check?.error?.message ?? ''); tries += 1) first = await call(use);
+        // Another call's fault, workers that a busy machine has not started yet, or others that it gave no time.
+        const isMisleading = (message = ''): boolean => (busy.test(message) && !error.test(message)) || (withinMs > 0 && served.answers === before);
+        for (let tries = 1; tries < 5 && isMisleading(first.check?.error?.message); tries += 1) {
+          before = served.answers;
+          first = await call(use);
+        }
         assert.equal(first.status, 200);
         assert.match(first.check?.error?.message ?? 'no error', error);
         inTime(first);
@@ -247,6 +251,7 @@ describe('hostile checks', () => {
 describe('attacks that go on', () => {
   const each = (make: (suffix: string) => Use): readonly Use[] => Array.from({ length: copies - 1 }, (_, index) => make(String(index + 1)));
   const attackers = 4;
+  const roundsMax = 20;
   for (const [name, uses] of [
     ['bombs', each((suffix) => ({ check: `hostile.bomb${suffix}`, parameters: { timeout: 300 }, text: `${'a'.repeat(40)}!` }))],
     ['endless loops', each((suffix) => ({ check: `hostile.spin${suffix}`, parameters: { waitMs: 300 } }))],
@@ -256,7 +261,8 @@ describe('attacks that go on', () => {
       let turn = 0;
       const others = await beside(async (served) => {
         await Promise.all(Array.from({ length: attackers }, async () => {
-          for (let count = 0; count < 2; count += 1) {
+          // A busy machine has time for few of the others in one round.
+          for (let count = 0; count < 2 || (served.answers <= attackers && count < roundsMax); count += 1) {
             const { status, check } = await call(uses[(turn += 1) % uses.length]);
             assert.equal(status, 200);
             assert.notEqual(check?.error ?? null, null);

@@ -11,8 +11,10 @@ import { openWire, type Wire } from '../support/wire.js';
 const bodyBytesMax = 4096;
 const bodyTimeoutMs = 250;
 const firstByteTimeoutMs = 300;
-/** After so long without a byte the library itself closes (10 s, checked every 4 s). */
-const libraryTimeoutMs = 15_000;
+/** After 10 s without a byte the library itself closes, and looks for that every 4 s; a busy machine takes its time. */
+const libraryTimeoutMs = 60_000;
+/** A longer one is another limit's, or the library's. */
+const lateMs = 9_000;
 
 const upstream = await startUpstream();
 const gateway = await startTestGateway({
@@ -155,7 +157,7 @@ describe('a slow client', () => {
     const { status, code } = await errorOf(wire);
     assert.deepEqual([status, code], [408, 'body_timeout']);
     const tookMs = performance.now() - at;
-    assert.ok(tookMs >= bodyTimeoutMs * 0.9 && tookMs < bodyTimeoutMs + 1000, `${tookMs} ms`);
+    assert.ok(tookMs >= bodyTimeoutMs * 0.9 && tookMs < lateMs, `${tookMs} ms`);
     await wire.closed();
     assert.equal(upstream.received.length, before);
   });
@@ -225,7 +227,7 @@ describe('a provider that does not answer', () => {
     const { status, code } = await errorOf(wire);
     assert.deepEqual([status, code], [504, 'upstream_idle']);
     const tookMs = performance.now() - at;
-    assert.ok(tookMs >= firstByteTimeoutMs * 0.9 && tookMs < firstByteTimeoutMs + 1000, `${tookMs} ms`);
+    assert.ok(tookMs >= firstByteTimeoutMs * 0.9 && tookMs < lateMs, `${tookMs} ms`);
     await closed;
     upstream.answer = answerChat;
     // The client's connection is as good as before.

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import { startChildGateway } from '../support/child-gateway.js';
 import { routed, startTestGateway } from '../support/gateway.js';
+import { quickest } from '../support/quickest.js';
 import { startUpstream } from '../support/upstream.js';
 import { openWire, type Wire } from '../support/wire.js';
 
@@ -132,11 +133,14 @@ describe('connections', () => {
       const fields = readFileSync(`/proc/${small.pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
       return (Number(fields[11]) + Number(fields[12])) * 10;
     };
-    const before = cpuMs();
-    await new Promise((resolve) => { setTimeout(resolve, 700); });
-    const used = cpuMs() - before;
+    // Whoever spins does so all the time; work that the start or the clients have left over comes to its end.
+    const usedMs = await quickest(200, async () => {
+      const before = cpuMs();
+      await new Promise((resolve) => { setTimeout(resolve, 700); });
+      return cpuMs() - before;
+    });
     for (const wire of many) wire.destroy();
-    assert.ok(used < 200, `${used} ms of CPU in 700 ms`);
+    assert.ok(usedMs < 200, `${usedMs} ms of CPU in 700 ms`);
     // Not with fetch: a GET whose connection is closed before anything came is never settled there.
     for (let tries = 0; tries < 200; tries += 1) if (await isOpen(await opened(small.port))) return;
     assert.fail('no connection is taken any more');

@@ -24,6 +24,9 @@ import type { Reply } from './family.js';
 const groups: readonly CheckCases[] = [textMeasures, textSearches, detectors, requestRules, services];
 const cases: CheckCases = Object.assign({}, ...groups);
 
+/** The usual time of a check is more than it takes, but for a machine that does much else. */
+const checkTimeoutMs = 60_000;
+
 const upstream = await startUpstream();
 const surroundings = await startSurroundings();
 const gateway = await startTestGateway();
@@ -95,7 +98,8 @@ async function play({ route, folder, plugin, one, side, isStream, denies }: Call
       ...(one.metadata === undefined ? {} : { 'x-gateway-metadata': JSON.stringify(one.metadata) }),
       ...given(one.headers ?? {}, surroundings),
       'x-gateway-config': JSON.stringify({
-        provider: route.provider, api_key: 'sk-check', custom_host: upstream.url + route.base, [`${side}_guardrails`]: [{ [id]: params, deny: denies }],
+        provider: route.provider, api_key: 'sk-check', custom_host: upstream.url + route.base, // The usual times are for machines that have them.
+        [`${side}_guardrails`]: [{ [id]: { timeout: checkTimeoutMs, ...params }, deny: denies }],
       }),
     },
     body: JSON.stringify(requestOf(route, side === 'input' ? text ?? '' : 'Say something.', isStream, one.request?.(route.dialect, surroundings) ?? {})),

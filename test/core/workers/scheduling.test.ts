@@ -12,7 +12,6 @@ const taskModule = new URL('./task-module.js', import.meta.url);
 const longMs = 30_000;
 /** How long a call waits until another worker is started for it. */
 const patienceMs = 10;
-/** Long enough for a busy machine to begin a call in it. */
 const shortMs = 200;
 
 async function withPool(options: WorkerPoolOptions, work: (pool: WorkerPool, calls: ReturnType<typeof proxyOf>) => Promise<void>): Promise<void> {
@@ -152,17 +151,22 @@ describe('a pool without room', () => {
 });
 
 describe('a call whose worker is ended by others', () => {
-  it('is begun anew twice, and then has an error of its own', async () => {
+  it('is begun anew twice, and then has an error of its own', async (context) => {
     await withPool({ workersMax: 1, breaker: { endedMax: 99, windowMs: 1000, refusedMs: 1000 } }, async (pool, calls) => {
       const short = proxyOf(pool, shortMs);
       await calls.whereAmI();
-      const aside = closedGate();
+      const [aside, never] = [closedGate(), closedGate()];
+      context.mock.timers.enable({ apis: ['setTimeout'] });
       const interrupted = assert.rejects(calls.waitAside(aside), { code: 'interrupted', message: 'its worker was ended 3 times because of other calls' });
       for (let round = 1; round <= 3; round += 1) {
         await arrivals(aside, round);
-        await assert.rejects(short.never(), { code: 'timeout' });
+        const refused = assert.rejects(short.never(never), { code: 'timeout' });
+        await arrivals(never, round);
+        context.mock.timers.tick(shortMs);
+        await refused;
       }
       await interrupted;
+      context.mock.timers.reset();
       assert.equal(pool.state().timedOut, 3);
     });
   });
@@ -189,15 +193,18 @@ describe('a caller that leaves', () => {
     });
   });
 
-  it('does not keep a worker for longer than the call may take', async () => {
+  it('does not keep a worker for longer than the call may take', async (context) => {
     await withPool({ workersMax: 1 }, async (pool, calls) => {
       const thread = await calls.whereAmI();
       const gate = closedGate();
       const leaving = new AbortController();
+      context.mock.timers.enable({ apis: ['setTimeout'] });
       const running = pool.call(module, 'block', [gate], { timeoutMs: shortMs, signal: leaving.signal });
       await arrivals(gate, 1);
       leaving.abort();
       await assert.rejects(running, { code: 'aborted' });
+      context.mock.timers.tick(shortMs);
+      context.mock.timers.reset();
       assert.notEqual(await calls.whereAmI(), thread);
       assert.equal(pool.state().timedOut, 1);
     });
