@@ -58,6 +58,8 @@ const parts = Object.freeze({
   stated: Object.freeze({ filledMax: 0.8, sureMax: 0.86, factor: 1 }),
   invented: Object.freeze({ filledMax: 0.6, sureMax: 0.7, factor: 0.5 }),
 });
+/** The size of a table that has room for so many. */
+export const slotCountFor = (counterCount: number): number => Math.min(slotCountMax, Math.max(slotCountMin, 2 ** Math.ceil(Math.log2(counterCount / parts.stated.filledMax))));
 /** Of the table. */
 const sureShare = 1 / 1_024;
 const sureMin = 8;
@@ -128,6 +130,11 @@ export class Counters {
   /** Slots that have ever been in use. */
   get used(): number {
     return Atomics.load(this.#short, usedWord);
+  }
+
+  /** Counters that the table may come to hold. */
+  get room(): number {
+    return Math.floor(this.slotCount * parts.stated.sureMax);
   }
 
   /** Slots that are in use now. */

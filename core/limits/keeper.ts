@@ -3,7 +3,8 @@
 
 import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { reasonOf } from '../errors/gateway-error.js';
+import { fail, reasonOf } from '../errors/gateway-error.js';
+import { slotCountFor } from './counters.js';
 import { damagedSuffix, frameBytesMax, frameHeadBytes, journalPlaceOf, type JournalPlace } from './journal-layout.js';
 import { JournalReader, type JournalEntry } from './journal-reader.js';
 import { PositionMoved, toldExhausted, toldThreshold, type Counter, type CounterDifference, type Ledger, type LedgerCharge, type LeftCall, type OpenCall } from './ledger.js';
@@ -45,6 +46,8 @@ const waitMsMax = 3_600_000;
 
 /** Counters in shared memory, as far as periods and corrections go. */
 export interface UsageCounters {
+  /** As many may come to be in use. */
+  readonly room: number;
   usage(key: string): { readonly period: number; readonly count: number } | undefined;
   /** Negative: there is no place for it. */
   setUsage(key: string, period: number, count: number): number;
@@ -158,6 +161,8 @@ export class Keeper {
   #toGiveBack = this.#known.entries();
   /** What calls of other processes had open at the start, which the counters were set with. */
   readonly #heldOfOthers = new Map<string, readonly LedgerCharge[]>();
+  /** Counters that memory had no place for at the start, and what they hold. */
+  readonly #unplaced = new Map<string, { readonly period: number; readonly count: number }>();
   /** Others have counted by this ledger; what they spent is added when nothing moves. */
   #hadOthers = false;
   /** Alerts of this look, and counters whose alerts are for the next one, both by workspace. */
@@ -181,13 +186,39 @@ export class Keeper {
     await this.#rollDue();
     const reserved = new Map<string, number>();
     for await (const { charges } of ledger.openCalls(null)) for (const { key, period, amount } of charges) reserved.set(`${period}/${key}`, (reserved.get(`${period}/${key}`) ?? 0) + amount);
-    let unplaced = 0;
-    for (const { counter: { key, period } } of this.#known.values()) {
-      const { amount } = await ledger.sum(key, period);
-      if (counters.setUsage(key, period & periodMask, amount + (reserved.get(`${period}/${key}`) ?? 0)) < 0) unplaced += 1;
-    }
-    if (unplaced > 0) this.#services.onFault('counters at the start', new Error(`${unplaced} have no place`));
+    await this.#placeAll(reserved);
     this.#closeFiles();
+  }
+
+  /**
+   * Puts into memory what is used: first that, since a budget without a counter would begin anew. What nobody has used may do so. Rejects when the table is too small for all of it;
+   * where only some find no place, by chance, calls that need them are refused until they have one.
+   */
+  async #placeAll(reserved: ReadonlyMap<string, number>): Promise<void> {
+    const { ledger, counters, isAlone, now } = this.#services;
+    const unused: Counter[] = [];
+    let usedCount = 0;
+    let unplacedCount = 0;
+    for (const { counter } of this.#known.values()) {
+      const { key, period } = counter;
+      const count = (await ledger.sum(key, period)).amount + (reserved.get(`${period}/${key}`) ?? 0);
+      if (count === 0 || isTokenExpired(key, now())) {
+        unused.push(counter);
+        continue;
+      }
+      usedCount += 1;
+      if (counters.setUsage(key, period & periodMask, count) < 0) unplacedCount += 1;
+    }
+    if (unplacedCount > 0) {
+      const needed = slotCountFor(usedCount);
+      if (usedCount > counters.room && needed > counters.room) {
+        throw fail('SETTINGS_INVALID', { reason: `${usedCount} budgets have been used in their periods, and GATEWAY_LIMIT_COUNTERS leaves room for ${counters.room} counters; set it to ${needed} at least` });
+      }
+      this.#services.onFault('counters at the start', new Error(`${unplacedCount} have no place; calls that count in them are refused`));
+    }
+    const unplaced = unused.filter(({ key, period }) => counters.setUsage(key, period & periodMask, 0) < 0);
+    if (!isAlone()) return;
+    for (let from = 0; from < unplaced.length; from += givenBackInBatch) await ledger.giveBack(unplaced.slice(from, from + givenBackInBatch));
   }
 
   /** Looks at once, and then again and again. Keeps no process alive. */
@@ -271,6 +302,7 @@ export class Keeper {
     const { ledger, counters, now, isAlone } = this.#services;
     // Another process has memory of its own.
     if (!isAlone()) return;
+    await this.#readUnplaced();
     const open = await ledger.openCounters();
     const idle: Counter[] = [];
     for (let looked = 0; looked < lookedAtOnce && idle.length < givenBackAtOnce; looked += 1) {
@@ -297,6 +329,7 @@ export class Keeper {
       await ledger.takeBack(key, this.#known.get(key)?.counter.period ?? -1);
       return;
     }
+    this.#placeLeft();
     this.#unknow(key);
   }
 
@@ -313,9 +346,11 @@ export class Keeper {
     const { ledger, counters } = this.#services;
     const { after, removed } = await ledger.forgetIdle(this.#idleAfter, idleAtOnce, (key) => this.#services.isGone(key));
     this.#idleAfter = after;
+    await this.#readUnplaced();
     for (const key of removed) {
       this.#unknow(key);
       counters.drop(key);
+      this.#placeLeft();
     }
   }
 
@@ -324,7 +359,25 @@ export class Keeper {
     for await (const { key } of this.#services.ledger.counters()) await this.#know(key);
     const { ledger, process: own, startedAtMs = Infinity } = this.#services;
     for await (const { process, id, atMs, charges } of ledger.openCalls(null)) if (process !== own && atMs < startedAtMs) this.#heldOfOthers.set(`${process}/${id}`, charges);
+    for (const key of this.#known.keys()) if (this.#services.counters.usage(key) === undefined) this.#unplaced.set(key, { period: 0, count: 0 });
     this.#isLoaded = true;
+  }
+
+  /** Before memory makes room: nobody may have it first, so what goes there is known then. */
+  async #readUnplaced(): Promise<void> {
+    const { ledger, counters } = this.#services;
+    if (this.#unplaced.size === 0) return;
+    const reserved = new Map<string, number>();
+    for await (const { charges } of ledger.openCalls(null)) for (const { key, period, amount } of charges) if (this.#unplaced.has(key)) reserved.set(`${period}/${key}`, (reserved.get(`${period}/${key}`) ?? 0) + amount);
+    for (const key of [...this.#unplaced.keys()]) {
+      const period = this.#known.get(key)?.counter.period;
+      if (period === undefined || counters.usage(key) !== undefined) this.#unplaced.delete(key);
+      else this.#unplaced.set(key, { period, count: (await ledger.sum(key, period)).amount + (reserved.get(`${period}/${key}`) ?? 0) });
+    }
+  }
+
+  #placeLeft(): void {
+    for (const [key, { period, count }] of this.#unplaced) if (this.#services.counters.setUsage(key, period & periodMask, count) >= 0) this.#unplaced.delete(key);
   }
 
   /** Who died may have put in what calls used, and told nobody. */

@@ -5,6 +5,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { Ledger } from '../../core/limits/ledger.js';
+import { readSettings } from '../../core/settings/read.js';
+import { spendStore } from '../../core/spend.js';
+import { ThreadServices } from '../../core/thread-services.js';
 import { runGateway, startChildGateway, temporaryFolder, type Environment } from '../support/child-gateway.js';
 
 const base: Environment = { GATEWAY_PORT: '0', GATEWAY_THREADS: '1' };
@@ -43,6 +47,16 @@ function requestOf(line: string): { url: string; headers: Record<string, string>
 }
 
 describe('a start that cannot work', { concurrency: 2 }, () => {
+  it('says how many counters the budgets of its data need', async () => {
+    const environment = settings({ GATEWAY_LIMIT_COUNTERS: '1024' });
+    const services = new ThreadServices(readSettings(environment, environment.GATEWAY_DATA_DIR ?? ''));
+    const storage = await services.openStorage();
+    const ledger = new Ledger(await storage.open(spendStore), { now: Date.now, startOf: () => 0 });
+    await ledger.takeOver(Array.from({ length: 1_500 }, (_, number) => ({ key: `policy/p/metadata._user:${number}`, counted: 'cost', period: 0, startMs: 0, told: 0, amount: 7, calls: 1, estimated: 0 })));
+    await services.close();
+    await refused(environment, /1500 budgets have been used.*GATEWAY_LIMIT_COUNTERS leaves room for 880 counters; set it to 2048 at least/);
+  });
+
   it('says that the port is in use', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });

@@ -171,6 +171,65 @@ describe('the keeper of the ledger', () => {
     keeper.abandon();
   });
 
+  describe('at a start with a smaller table', () => {
+    const key = (number: number): string => `key/${number}/cost`;
+    const used = async (kit: SpendKit, count: number, unusedCount = 0): Promise<void> => {
+      const row = (number: number, amount: number) => ({ key: key(number), counted: 'cost' as const, period: 3, startMs: 0, told: 0, amount, calls: 1, estimated: 0 });
+      await kit.ledger().takeOver(Array.from({ length: count + unusedCount }, (_, number) => row(number, number < unusedCount ? 0 : 900)));
+      kit.counters = new Counters(Counters.allocate(1_024));
+    };
+
+    test('budgets that do not fit refuse it, and say what number is needed', async () => {
+      const kit = spendKit();
+      await used(kit, 1_100);
+      await assert.rejects(kit.keeper('p').recover(), {
+        code: 'SETTINGS_INVALID', message: '1100 budgets have been used in their periods, and GATEWAY_LIMIT_COUNTERS leaves room for 880 counters; set it to 2048 at least',
+      });
+      kit.counters = new Counters(Counters.allocate(2_048));
+      await kit.keeper('p').recover();
+      for (let number = 0; number < 1_100; number += 1) assert.equal(kit.counters.usage(key(number))?.count, 900);
+      assert.deepEqual(kit.faults, []);
+    });
+
+    test('those of which nothing is used take no room from others, and begin anew', async () => {
+      const kit = spendKit();
+      await used(kit, 800, 800);
+      await kit.keeper('p').recover();
+      for (let number = 800; number < 1_600; number += 1) assert.equal(kit.counters.usage(key(number))?.count, 900);
+      const ledger = kit.ledger();
+      for (let number = 0; number < 800; number += 1) {
+        const isPlaced = kit.counters.find(key(number)) >= 0;
+        assert.equal((await ledger.counter(key(number)))?.isGivenBack ?? false, !isPlaced);
+      }
+      assert.deepEqual(kit.faults, []);
+    });
+
+    test('one that finds no place by chance is refused until it has one, and then goes on where it was', async () => {
+      const kit = spendKit();
+      await used(kit, 20);
+      // Its places, and all others, are taken by counters of the present period.
+      const others = Array.from({ length: 1_024 }, (_, number) => `workspace/${number}/cost`).filter((other) => kit.counters.setUsage(other, 0, 1) >= 0);
+      await kit.keeper('p').recover();
+      const unplaced = Array.from({ length: 20 }, (_, number) => key(number)).filter((each) => kit.counters.find(each) < 0);
+      assert.ok(unplaced.length > 0);
+      assert.match(kit.faults.join(), new RegExp(`${unplaced.length} have no place; calls that count in them are refused`));
+      const keeper = kit.keeper('p');
+      await keeper.look();
+      for (const each of unplaced) assert.ok(kit.counters.slot(each, 'usage') < 0);
+
+      // Those of whoever is gone leave.
+      const ledger = kit.ledger();
+      await ledger.takeOver(others.map((other) => ({ key: other, counted: 'cost', period: 0, startMs: 0, told: 0, amount: 0, calls: 0, estimated: 0 })));
+      for (const other of others) kit.gone.add(other);
+      for (let minute = 0; minute < 4; minute += 1) {
+        kit.nowMs += 61_000;
+        await keeper.look();
+      }
+      for (const each of unplaced) assert.deepEqual(kit.counters.usage(each), { period: 3, count: 900 });
+      keeper.abandon();
+    });
+  });
+
   test('a counter that is used while it is given back goes on where it was', async () => {
     const kit = spendKit();
     const journal = kit.journal('p');
@@ -468,7 +527,7 @@ describe('the keeper of the ledger', () => {
       const life = async (mortal: Mortal): Promise<void> => {
         kit.store = mortal;
         const counters = {
-          usage: (key: string) => kit.counters.usage(key), slot: (key: string) => kit.counters.slot(key, 'usage'),
+          room: kit.counters.room, usage: (key: string) => kit.counters.usage(key), slot: (key: string) => kit.counters.slot(key, 'usage'),
           setUsage: (key: string, period: number, count: number) => {
             mortal.step();
             return kit.counters.setUsage(key, period, count);
