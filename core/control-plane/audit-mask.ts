@@ -7,7 +7,9 @@ const secretName = /key$|secret|token|pass(?:word|phrase)|credential|authorizati
 /** Members of which no text is kept but those of `plainNames`. */
 const closedName = /^(?:auth_config|config|configurations|model_config|parameters|params|webhook|targets|cache|strategy|hooks|checks|input_guardrails|output_guardrails|input_mutators|output_mutators|before_request_hooks|after_request_hooks|override_params|default_params|text|request|response)$/i;
 /** Texts of configs that choose and hold nothing secret. */
-const plainNames: ReadonlySet<string> = new Set(['provider', 'model', 'mode', 'virtual_key', 'id', 'slug', 'on', 'default', 'then', 'type', 'alias', 'aws_auth_type', 'aws_region', 'api_version']);
+const plainNames: ReadonlySet<string> = new Set(['provider', 'model', 'mode', 'virtual_key', 'id', 'slug', 'on', 'default', 'then', 'type', 'alias', 'api_version']);
+/** Of credentials: which sort they are, and for where. */
+const plainName = /(?:^|_)(?:auth_type|auth_mode|region)$/;
 const plainQuery: ReadonlySet<string> = new Set(['current_page', 'page_size', 'type']);
 const addressName = /(?:ur[il]|host|endpoint)$/i;
 const countName = /tokens$|_ms$|_period|_at$/;
@@ -35,7 +37,7 @@ function maskedMember(name: string, value: unknown, isClosed: boolean, depth: nu
   if (secretName.test(name) && !countName.test(name)) return mark;
   if (typeof value === 'string') {
     if (addressName.test(name)) return addressOnly(value);
-    return (isClosed || closedName.test(name)) && !plainNames.has(name) ? mark : maskedText(value);
+    return (isClosed || closedName.test(name)) && !plainNames.has(name) && !plainName.test(name) ? mark : maskedText(value);
   }
   return masked(value, isClosed || closedName.test(name), depth);
 }

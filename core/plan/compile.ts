@@ -11,6 +11,7 @@ import type { Config } from '../config/config.js';
 import { inherit, noInheritance, type Inherited } from '../config/parameters.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import type { Registry } from '../registry/registry.js';
+import { holdsSecret } from '../registry/secret-schema.js';
 import type { StoredConfig, StoredIntegration, StoredProvider } from '../snapshot/stored-provider.js';
 import type { WorkspaceGuardrails } from '../snapshot/workspace-guardrails.js';
 import { Secret } from '../storage/sealer.js';
@@ -478,7 +479,7 @@ function keptOf(config: Config, credentials: Readonly<Record<string, unknown>>, 
 }
 
 function hasSecret(credentials: Readonly<Record<string, unknown>>, { plugin: { params: { properties } } }: LoadedProvider): boolean {
-  return Object.keys(credentials).some((name) => properties[name]?.secret === true || properties[name]?.type === 'object');
+  return Object.keys(credentials).some((name) => properties[name]?.type === 'object' || holdsSecret(properties[name]));
 }
 
 /** Throws what a target lacks of its address, when it has a secret: stored, no call may complete it. */

@@ -130,6 +130,7 @@ function factsOf(plugin: PluginByKind[PluginKind]): Readonly<Record<string, stri
       address: typeof plugin.baseUrl === 'string' ? plugin.baseUrl || 'custom_host' : 'made of its credentials',
       credentials: plugin.auth.type,
       endpoints: Object.keys(plugin.endpoints).join(', '),
+      ...(plugin.aliases === undefined ? {} : { aliases: Object.entries(plugin.aliases).map(([own, aliases]) => `${own}: ${aliases.join(' ')}`).join(', ') }),
     };
     case 'storage': return { threads: plugin.isShared === false ? 'one' : 'any number' };
     case 'secrets': return { 'manager types': (plugin.managerTypes ?? []).join(', ') || 'its id' };

@@ -7,6 +7,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Host, ObjectSchema, PluginByKind, PluginKind } from '@gateway/plugin-sdk';
 import { fail, reasonOf } from '../errors/gateway-error.js';
+import { aliasFault } from './alias-fault.js';
 import { folderOf, isPluginKind, nameOf, ownNamespaces, parseId, places } from './ids.js';
 import { lineIn, placeOfDefinition, placeOfImportFault, type FaultPlace } from './module-fault.js';
 import { didYouMean } from '../settings/nearest-name.js';
@@ -267,6 +268,8 @@ async function loadPlugin(kind: PluginKind, key: string, module: string, from: S
   const paramsPlace = { file: module, line: lineIn(module, 'params') ?? place.line };
   if (!isObjectSchema(params)) return refuse('params must be a JSON Schema of type object', paramsPlace);
   const { create } = plugin as { create?: unknown };
+  const wrongAlias = kind === 'provider' ? aliasFault((plugin as { aliases?: unknown }).aliases, params) : undefined;
+  if (wrongAlias !== undefined) return refuse(wrongAlias, { file: module, line: lineIn(module, 'aliases') ?? place.line });
   if (kind !== 'provider' && typeof create !== 'function') return refuse('create must be a function', place);
   // The gateway's own schemas are held to this by tests, and compiled when they are first needed.
   if (from === undefined) return plugin;

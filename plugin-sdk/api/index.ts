@@ -2978,7 +2978,7 @@ export interface components {
       trace_id?: string;
       /** @description ids of spans; several separated by commas */
       span_id?: string;
-      /** @description provider and model, as openai__gpt-4o; several separated by commas */
+      /** @description provider and model, as provider__model; several separated by commas */
       ai_org_model?: string;
       /** @description models; several separated by commas */
       ai_model?: string;
@@ -6137,7 +6137,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -6204,7 +6204,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -6271,7 +6271,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -6338,7 +6338,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -6405,7 +6405,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -6472,7 +6472,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -6539,7 +6539,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -6606,7 +6606,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -6673,7 +6673,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -6740,7 +6740,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -6807,7 +6807,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -6874,7 +6874,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -6941,7 +6941,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -7008,7 +7008,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -7075,7 +7075,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -7142,7 +7142,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -7209,7 +7209,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -7276,7 +7276,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -7343,7 +7343,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -7412,7 +7412,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -7481,7 +7481,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -7554,7 +7554,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -9156,7 +9156,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;
@@ -9266,7 +9266,7 @@ export interface operations {
         trace_id?: string;
         /** @description ids of spans; several separated by commas */
         span_id?: string;
-        /** @description provider and model, as openai__gpt-4o; several separated by commas */
+        /** @description provider and model, as provider__model; several separated by commas */
         ai_org_model?: string;
         /** @description models; several separated by commas */
         ai_model?: string;

@@ -76,6 +76,8 @@ export interface CompatibleProvider {
   readonly priceTable?: string;
   /** Credentials and settings beside `api_key`. */
   readonly params?: ObjectSchema;
+  /** What clients call them besides. */
+  readonly aliases?: Readonly<Record<string, readonly string[]>>;
   /** `true` takes OpenAI's own path. */
   readonly endpoints: { readonly [E in Exclude<EndpointName, 'proxy'>]?: (E extends keyof typeof openaiPaths ? true : never) | Endpoint };
 }

@@ -1,7 +1,7 @@
 import { defineProvider, isObject } from '@gateway/plugin-sdk';
 import { anthropicError } from '../common/anthropic.js';
 import { azureFault } from '../common/azure-fault.js';
-import { authorizeAzure, entraParams, type AzureAuth } from '../common/entra.js';
+import { authorizeAzure, azureAliases, entraParams, type AzureAuth } from '../common/entra.js';
 import { endpoints } from './endpoints.js';
 import { baseUrlOf, placeOf, type FoundryCredentials } from './place.js';
 
@@ -22,6 +22,11 @@ export default defineProvider({
       api_version: { type: 'string', description: 'The same as cloud3_api_version, which wins.' },
       ...entraParams,
     },
+  },
+  aliases: {
+    ...azureAliases,
+    cloud3_deployment_type: ['azure_deployment_type'], cloud3_deployment_name: ['azure_deployment_name', 'deployment_name'], cloud3_endpoint_name: ['azure_endpoint_name'],
+    cloud3_region: ['azure_region'], cloud3_api_version: ['azure_api_version'],
   },
   baseUrl: baseUrlOf,
   auth: { type: 'signed', covers: 'head' },

@@ -1,7 +1,10 @@
 import { defineProvider, ParameterError } from '@gateway/plugin-sdk';
 import { azureFault } from '../common/azure-fault.js';
-import { authorizeAzure, azureHost, entraParams } from '../common/entra.js';
+import { authorizeAzure, azureAliases, azureHost, entraParams } from '../common/entra.js';
 import { endpoints } from './endpoints.js';
+
+const both = (name: string): readonly string[] => [`azure_${name}`, `cloud3_${name}`];
+const deploymentNames = [...both('deployment_name'), ...both('deployment_id'), 'deployment_name'];
 
 export default defineProvider({
   title: 'Azure OpenAI',
@@ -31,6 +34,17 @@ export default defineProvider({
       cloud3_api_version: { type: 'string', description: 'The same as api_version, which wins.' },
       ...entraParams,
     },
+  },
+  aliases: {
+    ...azureAliases,
+    deployment_id: deploymentNames,
+    cloud3_api_version: ['azure_api_version'],
+    deployments: [...both('deployment_config'), ...both('deployments'), 'deployment_config'],
+    'deployments.deployment_id': [...deploymentNames, 'deploymentName', 'deploymentId'],
+    // A deployment without an alias goes by its model, or by its own name.
+    'deployments.alias': [...both('alias'), ...both('model_slug'), 'model_slug', 'modelSlug', 'deployment_id', ...deploymentNames, 'deploymentName', 'deploymentId'],
+    'deployments.api_version': [...both('api_version'), 'apiVersion'],
+    'deployments.is_default': [...both('is_default'), 'isDefault'],
   },
   baseUrl: ({ resource_name: name }) => {
     if (name === undefined || name === '') throw new ParameterError('resource_name', 'give the name of the resource, or custom_host');

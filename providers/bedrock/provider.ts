@@ -1,5 +1,5 @@
 import { defineProvider, isObject, pathSegment, type EndpointSpec, type ProviderCall, type ProviderFault } from '@gateway/plugin-sdk';
-import { awsCredentialProperties, checkKeyPair, eventStream, regionalUrl, signRequest } from '../common/aws.js';
+import { awsAliases, awsCredentialProperties, checkKeyPair, eventStream, regionalUrl, signRequest } from '../common/aws.js';
 import { chatAnswer } from './chat-answer.js';
 import { ConverseStage } from './chat-stream.js';
 import { chatExtensions, converseRequest, converseTokensRequest } from './chat.js';
@@ -52,6 +52,7 @@ export default defineProvider({
       ...awsCredentialProperties,
     },
   },
+  aliases: awsAliases,
   endpoints: {
     chatCompletions: {
       path: '/model/{model}/converse',

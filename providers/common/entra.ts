@@ -3,6 +3,7 @@ import { isObject, ParameterError, pathSegment, ProviderError, type Host, type M
 
 /** Credentials that every Azure service takes, for the `params` of its provider. */
 export const entraParams = {
+  cloud3_auth_mode: { type: 'string', enum: ['default', 'entra'], description: 'Which credentials are meant; the others here say it themselves.' },
   cloud3_entra_tenant_id: { type: 'string', description: 'Microsoft Entra tenant (directory) of the application: its id or domain name.' },
   cloud3_entra_client_id: { type: 'string', description: 'Microsoft Entra application (client) id.' },
   cloud3_entra_client_secret: { type: 'string', secret: true, description: 'Client secret of the application.' },
@@ -10,7 +11,15 @@ export const entraParams = {
   cloud3_ad_token: { type: 'string', secret: true, description: 'A Microsoft Entra access token that was got elsewhere.' },
 } as const;
 
+/** What clients of Azure call them, and where they put the address. */
+export const azureAliases = {
+  ...Object.fromEntries(Object.keys(entraParams).map((name) => [name, [name.replace('cloud3_', 'azure_')]])),
+  resource_name: ['azure_resource_name', 'cloud3_resource_name'],
+  custom_host: ['azure_foundry_url', 'cloud3_foundry_url', 'foundry_url'],
+};
+
 export interface EntraCredentials {
+  readonly cloud3_auth_mode?: 'default' | 'entra' | undefined;
   readonly cloud3_entra_tenant_id?: string | undefined;
   readonly cloud3_entra_client_id?: string | undefined;
   readonly cloud3_entra_client_secret?: string | undefined;

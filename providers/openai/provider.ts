@@ -12,6 +12,7 @@ export default defineCompatible({
       vendor_project: { type: 'string', description: 'Project that the calls belong to.' },
     },
   },
+  aliases: { vendor_organization: ['openai_organization'], vendor_project: ['openai_project'], custom_host: ['openai_base_url'] },
   endpoints: {
     chatCompletions: { path: '/chat/completions', streamUsage: 'stream_options' },
     completions: { path: '/completions', streamUsage: 'stream_options' },

@@ -4,6 +4,7 @@ import { ParameterError, isObject, pathSegment } from '@gateway/plugin-sdk';
 /** A Google Cloud project, as a config names it. */
 export interface VertexCredentials {
   readonly api_key?: string;
+  readonly cloud2_auth_type?: 'basic' | 'serviceAccount';
   readonly cloud2_project_id?: string;
   readonly cloud2_region?: string;
   /** The object, or its text where credentials are texts. */

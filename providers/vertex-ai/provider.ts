@@ -18,10 +18,14 @@ export default defineProvider({
     type: 'object',
     properties: {
       api_key: { type: 'string', secret: true, description: 'An access token, or an API key of Google Cloud.' },
+      cloud2_auth_type: { type: 'string', enum: ['basic', 'serviceAccount'], description: 'Which credentials are meant; the others here say it themselves.' },
       cloud2_project_id: { type: 'string', description: 'Google Cloud project; default: the one of the service account key.' },
       cloud2_region: { type: 'string', description: 'Location: global (default), us, eu or a region such as us-central1.' },
       cloud2_service_account_json: { type: 'object', properties: {}, additionalProperties: true, description: 'Key file of a service account, as JSON.' },
     },
+  },
+  aliases: {
+    cloud2_auth_type: ['vertex_auth_type'], cloud2_project_id: ['vertex_project_id'], cloud2_region: ['vertex_region'], cloud2_service_account_json: ['vertex_service_account_json'],
   },
   endpoints: { chatCompletions, messages, countTokens, embeddings, imageGenerations, speech },
   error: (body, status) => geminiError(body) ?? anthropicError(body, status),

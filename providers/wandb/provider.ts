@@ -11,6 +11,7 @@ export default defineCompatible({
       vendor_project: { type: 'string', description: 'Team and project that usage is booked on: `team/project`.' },
     },
   },
+  aliases: { vendor_project: ['openai_project'] },
   endpoints: {
     chatCompletions: { path: '/chat/completions', roles: { developer: 'system' }, params: { max_completion_tokens: { rename: 'max_tokens' } } },
     models: true,

@@ -56,9 +56,11 @@ export interface TestControlOptions {
   readonly spend?: SpendService;
   /** In place of the records in memory. */
   readonly logReader?: LogReader;
+  /** Folders of plugins of third parties. */
+  readonly packages?: readonly string[];
 }
 
-export async function startControl({ exportsFolder, spend, logReader }: TestControlOptions = {}): Promise<TestControl> {
+export async function startControl({ exportsFolder, spend, logReader, packages = [] }: TestControlOptions = {}): Promise<TestControl> {
   const repository = new Repository(await fakeHost().store('control'));
   await prepareStore(repository, tables);
   const clock = { nowMs: Date.UTC(2030, 0, 15, 12) };
@@ -73,7 +75,7 @@ export async function startControl({ exportsFolder, spend, logReader }: TestCont
   const metadataHeaders = new Set(['x-team']);
   const sealer = new Sealer(Buffer.alloc(32, 7));
   const exports = exportsFolder === undefined ? undefined : new ExportRunner({ repository, logs, metadataHeaders, folder: exportsFolder, now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) });
-  const registry = new Registry({ packages: [], fromFolder: process.cwd(), hostOf: () => fakeHost() });
+  const registry = new Registry({ packages, fromFolder: process.cwd(), hostOf: () => fakeHost() });
   const plane = new ControlPlane({ metadataHeaders, logs: logReader ?? logs, exports, repository, spend, sealer, registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);
   const callerOf = async (key: string): Promise<Caller> => {
     const row = (await repository.find(apiKeys, 'hash', [hashKey(key)]))?.row;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { ProviderPlugin } from '@gateway/plugin-sdk';
 import ts from 'typescript';
 import { isPluginKind, nameOf, places } from '../../core/registry/ids.js';
 import { entriesBelow, parseSource, placeOf, sources, walk, type Source } from './sources.js';
@@ -33,10 +34,47 @@ const allowed: ReadonlyMap<string, string> = new Map([
   ['core/thread-services.ts store', 'a subject of reports'],
   ['core/thread.ts store', 'a subject of reports'],
   ['core/workers/check-entry.ts store', 'a function of the host'],
+  ...['config', 'rules', 'schema'].flatMap((file) => ['cloud1', 'cloud2', 'cloud3'].map((family) => [`core/config/${file}.ts ${family}`, 'members of the format of configs'] as const)),
+  ...['config', 'schema'].map((file) => [`core/config/${file}.ts vendor`, 'members of the format of configs'] as const),
 ]);
 
 /** Members may be called `store` or `memory`; none is called as a provider is. */
 const providerIds = new Set(entriesBelow(places.provider.folder).filter(({ path, isFolder }) => isFolder && path.split('/').length === 2 && !path.endsWith('/common')).map(({ path }) => nameOf(path.split('/')[1] ?? '')));
+
+/**
+ * Beginnings of the names that clients and providers have for credentials, as providers say them: `aws_` and `cloud1_`. They name providers as well as ids do.
+ * A member that the gateway reads by itself (`deployment_name` of virtual keys) begins with no name of a provider.
+ */
+const families = await familiesOf(sources.filter(({ path, text }) => /^providers\/[^/]+\/provider\.ts$/.test(path) && /^ {2}aliases:/m.test(text)).map(({ path }) => path.split('/')[1] ?? ''));
+
+async function familiesOf(providers: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const id of providers) {
+    const { default: plugin } = await import(new URL(`../../providers/${id}/provider.js`, import.meta.url).href) as { readonly default: ProviderPlugin };
+    const isOfProvider = (word: string): boolean => `${id} ${plugin.title}`.toLowerCase().includes(word);
+    for (const [own, aliases] of Object.entries(plugin.aliases ?? {})) {
+      for (const alias of aliases) {
+        const [family = '', ...rest] = alias.split('_');
+        if (rest.length === 0 || !isOfProvider(family)) continue;
+        found.add(family);
+        if (own.endsWith(`_${rest.join('_')}`)) found.add(own.slice(0, -rest.join('_').length - 1));
+      }
+    }
+  }
+  return found;
+}
+
+/** `'aws_region'`, `/^aws_/`, `{ aws_region: 1 }`, `config.aws_region`. */
+function familyIn(node: ts.Node): string | undefined {
+  const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node) || ts.isRegularExpressionLiteral(node) || ts.isIdentifier(node);
+  if (!isText) return undefined;
+  for (const [, word = ''] of node.text.replace(/\\d/g, '0').matchAll(/(?<![A-Za-z0-9])([a-z]+\d?)_/g)) {
+    for (const family of families) if (family === word || (word.endsWith('0') && family.replace(/\d$/, '0') === word)) return family;
+  }
+  // `/^(?:aws|azure)_/`
+  const [, listed = ''] = /\(\??:?([a-z0-9|[\]]+)\)_/.exec(node.text) ?? [];
+  return listed.split('|').find((word) => families.has(word));
+}
 
 /** The client dialects are core's own. */
 const isJudged = ({ path }: Source): boolean => path.startsWith('core/') && !path.startsWith('core/dialect/');
@@ -51,7 +89,7 @@ function nameIn(node: ts.Node): string | undefined {
 function namesIn(source: Source): { readonly key: string; readonly place: string }[] {
   const found: { key: string; place: string }[] = [];
   walk(source, (node) => {
-    const name = nameIn(node);
+    const name = nameIn(node) ?? familyIn(node);
     if (name !== undefined) found.push({ key: `${source.path} ${name}`, place: `${placeOf(source, node)}: '${name}'` });
   });
   return found;
@@ -73,10 +111,17 @@ describe('core', () => {
 });
 
 describe('the rule itself', () => {
+  test('knows the families of credentials from the providers', () => {
+    for (const family of ['aws', 'azure', 'vertex', 'openai', 'huggingface', 'cloud1', 'cloud2', 'cloud3', 'vendor']) assert.ok(families.has(family), family);
+    for (const word of ['deployment', 'model', 'custom', 'api', 'resource']) assert.ok(!families.has(word), word);
+  });
+
+
   const faultsIn = (text: string): number => namesIn(parseSource('core/x.ts', text)).length;
 
   test('catches texts and members', () => {
-    for (const text of ["if (id === 'store') f();", "const logStore = 'store';", "switch (id) { case 'anthropic': }", 'const urls = { groq: 1 };', "const urls = { 'mistral-ai': 1 };", 'urls.openai;', 'f(`prometheus`);']) {
+    for (const text of ["if (id === 'store') f();", "const logStore = 'store';", "switch (id) { case 'anthropic': }", 'const urls = { groq: 1 };', "const urls = { 'mistral-ai': 1 };", 'urls.openai;', 'f(`prometheus`);',
+      "const plain = new Set(['aws_region']);", 'const families = [/^azure_/];', 'const family = /^(?:openai|aws|vertex)_/;', 'const own = /^(?:provider|cloud\\d_\\w+)$/;', 'f(config.cloud2_region);', 'const f = { huggingface_base_url: 1 };', 'f(`${x} of vertex_region`);']) {
       assert.equal(faultsIn(text), 1, text);
     }
   });

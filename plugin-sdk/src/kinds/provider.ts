@@ -20,6 +20,11 @@ export interface ProviderPlugin<S extends ObjectSchema = any> extends Common<'pr
   readonly auth: Auth;
   /** The provider's name in the gateway's table of prices and models, if it is not its id. */
   readonly priceTable?: string;
+  /**
+   * What clients call parameters besides, in credentials that are stored: `{ region: ['acme_region'] }`. A member of the objects of a list is named by its path
+   * (`'deployments.alias'`), and `custom_host` may have aliases as well. A parameter's own name counts before its aliases, and they in their order.
+   */
+  readonly aliases?: Readonly<Record<string, readonly string[]>>;
   /** Added to every upstream request. A value may be a credential (`{vendor_organization}`); the header is left out when it is absent. */
   readonly headers?: Readonly<Record<string, string>>;
   /**

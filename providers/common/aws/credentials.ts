@@ -2,6 +2,7 @@ import { ParameterError } from '@gateway/plugin-sdk';
 
 /** The members of a config that name an AWS account and region. */
 export interface AwsCredentials {
+  readonly cloud1_auth_type?: 'accessKey';
   readonly cloud1_access_key_id?: string;
   readonly cloud1_secret_access_key?: string;
   readonly cloud1_session_token?: string;
@@ -10,11 +11,15 @@ export interface AwsCredentials {
 
 /** Properties of a provider's `params`. */
 export const awsCredentialProperties = {
+  cloud1_auth_type: { type: 'string', enum: ['accessKey'], description: 'Which credentials are meant; the others here say it themselves.' },
   cloud1_access_key_id: { type: 'string', description: 'Access key id; together with the secret access key.' },
   cloud1_secret_access_key: { type: 'string', secret: true, description: 'Secret access key.' },
   cloud1_session_token: { type: 'string', secret: true, description: 'Session token of temporary credentials.' },
   cloud1_region: { type: 'string', description: 'Region, such as eu-central-1; default us-east-1.' },
 } as const;
+
+/** What clients of AWS call them. */
+export const awsAliases = Object.fromEntries(Object.keys(awsCredentialProperties).map((name) => [name, [name.replace('cloud1_', 'aws_')]]));
 
 const defaultRegion = 'us-east-1';
 

@@ -111,6 +111,8 @@ describe('what the audit log keeps', () => {
     assert.deepEqual(masked({ config: { provider: 'openai', api_key: 'x', retry: { attempts: 3 }, strategy: { mode: 'fallback' }, custom_host: 'https://h.example/v1' } }), {
       config: { provider: 'openai', api_key: '[masked]', retry: { attempts: 3 }, strategy: { mode: 'fallback' }, custom_host: 'https://h.example/[masked]' },
     });
+    // Whoever the provider is.
+    assert.deepEqual(masked({ configurations: { acme_region: 'eu', region: 'us', acme_auth_type: 'pair', acme_account: 'x' } }), { configurations: { acme_region: 'eu', region: 'us', acme_auth_type: 'pair', acme_account: '[masked]' } });
     assert.equal(maskedQuery('page_size=5&slugs=a'), '{"page_size":"5","slugs":"a"}');
   });
 });

@@ -29,7 +29,7 @@ export const commonFilterFields = {
   completion_token_min: count('output tokens, at least'), completion_token_max: count('output tokens, at most'),
   status_code: texts('status codes'), weighted_feedback_min: score(), weighted_feedback_max: score(),
   virtual_keys: texts('slugs of stored providers'), configs: texts('ids or slugs of configs'), api_key_ids: texts('ids of API keys'), prompt_slug: texts('slugs of prompts'),
-  trace_id: texts('ids of traces'), span_id: texts('ids of spans'), ai_org_model: texts('provider and model, as openai__gpt-4o'), ai_model: texts('models'), ai_org: texts('providers'),
+  trace_id: texts('ids of traces'), span_id: texts('ids of spans'), ai_org_model: texts('provider and model, as provider__model'), ai_model: texts('models'), ai_org: texts('providers'),
   workspace_slug: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'id or slug of a workspace, as workspace_id' })),
 };
 

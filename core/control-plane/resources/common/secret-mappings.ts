@@ -9,7 +9,8 @@ import { Type, type Static } from '../../../storage/type.js';
 import type { ControlContext } from '../../context.js';
 import type { DeclaredReference, Members } from '../../define-declared.js';
 import { named } from '../../envelope.js';
-import { isSecretMember, parameterName } from '../integrations/credentials.js';
+import { isSecretMember } from '../integrations/credentials.js';
+import { parameterName } from '../integrations/parameter-names.js';
 import { idCharsShown } from './find-row.js';
 
 const mapping = named('SecretMapping', object({

@@ -3,6 +3,7 @@
 
 import { isObject, type ObjectSchema } from '@gateway/plugin-sdk';
 import type { CheckConfig } from '../../../config/config.js';
+import { providerMembers } from '../../../config/schema.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { placeBelow } from '../../../config/place.js';
 import type { Registry } from '../../../registry/registry.js';
@@ -22,7 +23,7 @@ type Replace = (secret: SecretAt) => unknown;
 const hookLists: ReadonlySet<string> = new Set(['before_request_hooks', 'after_request_hooks']);
 const guardrailLists: ReadonlySet<string> = new Set(['input_guardrails', 'output_guardrails', 'input_mutators', 'output_mutators']);
 /** Members of a config that decide the address to which credentials are sent. */
-const addressName = /^(?:provider|virtual_key|custom_host|resource_name|deployment_id|deployments|api_version|cloud\d_\w+|vendor_\w+)$/;
+const isAddress = (name: string): boolean => ['provider', 'virtual_key', 'custom_host'].includes(name) || (Object.hasOwn(providerMembers, name) && !isSecretName(name));
 /** Handed down to every target. */
 const inheritedNames: ReadonlySet<string> = new Set(['override_params', 'default_params']);
 
@@ -92,7 +93,7 @@ class Walk {
   async config(config: Members, place: string, above: string): Promise<Members> {
     // An empty one counts as none.
     const host = typeof config.custom_host === 'string' && config.custom_host !== '' ? config.custom_host : above;
-    const destination = JSON.stringify([host, Object.entries(config).filter(([name, value]) => addressName.test(name) && !isSecretName(name) && value !== undefined)]);
+    const destination = JSON.stringify([host, Object.entries(config).filter(([name, value]) => isAddress(name) && value !== undefined)]);
     const copy: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(config)) {
       const below = placeBelow(place, name);
@@ -176,6 +177,6 @@ function* addressesIn(value: unknown, place: string): Generator<readonly [string
 }
 
 function addresses(config: Members): readonly unknown[] {
-  const own = Object.entries(config).filter(([name]) => addressName.test(name) && !isSecretName(name));
+  const own = Object.entries(config).filter(([name]) => isAddress(name));
   return [own, Array.isArray(config.targets) ? config.targets.map((target) => addresses(Object(target))) : []];
 }

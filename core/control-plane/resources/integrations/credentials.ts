@@ -1,12 +1,13 @@
 // The credentials of an integration, as clients write them -> as the row keeps them. The provider's own parameters say which members there are, and which of
-// them are secrets; families of names that clients know from elsewhere are brought to those.
+// them are secrets.
 
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, type ProviderPlugin } from '@gateway/plugin-sdk';
+import type { ProviderPlugin } from '@gateway/plugin-sdk';
 import type { Config } from '../../../config/config.js';
 import { fail, isGatewayError } from '../../../errors/gateway-error.js';
 import { withPlaceholders } from '../../../plan/mapped-credentials.js';
 import type { Registry } from '../../../registry/registry.js';
+import { holdsSecret } from '../../../registry/secret-schema.js';
 import { didYouMean } from '../../../settings/nearest-name.js';
 import { OpenIntegration, placeOf } from '../../../storage/open-rows.js';
 import { Secret } from '../../../storage/sealer.js';
@@ -16,25 +17,13 @@ import type { ControlContext } from '../../context.js';
 import { compileOnce } from '../common/compile-once.js';
 import { isMasked, isSecretName, maskSecret, refuseGatewayKeys } from '../common/secret-text.js';
 import { checkedHeaders } from './headers.js';
+import { fitsHeader, nameOf, ownNames, ownValue, reference, writtenNames } from './parameter-names.js';
 
 type Members = Readonly<Record<string, unknown>>;
 export type CredentialMembers = Pick<IntegrationRow, 'sealedKey' | 'maskedKey' | 'configurations' | 'sealedConfigurations' | 'maskedConfigurations' | 'customHost' | 'sealedHeaders' | 'headerNames'>;
 
 const keyCharsMax = 16_384;
 const configurationsBytesMax = 256 * 1024;
-const listItemsMax = 1_000;
-
-/** Beginnings of names, and what the gateway calls them. */
-const families: readonly (readonly [RegExp, string])[] = [[/^openai_/, 'vendor_'], [/^aws_/, 'cloud1_'], [/^vertex_/, 'cloud2_'], [/^azure_/, 'cloud3_']];
-const familyName = /^(?:openai|aws|vertex|azure|vendor|cloud[123])_/;
-/** The same thing by another name. */
-const synonyms: Readonly<Record<string, string>> = {
-  deployment_config: 'deployments', deployment_name: 'deployment_id', foundry_url: 'custom_host', huggingface_base_url: 'custom_host', base_url: 'custom_host',
-};
-/** Which credentials a client means to give; the members themselves say it. Values that mean some that no provider here takes are refused. */
-const ways: Readonly<Record<string, readonly string[]>> = {
-  cloud1_auth_type: ['accessKey'], cloud2_auth_type: ['basic', 'serviceAccount'], cloud3_auth_mode: ['default', 'entra'],
-};
 
 /** The id of an installed provider; dashes and underscores are not told apart. Throws FIELD_INVALID. */
 export function providerId(registry: Registry, given: string, param: string): string {
@@ -51,17 +40,7 @@ export async function providerPlugin(registry: Registry, id: string): Promise<Pr
   return plugin;
 }
 
-/** The provider's name of a parameter, which clients may call by another one; undefined: the provider has no such parameter. */
-export const parameterName = (written: string, plugin: ProviderPlugin): string | undefined => {
-  const name = nameOf(written, plugin);
-  return name === undefined || Object.hasOwn(ways, name) || name === 'custom_host' || name === 'custom_headers' ? undefined : name;
-};
-
-export const isSecretMember = (plugin: ProviderPlugin, name: string): boolean => {
-  const schema: Members = { ...plugin.params.properties[name] };
-  // An object whose members nobody names may hold anything.
-  return schema.secret === true || isSecretName(name) || (schema.type === 'object' && schema.additionalProperties === true);
-};
+export const isSecretMember = (plugin: ProviderPlugin, name: string): boolean => isSecretName(name) || holdsSecret(plugin.params.properties[name]);
 
 interface GivenCredentials {
   readonly key?: string | null | undefined;
@@ -127,10 +106,6 @@ function keyOf(given: string | null | undefined, stored: OpenIntegration | null,
   return given;
 }
 
-/** As plugins of the operator may have it resolved; credentials are given by clients. */
-const reference = /^env:[A-Za-z_]\w*$/;
-const fitsHeader = /^[\u0020-\u007e\u0080-\u00ff]+$/;
-
 function requireCredentials({ auth }: ProviderPlugin, provider: string, key: string | null, hasSecret: boolean, customHost: string | null): void {
   if (key !== null || customHost !== null || auth.type === 'none' || (auth.type === 'bearer' && auth.isOptional === true)) return;
   if (auth.type === 'signed' && hasSecret) return;
@@ -164,30 +139,14 @@ function membersOf(given: Members, plugin: ProviderPlugin, provider: string, sto
     if (name === 'custom_host') customHost = hostOf(value, param);
     else if (name === 'custom_headers') headers = value;
     else if (value === null) delete members[name];
-    else members[name] = name === 'deployments' ? deploymentsOf(value, param) : checkedValue(value, name, param);
+    else members[name] = ownValue(value, plugin, name, param);
   }
   return { members, customHost, headers };
 }
 
-/** The name that the provider, or the gateway itself, has for a member; undefined: the member is unknown. */
-function nameOf(written: string, { params }: ProviderPlugin): string | undefined {
-  const isKnown = (name: string): boolean => name !== 'api_key' && Object.hasOwn(params.properties, name);
-  if (isKnown(written)) return written;
-  let neutral = written;
-  for (const [beginning, family] of families) neutral = neutral.replace(beginning, family);
-  const plain = written.replace(familyName, '');
-  for (const name of [neutral, plain, synonyms[plain] ?? '', synonyms[written] ?? '']) {
-    if (isKnown(name) || name === 'custom_host' || name === 'custom_headers') return name;
-  }
-  const family = familyName.exec(neutral)?.[0] ?? '';
-  const takesFamily = Object.keys(params.properties).some((name) => name.startsWith(family));
-  return Object.hasOwn(ways, neutral) && takesFamily ? neutral : undefined;
-}
-
-function unknownReason(written: string, { params }: ProviderPlugin, provider: string): string {
-  const known = [...Object.keys(params.properties).filter((name) => name !== 'api_key'), 'custom_host', 'custom_headers'];
+function unknownReason(written: string, plugin: ProviderPlugin, provider: string): string {
   if (written === 'api_key') return 'is given as key, beside configurations';
-  return `is nothing that ${provider} takes${didYouMean(written, known) || `; it takes ${known.join(', ')}`}`;
+  return `is nothing that ${provider} takes${didYouMean(written, writtenNames(plugin)) || `; it takes ${ownNames(plugin).join(', ')}`}`;
 }
 
 function hostOf(value: unknown, param: string): string | null {
@@ -206,32 +165,6 @@ export function checkedHost(value: string, param: string): string {
   }
 }
 
-function checkedValue(value: unknown, name: string, param: string): unknown {
-  const allowed = ways[name];
-  if (allowed !== undefined && !allowed.includes(String(value))) throw fail('FIELD_INVALID', { param, reason: `must be ${allowed.join(' or ')} here: no other credentials are taken` });
-  // They become parts of addresses, headers and signatures.
-  if (typeof value === 'string' && !fitsHeader.test(value)) throw fail('FIELD_INVALID', { param, reason: 'must be text without line breaks or other control characters, not empty, and nothing beyond Latin-1' });
-  if (typeof value === 'string' && reference.test(value)) throw fail('FIELD_INVALID', { param, reason: 'env:NAME is not read here; give the value itself' });
-  return value;
-}
-
-/** `{ azure_deployment_name, azure_api_version, azure_model_slug }`, `{ deploymentName, apiVersion }` and the gateway's own names mean the same. */
-function deploymentsOf(value: unknown, param: string): unknown {
-  if (!Array.isArray(value) || value.length > listItemsMax) throw fail('FIELD_INVALID', { param, reason: `must be a list of at most ${listItemsMax} deployments` });
-  const list: readonly unknown[] = value;
-  return list.map((item, index) => {
-    if (!isObject(item)) throw fail('FIELD_INVALID', { param: `${param}.${index}`, reason: 'must be an object' });
-    const deployment: Record<string, unknown> = {};
-    for (const [written, each] of Object.entries(item)) {
-      const plain = written.replace(familyName, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-      if (each !== null) deployment[synonyms[plain] ?? plain] = checkedValue(each, plain, `${param}.${index}.${written.slice(0, 64)}`);
-    }
-    const { model_slug: model, ...members } = deployment;
-    const alias = members.alias ?? model ?? members.deployment_id;
-    return alias === undefined ? members : { ...members, alias };
-  });
-}
-
 function* textsIn(value: unknown, param: string): Generator<readonly [string, string]> {
   if (typeof value === 'string') yield [param, value];
   else if (typeof value === 'object' && value !== null) for (const [name, each] of Object.entries(value)) yield* textsIn(each, `${param}.${name}`);
@@ -241,16 +174,15 @@ async function checkParameters(
   registry: Registry, plugin: ProviderPlugin, { aiProviderId, workspaceId }: { readonly aiProviderId: string; readonly workspaceId: string | null },
   { key, members, customHost }: { readonly key: string | null; readonly members: Members; readonly customHost: string | null }, place: string,
 ): Promise<void> {
-  const parameters = Object.fromEntries(Object.entries(members).filter(([name]) => !Object.hasOwn(ways, name)));
   const below = (path: string): string => (path === '' ? place : `${place}.${path.replace(/\[(\d+)\]/g, '.$1')}`);
   // Defaults are filled in there; they stay the plugin's.
-  const fault = registry.checkParams(plugin, structuredClone({ ...parameters, ...(key === null || !Object.hasOwn(plugin.params.properties, 'api_key') ? {} : { api_key: key }) }));
+  const fault = registry.checkParams(plugin, structuredClone({ ...members, ...(key === null || !Object.hasOwn(plugin.params.properties, 'api_key') ? {} : { api_key: key }) }));
   if (fault !== undefined) throw fail('FIELD_INVALID', { param: below(fault.path), reason: fault.reason });
   try {
-    const config: Config = { ...parameters, provider: aiProviderId, ...(key === null ? {} : { api_key: key }), ...(customHost === null ? {} : { custom_host: customHost }) };
+    const config: Config = { ...members, provider: aiProviderId, ...(key === null ? {} : { api_key: key }), ...(customHost === null ? {} : { custom_host: customHost }) };
     const { root } = await compileOnce(config, workspaceId ?? '', registry);
     // An address with missing parts: calls may bring these themselves, but an integration must have them.
-    if (root.kind === 'target' && root.base === null) root.baseOf(null, parameters);
+    if (root.kind === 'target' && root.base === null) root.baseOf(null, members);
   } catch (thrown) {
     if (!isGatewayError(thrown) || thrown.status >= 500 || thrown.param === null) throw thrown;
     throw fail('FIELD_INVALID', { param: below(thrown.param), reason: `cannot be used: ${thrown.message}` });
