@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorReply } from '../control-plane/envelope.js';
-import { exportFileName, exportOfLink, isLinkValid } from '../control-plane/resources/log-exports/export-file.js';
+import { exportFileName, exportOfLink, runOfLink } from '../control-plane/resources/log-exports/export-file.js';
 import { fail, isGatewayError } from '../errors/gateway-error.js';
 import type { RequestHead } from '../exchange/request-head.js';
 import type { Responder } from '../exchange/responder.js';
@@ -39,22 +39,22 @@ export class ExportDownloads {
       const reply = errorReply(thrown);
       responder.send(reply.status, ['content-type', 'application/json', 'x-gateway-request-id', callId, ...(reply.status === 429 ? ['retry-after', '1'] : [])], reply.body);
     };
-    if (!isLinkValid(exportId, head.query, this.sealer, this.now())) refuse(fail('LINK_INVALID'));
+    const runId = runOfLink(exportId, head.query, this.sealer, this.now());
+    if (runId === undefined) refuse(fail('LINK_INVALID'));
     else if (this.#open >= downloadsMax) refuse(fail('CONTROL_BUSY', { maximum: downloadsMax, unit: 'downloads at once', seconds: 1 }));
-    else this.#send(exportId, responder, callId).catch(refuse);
+    else this.#send(exportId, runId, responder, callId).catch(refuse);
     return true;
   }
 
-  async #send(exportId: string, responder: Responder, callId: string): Promise<void> {
+  async #send(exportId: string, runId: string, responder: Responder, callId: string): Promise<void> {
     this.#open += 1;
     let file: FileHandle | undefined = undefined;
     try {
-      const name = exportFileName(exportId);
-      file = await openFile(join(this.folder, name));
+      file = await openFile(join(this.folder, exportFileName(exportId, runId)));
       const { size } = await file.stat();
       if (!responder.isOpen) return;
       responder.start(200, [
-        'content-type', 'application/x-ndjson', 'content-disposition', `attachment; filename="logs-${name}"`, 'cache-control', 'no-store', 'x-content-type-options', 'nosniff', 'x-gateway-request-id', callId,
+        'content-type', 'application/x-ndjson', 'content-disposition', `attachment; filename="logs-${exportId}.jsonl"`, 'cache-control', 'no-store', 'x-content-type-options', 'nosniff', 'x-gateway-request-id', callId,
       ], size);
       for (let at = 0; at < size && responder.isOpen;) {
         // A piece is lent to the responder, so each is another one.

@@ -58,22 +58,29 @@ export interface TestControlOptions {
   readonly logReader?: LogReader;
   /** Folders of plugins of third parties. */
   readonly packages?: readonly string[];
+  /** Another process on what this one has: its rows, records, secrets and clock. */
+  readonly beside?: TestControl;
 }
 
-export async function startControl({ exportsFolder, spend, logReader, packages = [] }: TestControlOptions = {}): Promise<TestControl> {
+async function firstRows(clock: { readonly nowMs: number }): Promise<Repository> {
   const repository = new Repository(await fakeHost().store('control'));
   await prepareStore(repository, tables);
-  const clock = { nowMs: Date.UTC(2030, 0, 15, 12) };
   await bootstrap(repository, { adminKey: firstAdminKey, apiKey: firstApiKey }, () => clock.nowMs - 1000);
   const first = await repository.get(bootstraps, 'first');
   if (first === undefined) throw new Error('the first rows are missing');
   const { organisationId, workspaceId } = first.row;
   await putRows(repository, users, userRow(firstPerson, { organisationId }));
   await putRows(repository, workspaceMembers, memberRow(workspaceId, firstPerson, 'manager', { organisationId }));
+  return repository;
+}
+
+export async function startControl({ exportsFolder, spend, logReader, packages = [], beside }: TestControlOptions = {}): Promise<TestControl> {
+  const clock = beside?.clock ?? { nowMs: Date.UTC(2030, 0, 15, 12) };
+  const repository = beside?.repository ?? await firstRows(clock);
   const faults: unknown[] = [];
-  const logs = new MemoryLogs();
+  const logs = beside?.logs ?? new MemoryLogs();
   const metadataHeaders = new Set(['x-team']);
-  const sealer = new Sealer(Buffer.alloc(32, 7));
+  const sealer = beside?.sealer ?? new Sealer(Buffer.alloc(32, 7));
   const exports = exportsFolder === undefined ? undefined : new ExportRunner({ repository, logs, metadataHeaders, folder: exportsFolder, now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) });
   const registry = new Registry({ packages, fromFolder: process.cwd(), hostOf: () => fakeHost() });
   const plane = new ControlPlane({ metadataHeaders, logs: logReader ?? logs, exports, repository, spend, sealer, registry, poolCheck: () => { throw new Error('no workers here'); }, untilObeyed: async () => {}, apiDescription: async () => JSON.stringify(describeApi(resources, '0.0.0')), now: () => clock.nowMs, onFault: (_, thrown) => faults.push(thrown) }, resources);

@@ -6,7 +6,7 @@ import { after, describe, it } from 'node:test';
 import { hashKey } from '../../../core/auth/key.js';
 import { scopesOfType } from '../../../core/auth/scopes.js';
 import { exportLeaseMs, ExportRunner } from '../../../core/control-plane/resources/log-exports/export-runner.js';
-import { isLinkValid, linkMs } from '../../../core/control-plane/resources/log-exports/export-file.js';
+import { linkMs, runOfLink } from '../../../core/control-plane/resources/log-exports/export-file.js';
 import { Sealer } from '../../../core/storage/sealer.js';
 import { apiKeys } from '../../../core/storage/tables/api-keys.js';
 import { bootstraps } from '../../../core/storage/tables/bootstraps.js';
@@ -57,7 +57,7 @@ async function start(): Promise<Stage> {
       await control.exports?.idle();
       return (await asService('GET', `/v1/logs/exports/${id}`)).body;
     },
-    lines: (id) => readFileSync(join(folder, `${id}.jsonl`), 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line)),
+    lines: (id) => readFileSync(join(folder, filesOf(folder, id)[0] ?? ''), 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line)),
     settings: async (settings) => {
       const stored = await control.repository.get(organisations, organisationId);
       assert.ok(stored);
@@ -65,6 +65,9 @@ async function start(): Promise<Stage> {
     },
   };
 }
+
+/** Names of the files of an export, in whatever state. */
+const filesOf = (folder: string, id: string): readonly string[] => readdirSync(folder).filter((name) => name.startsWith(id));
 
 const bodies = { requestHeaders: '{"x-gateway-metadata":"{}","accept":"*/*"}', request: '{"model":"m","secret":"s"}', upstreamUrl: '', upstreamHeaders: '', upstreamRequest: '', upstreamResponse: '', responseHeaders: '{}', response: '{"ok":true}' };
 const param = ({ body }: TestReply): unknown => (body.error as { readonly param: unknown }).param;
@@ -86,11 +89,12 @@ describe('exports of logs', () => {
     const lines = stage.lines(id);
     assert.deepEqual(lines.map((line) => line.id), ['log-1', 'log-2', 'log-3', 'log-4']);
     assert.deepEqual([Object.keys(lines[0] ?? {}), lines[0]?.request.body, lines[0]?.response.body, lines[0]?.metadata, lines[0]?.cost], [all, { model: 'm', secret: 's' }, { ok: true }, { team: 'search' }, 1]);
-    assert.deepEqual(readdirSync(stage.folder), [`${id}.jsonl`]);
-    assert.deepEqual([statSync(stage.folder).mode & 0o777, statSync(join(stage.folder, `${id}.jsonl`)).mode & 0o777], [0o700, 0o600]);
-    assert.equal(done.bytes, statSync(join(stage.folder, `${id}.jsonl`)).size);
+    const [file = '', ...others] = readdirSync(stage.folder);
+    assert.deepEqual([filesOf(stage.folder, id), others], [[file], []]);
+    assert.deepEqual([statSync(stage.folder).mode & 0o777, statSync(join(stage.folder, file)).mode & 0o777], [0o700, 0o600]);
+    assert.equal(done.bytes, statSync(join(stage.folder, file)).size);
     const { body } = await stage.asService('GET', `/v1/logs/exports/${id}/download`);
-    assert.match(String(body.signed_url), new RegExp(`/v1/logs/exports/${id}/file\\?expires=\\d+&signature=[\\w-]{43}$`));
+    assert.match(String(body.signed_url), new RegExp(`/v1/logs/exports/${id}/file\\?run=[\\w-]{36}&expires=\\d+&signature=[\\w-]{43}$`));
     assert.deepEqual([(await stage.asService('POST', `/v1/logs/exports/${id}/start`)).status, (await stage.asService('PUT', `/v1/logs/exports/${id}`, { filters: {} })).status, (await stage.asService('POST', `/v1/logs/exports/${id}/cancel`)).status], [409, 409, 409]);
     assert.equal((await stage.asService('GET', '/v1/logs/exports')).body.total, 1);
     assert.deepEqual(stage.faults, []);
@@ -261,6 +265,55 @@ describe('exports of logs', () => {
     assert.equal((await stage.ran(id)).status, 'success');
   });
 
+  it('are run by one of two processes that are asked for it at once', async () => {
+    const stage = await start();
+    const other = await startControl({ exportsFolder: stage.folder, beside: stage });
+    stage.logs.insert([logRecord({ id: 'one', organisationId: stage.organisationId, workspaceId: stage.workspaceId })]);
+    let pages = 0;
+    stage.logs.beforePage = async () => { pages += 1; };
+    for (let round = 0; round < 5; round += 1) {
+      const id = await stage.made({});
+      const replies = await Promise.all([stage, other].map((each) => each.call('POST', `/v1/logs/exports/${id}/start`, undefined, { as: firstApiKey })));
+      assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409]);
+      await Promise.all([stage.runner.idle(), other.exports?.idle()]);
+      assert.deepEqual([(await stage.asService('GET', `/v1/logs/exports/${id}`)).body.status, stage.lines(id).length, pages], ['success', 1, round + 1]);
+    }
+    assert.deepEqual([stage.faults, other.faults], [[], []]);
+  });
+
+  it('have the file of the run that counts, whatever one that was taken for dead does when it goes on', async () => {
+    const stage = await start();
+    const other = await startControl({ exportsFolder: stage.folder, beside: stage });
+    const { organisationId, workspaceId } = stage;
+    for (const isDeadFirst of [false, true]) {
+      const id = await stage.made({});
+      stage.logs.insert([logRecord({ id: `early of ${id}`, organisationId, workspaceId })]);
+      /** By run: each waits before its first page. */
+      const goOn: (() => void)[] = [];
+      const arrive: (() => void)[] = [];
+      const arrived = [0, 1].map(() => new Promise<void>((resolve) => { arrive.push(resolve); }));
+      stage.logs.beforePage = () => new Promise((resolve) => {
+        if (goOn.length >= arrive.length) resolve();
+        else arrive[goOn.push(resolve) - 1]?.();
+      });
+      await stage.asService('POST', `/v1/logs/exports/${id}/start`);
+      await arrived[0];
+      // The first one hangs, and is given up; another process runs it again, and finds more.
+      stage.clock.nowMs += exportLeaseMs + 1;
+      stage.logs.insert([logRecord({ id: `late of ${id}`, organisationId, workspaceId })]);
+      assert.equal((await other.call('POST', `/v1/logs/exports/${id}/start`, undefined, { as: firstApiKey })).status, 200);
+      await arrived[1];
+      for (const resume of isDeadFirst ? [...goOn] : goOn.toReversed()) {
+        resume();
+        await (resume === goOn[0] ? stage.runner : other.exports)?.idle();
+      }
+      const { status, total_records, bytes } = (await stage.asService('GET', `/v1/logs/exports/${id}`)).body;
+      const files = filesOf(stage.folder, id);
+      assert.deepEqual([status, files.length, files.map((name) => statSync(join(stage.folder, name)).size)], ['success', 1, [bytes]]);
+      assert.deepEqual([stage.lines(id).length, stage.lines(id).at(-1)?.id], [total_records, `late of ${id}`]);
+    }
+  });
+
   it('fail when the gateway is stopped in the middle', async () => {
     const stage = await start();
     const id = await stage.made({ trace_id: heldTrace });
@@ -275,9 +328,10 @@ describe('exports of logs', () => {
     const id = await stage.made({});
     await stage.ran(id);
     const left = join(stage.folder, '01890000-0000-7000-8000-000000000001.01890000-0000-7000-8000-000000000002.part');
-    const orphan = join(stage.folder, '01890000-0000-7000-8000-000000000001.jsonl');
+    const orphan = join(stage.folder, '01890000-0000-7000-8000-000000000001.01890000-0000-7000-8000-000000000002.jsonl');
+    const earlier = join(stage.folder, `${id}.01890000-0000-7000-8000-000000000002.jsonl`);
     const foreign = join(stage.folder, 'README');
-    for (const file of [left, orphan, foreign]) {
+    for (const file of [left, orphan, earlier, foreign]) {
       writeFileSync(file, 'x');
       utimesSync(file, 1, 1);
     }
@@ -287,7 +341,7 @@ describe('exports of logs', () => {
     const gone = await stage.asService('GET', `/v1/logs/exports/${id}/download`);
     assert.deepEqual([gone.status, /7 days/.test(String(gone.body.message))], [409, true]);
     assert.equal((await stage.ran(id)).status, 'success');
-    assert.deepEqual(readdirSync(stage.folder).sort(), [`${id}.jsonl`, 'README'].sort());
+    assert.deepEqual([filesOf(stage.folder, id).length, readdirSync(stage.folder).length], [1, 2]);
   });
 
   it('lose the oldest of their files when all of them take too much room', async () => {
@@ -300,11 +354,11 @@ describe('exports of logs', () => {
       ids.push(id);
       await stage.ran(id);
     }
-    const { size } = statSync(join(stage.folder, `${String(ids[0])}.jsonl`));
+    const { size } = statSync(join(stage.folder, String(filesOf(stage.folder, String(ids[0]))[0])));
     // One with room for two of the three.
     const runner = new ExportRunner({ repository: stage.repository, logs: stage.logs, folder: stage.folder, now: () => stage.clock.nowMs, onFault: (_, thrown) => stage.faults.push(thrown), keptBytesMax: 2 * size + 10 });
     await runner.sweep();
-    assert.deepEqual(readdirSync(stage.folder).sort(), ids.slice(1).map((id) => `${id}.jsonl`).sort());
+    assert.deepEqual(ids.map((id) => filesOf(stage.folder, id).length), [0, 1, 1]);
     assert.deepEqual(await Promise.all(ids.map(async (id) => (await stage.asService('GET', `/v1/logs/exports/${id}/download`)).status)), [409, 200, 200]);
     assert.deepEqual(stage.faults, []);
   });
@@ -345,11 +399,11 @@ describe('links to files', () => {
     const query = search.slice(1);
     const { nowMs } = stage.clock;
     const isValid = (changes: { readonly exportId?: string; readonly query?: string; readonly sealer?: Sealer; readonly nowMs?: number } = {}): boolean =>
-      isLinkValid(changes.exportId ?? id, changes.query ?? query, changes.sealer ?? stage.sealer, changes.nowMs ?? nowMs);
+      runOfLink(changes.exportId ?? id, changes.query ?? query, changes.sealer ?? stage.sealer, changes.nowMs ?? nowMs) !== undefined;
     assert.deepEqual([isValid(), isValid({ nowMs: nowMs + linkMs - 1 }), isValid({ nowMs: nowMs + linkMs })], [true, true, false]);
     const expires = new URLSearchParams(query).get('expires') ?? '';
     for (const wrong of [
-      { exportId: '01890000-0000-7000-8000-000000000000' }, { query: '' }, { query: query.replace(expires, String(Number(expires) + 1)) }, { query: `${query}x` }, { query: query.slice(0, -1) }, { query: query.replace(expires, `0${expires}`) },
+      { exportId: '01890000-0000-7000-8000-000000000000' }, { query: '' }, { query: query.replace(expires, String(Number(expires) + 1)) }, { query: `${query}x` }, { query: query.slice(0, -1) }, { query: query.replace(expires, `0${expires}`) }, { query: query.replace(/run=[^&]*/, 'run=01890000-0000-7000-8000-000000000002') }, { query: query.replace(/run=[^&]*/, 'run=') },
       { query: query.replace(/signature=.*/, `signature=${stage.sealer.sign('cursor', `${id} ${expires}`)}`) }, { sealer: new Sealer(Buffer.alloc(32, 8)) },
     ]) assert.equal(isValid(wrong), false, JSON.stringify(wrong));
   });

@@ -13,7 +13,7 @@ import { isCommitted } from '../../jobs.js';
 import { nextTurn } from '../../next-turn.js';
 import type { LogExportRunner } from '../../services.js';
 import { KnownNames } from '../logs/log-names.js';
-import { exportFileName, exportOfFile, exportPartName } from './export-file.js';
+import { exportFileName, exportPartName, runOfFile } from './export-file.js';
 import { deniedFieldsOf, exportLine, needsBodies, type LineRules } from './export-row.js';
 
 /** Of one file. */
@@ -144,10 +144,11 @@ export class ExportRunner implements LogExportRunner {
       if (this.#isStopping) throw new Error('the gateway was stopped');
       const written = await this.#write(job, row, row.run, part);
       job.abort.signal.throwIfAborted();
-      const path = join(folder, exportFileName(job.exportId));
+      const path = join(folder, exportFileName(job.exportId, job.runId));
       await rename(part, path);
-      // It may have been cancelled meanwhile: then nobody would ever fetch the file, or remove it.
-      if ((await this.#end(job, 'success', { isCut: written.isCut, isRemoved: false }))?.status !== 'success') await rm(path, { force: true });
+      // It may have been cancelled meanwhile, or given up and begun anew: then nobody would ever fetch the file, or remove it.
+      const ended = await this.#end(job, 'success', { isCut: written.isCut, isRemoved: false });
+      if (ended?.status !== 'success' || ended.run?.id !== job.runId) await rm(path, { force: true });
       await this.#removeFiles();
     } catch (thrown) {
       await rm(part, { force: true });
@@ -239,7 +240,7 @@ export class ExportRunner implements LogExportRunner {
     for (const [index, { id, run }] of filed.entries()) {
       bytes += run.bytes;
       if ((run.endedAtMs ?? 0) > endedMsMin && (index === 0 || bytes <= bytesMax)) continue;
-      await rm(join(folder, exportFileName(id)), { force: true });
+      await rm(join(folder, exportFileName(id, run.id)), { force: true });
       await this.#change(id, (now) => (now.run !== null && now.run.id === run.id ? { ...now, run: { ...now.run, isRemoved: true } } : undefined));
     }
   }
@@ -262,16 +263,16 @@ export class ExportRunner implements LogExportRunner {
     if (!change.isEmpty) await isCommitted(repository, change);
   }
 
-  /** Parts of processes that died, and files of rows that are gone. */
+  /** Parts of processes that died, and files of rows that are gone or went on to another run. */
   async #sweepFiles(nowMs: number): Promise<void> {
     const { folder, repository } = this.services;
     const names = await readdir(folder).catch((): string[] => []);
     for (const name of names.slice(0, sweptMax)) {
-      const found = exportOfFile(name);
+      const found = runOfFile(name);
       if (found === undefined) continue;
       const path = join(folder, name);
       const isOld = ((await stat(path).catch(() => undefined))?.mtimeMs ?? Infinity) < nowMs - dayMs;
-      const isNeeded = found.isPart ? this.#jobs().some(({ exportId }) => exportId === found.exportId) : (await repository.get(logExports, found.exportId)) !== undefined;
+      const isNeeded = found.isPart ? this.#jobs().some(({ runId }) => runId === found.runId) : (await repository.get(logExports, found.exportId))?.row.run?.id === found.runId;
       if (isOld && !isNeeded) await rm(path, { force: true });
     }
   }

@@ -158,7 +158,7 @@ async function download(context: ControlContext, id: string): Promise<Reply> {
   if ((seesBodies && !sight.bodies && needsBodies(row.requestedData)) || (seesMetadata && !sight.metadata && needsMetadata(row.requestedData))) {
     throw fail('ACTION_FORBIDDEN', { reason: 'the file has more than the settings of the organisation show you' });
   }
-  return { signed_url: linkTo(row.id, context.origin, context.services.sealer, context.nowMs) };
+  return { signed_url: linkTo(row.id, row.run.id, context.origin, context.services.sealer, context.nowMs) };
 }
 
 const at = (path: string): string => `/logs/exports/{exportId}${path}`;
