@@ -52,7 +52,7 @@ async function startGateway(packageFolder: string, dataDirectory: string): Promi
   });
   const line = await child.line((text) => /Base URL +\S+/.test(text), 20_000);
   const port = Number(/:(\d+)\s*$/.exec(line)?.[1]);
-  return { name: 'gateway', port, child, idleMib: residentMib(processTree(child.pid)), probeFile: null };
+  return { name: 'gateway', port, child, idleMib: residentMib(processTree(child.pid)), probeFile: null, isGateway: true };
 }
 
 async function measureAttack(name: string, subject: Subject, victim: Victim, measure: Measure): Promise<Rounds> {

@@ -1,7 +1,7 @@
 // Loads whose instructions are counted under valgrind: exact numbers of requests or events, at a pace that a subject that is 50 times slower
 // still keeps up with, so that nothing is served in heaps that is served one by one otherwise.
 import type { Load, Measure } from './measure.js';
-import { fourChecks } from './scenarios.js';
+import { checkedLoad, policiesLoad } from './scenarios.js';
 import type { Subject } from './subjects.js';
 
 export interface CountedLoad {
@@ -60,7 +60,8 @@ const streams: CountedLoad = {
 
 export const countedLoads: Readonly<Record<string, CountedLoad>> = {
   requests: requests({ model: 'bench', config: {} }),
-  checks: requests({ model: 'bench-json1', config: fourChecks }, 0, true),
+  checks: requests(checkedLoad, 0, true),
+  policies: requests(policiesLoad, 0, true),
   cache: requests({ model: 'bench', config: { cache: { mode: 'simple' } } }, 0, true),
   bodies: requests({ model: 'bench', config: {} }, 150 * 1024, false, { warmUp: 4000, warmUpCounting: 400, short: 100, long: 500 }),
   streams,

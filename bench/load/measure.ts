@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Child, sleep } from './children.js';
 import { parseFigures, type Figures } from './figures.js';
 import { fillerMark, type GeneratorTask } from './generator-task.js';
+import { governedKey } from './governed-call.js';
 import { countInstructions, type Instructions } from './hardware-counters.js';
 import { findProgram } from './machine.js';
 import { probed } from './probe.js';
@@ -17,6 +18,8 @@ export interface Load {
   readonly model: string;
   readonly config: Readonly<Record<string, unknown>>;
   readonly isStream?: true;
+  /** By a key with stored rows, where the subject has a control plane: `config` is stored, and limits and policies bind the call. */
+  readonly isGoverned?: true;
 }
 
 type TaskPart = Partial<GeneratorTask> & Pick<GeneratorTask, 'mode' | 'connections' | 'deadlineMs'>;
@@ -55,6 +58,12 @@ export class Measure {
     };
   }
 
+  /** `load` as `subject` is asked for it. */
+  async #headersOf(subject: Subject, load: Load): Promise<Record<string, string>> {
+    if (load.isGoverned !== true || !subject.isGateway) return this.#headers(load.config);
+    return { 'content-type': 'application/json', 'x-gateway-api-key': await governedKey(subject, this.around.upstreamPort, load.config) };
+  }
+
   get rateTool(): string {
     return this.#wrk === null ? 'own generator' : 'wrk';
   }
@@ -76,6 +85,8 @@ export class Measure {
   /** Requests per second over `connections`, and what each cost the subject's processes in CPU time. */
   async rate(subject: Subject, connections: number, seconds: number, load: Load = plainLoad): Promise<Figures> {
     const wrk = this.#wrk;
+    // What a load needs to be there is no part of it.
+    await this.#headersOf(subject, load);
     const { result: { figures, probe }, instructions } = await countInstructions(subjectPids(subject), () => probed(subject, async (): Promise<Figures> => {
       const cpuBeforeUs = subjectCpuUs(subject);
       const made = wrk === null ? await this.loop(subject, connections, seconds, false, load) : await this.#runWrk(wrk, subject, connections, seconds, load);
@@ -92,7 +103,7 @@ export class Measure {
     return this.#generate(subject, {
       mode: 'loop',
       connections,
-      headers: this.#headers(load.config),
+      headers: await this.#headersOf(subject, load),
       body: chatBody(load.model, false),
       warmupMs: hasWarmup ? warmupSeconds * 1000 : 0,
       durationMs: seconds * 1000,
@@ -105,7 +116,7 @@ export class Measure {
     const figures = await this.#generate(subject, {
       mode: 'loop',
       connections,
-      headers: this.#headers(load.config),
+      headers: await this.#headersOf(subject, load),
       body: chatBody(load.model, load.isStream === true),
       fillerBytes,
       requestsMax: requests,
@@ -249,7 +260,7 @@ export class Measure {
 
   async #runWrk(program: string, subject: Subject, connections: number, seconds: number, load: Load): Promise<Figures> {
     const script = join(this.around.temporaryDirectory, 'request.lua');
-    const headers = Object.entries(this.#headers(load.config)).map(([name, value]) => `wrk.headers["${name}"] = [==[${value}]==]`);
+    const headers = Object.entries(await this.#headersOf(subject, load)).map(([name, value]) => `wrk.headers["${name}"] = [==[${value}]==]`);
     writeFileSync(script, ['wrk.method = "POST"', `wrk.body = [==[${chatBody(load.model, false).replace(fillerMark, '')}]==]`, ...headers].join('\n'));
     const wholeSeconds = Math.max(1, Math.round(seconds));
     const child = new Child(

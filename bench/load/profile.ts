@@ -1,16 +1,17 @@
 // Shows where the gateway spends its CPU time: starts it under --cpu-prof, loads it, and prints the
-// functions and the files with the most time of their own. `node dist/bench/load/profile.js [seconds] [requests|streams|checks]`
+// functions and the files with the most time of their own. `node dist/bench/load/profile.js [seconds] [requests|streams|checks|policies]`
 // The .cpuprofile files stay in bench/results/ and open in Chrome DevTools or VS Code.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { stopAll } from './children.js';
-import { Measure } from './measure.js';
-import { checkedLoad } from './scenarios.js';
+import { Measure, type Load } from './measure.js';
+import { checkedLoad, policiesLoad } from './scenarios.js';
 import { startGateway, startUpstream } from './subjects.js';
 
 const root = resolve(import.meta.dirname, '..', '..', '..');
 const linesMax = 40;
+const loads: Readonly<Record<string, Load | undefined>> = { requests: undefined, checks: checkedLoad, policies: policiesLoad };
 const stopTimeoutMs = 20_000;
 
 interface Place {
@@ -51,8 +52,8 @@ async function main(): Promise<void> {
   const seconds = Number(process.argv[2] ?? 5);
   const load = process.argv[3] ?? 'requests';
   const command = process.argv[4] ?? 'dist/core/main.js start';
-  if (!(seconds >= 1 && seconds <= 120) || (load !== 'requests' && load !== 'streams' && load !== 'checks')) {
-    throw new Error('usage: node dist/bench/load/profile.js [seconds from 1 to 120] [requests|streams|checks]');
+  if (!(seconds >= 1 && seconds <= 120) || (load !== 'streams' && !(load in loads))) {
+    throw new Error('usage: node dist/bench/load/profile.js [seconds from 1 to 120] [requests|streams|checks|policies]');
   }
   const results = join(root, 'bench', 'results');
   mkdirSync(results, { recursive: true });
@@ -65,7 +66,7 @@ async function main(): Promise<void> {
     const measure = new Measure(around);
     const gateway = await startGateway('gateway', `node --cpu-prof --cpu-prof-dir=${profileDirectory} ${command}`, root, around);
     await measure.probe(gateway);
-    const figures = load === 'streams' ? await measure.streams(gateway, 500, 100, seconds, 20) : await measure.rate(gateway, 64, seconds, load === 'checks' ? checkedLoad : undefined);
+    const figures = load === 'streams' ? await measure.streams(gateway, 500, 100, seconds, 20) : await measure.rate(gateway, 64, seconds, loads[load]);
     console.log(JSON.stringify(figures));
     // The profile is written at an orderly end.
     await gateway.child?.stop(stopTimeoutMs);

@@ -85,7 +85,7 @@ const rate: Scenario = {
 };
 
 /** Four checks that a careful operator has on: two on the way in, two on the way out, all of them passing. */
-export const fourChecks = {
+const fourChecks = {
   input_guardrails: [{ 'default.regexMatch': { rule: '(?i)\\b(password|api[_-]?key)\\s*[:=]', not: true }, 'default.wordCount': { maxWords: 2000 }, deny: true }],
   output_guardrails: [{
     'default.jsonSchema': { schema: { type: 'object', required: ['title', 'year'], properties: { title: { type: 'string' }, year: { type: 'integer' }, tags: { type: 'array', items: { type: 'string' } } } } },
@@ -94,6 +94,8 @@ export const fourChecks = {
 };
 /** The provider answers the JSON that the schema asks for. */
 export const checkedLoad: Load = { model: 'bench-json1', config: fourChecks };
+/** What a careful operator has on: the four checks, and everything that is stored, limited and counted. */
+export const policiesLoad: Load = { ...checkedLoad, isGoverned: true };
 /** A check that holds nothing back: the events carry marks of the bench, which have to arrive as they were sent. */
 const streamChecks = { output_guardrails: [{ 'default.wordCount': { maxWords: 1_000_000 }, deny: true }] };
 
@@ -109,6 +111,22 @@ const checks: Scenario = {
     { figure: 'requestsPerSecond', label: 'requests/s measured', unit: '/s', better: 'higher', ratio: 'checks_requests_ratio' },
     { figure: 'cpuUs', label: 'CPU per request', unit: 'µs', better: 'lower', ratio: 'checks_cpu_ratio' },
     { figure: 'capacity', label: 'requests/s one core has CPU for', unit: '/s', better: 'higher', ratio: 'checks_capacity_ratio' },
+    ...requestFailureRows,
+  ],
+};
+
+const policies: Scenario = {
+  name: 'policies',
+  isCold: true,
+  title: () => `requests with all policies on (key, stored config and provider, limits of four levels, two policies, four checks), one core, ${rateConnections} connections`,
+  needsDirect: false,
+  roundsMax: Infinity,
+  quickRoundsMax: 1,
+  measure: (measure, subject, scale) => measure.rate(subject, rateConnections, scale.seconds, policiesLoad),
+  rows: [
+    { figure: 'requestsPerSecond', label: 'requests/s measured', unit: '/s', better: 'higher', ratio: 'policies_requests_ratio' },
+    { figure: 'cpuUs', label: 'CPU per request', unit: 'µs', better: 'lower', ratio: 'policies_cpu_ratio' },
+    { figure: 'capacity', label: 'requests/s one core has CPU for', unit: '/s', better: 'higher', ratio: 'policies_capacity_ratio' },
     ...requestFailureRows,
   ],
 };
@@ -336,4 +354,4 @@ const memory: Scenario = {
   ],
 };
 
-export const scenarios: readonly Scenario[] = [rate, checks, cache, latency, tail, firstToken, pace, streams, starts, checkedStreams, held, memory];
+export const scenarios: readonly Scenario[] = [rate, checks, policies, cache, latency, tail, firstToken, pace, streams, starts, checkedStreams, held, memory];

@@ -21,6 +21,8 @@ export interface Subject {
   readonly idleMib: number;
   /** Where the probe inside writes; null without one. */
   readonly probeFile: string | null;
+  /** It has a control plane. */
+  readonly isGateway: boolean;
 }
 
 export interface Surroundings {
@@ -72,7 +74,7 @@ async function whenReady(name: string, port: number, child: Child, timeoutMs = r
       if (response.status === 200) {
         await response.arrayBuffer();
         await sleep(200);
-        return { name, port, child, idleMib: residentMib(processTree(child.pid)), probeFile: null };
+        return { name, port, child, idleMib: residentMib(processTree(child.pid)), probeFile: null, isGateway: false };
       }
       last = `status ${response.status}`;
     } catch (error) {
@@ -113,7 +115,7 @@ export async function startGateway(name: string, command: string, tree: string, 
     directory: tree,
     environment: { ...gatewayEnvironment(port, dataDirectory, around), ...(probeFile === null ? {} : { BENCH_PROBE_FILE: probeFile }), ...how.environment },
   });
-  return { ...await whenReady(name, port, child, how.readyTimeoutMs), probeFile };
+  return { ...await whenReady(name, port, child, how.readyTimeoutMs), probeFile, isGateway: true };
 }
 
 export async function startNginx(around: Surroundings, how: StartOptions = {}): Promise<Subject> {
@@ -143,7 +145,7 @@ export function startNodeProxy(around: Surroundings): Promise<Subject> {
 
 /** The provider itself, without a proxy: what the others' latency is counted from. */
 export function direct(around: Surroundings): Subject {
-  return { name: 'direct', port: around.upstreamPort, child: null, idleMib: NaN, probeFile: null };
+  return { name: 'direct', port: around.upstreamPort, child: null, idleMib: NaN, probeFile: null, isGateway: false };
 }
 
 export async function startUpstream(): Promise<{ readonly port: number; readonly child: Child }> {
