@@ -8,7 +8,7 @@ import { fail, reasonOf } from '../errors/gateway-error.js';
 import type { Surroundings } from './app-contract.js';
 import type { CommandWords } from './command.js';
 import { gatewayClient, refusalOf } from './control-client.js';
-import { plain, plainJson } from './resource-table.js';
+import { escaped, plain, plainJson } from './resource-table.js';
 
 /** Bytes of a file; the gateway takes a MiB. */
 const fileBytesMax = 1024 * 1024;
@@ -49,10 +49,16 @@ export async function exportAll(around: Surroundings, { flags, options }: Comman
     around.out(plainJson(data));
     return 0;
   }
-  const { stringify } = await import('yaml');
+  const yaml = await import('yaml');
   const { documents, variables } = data;
-  const head = variables.length === 0 ? '' : ['# Variables of the environment that stand for secrets:', ...variables.map(({ name, of }) => `#   ${name}: ${of.replace(/\s/g, ' ')}`), ''].join('\n');
-  around.out(head + documents.map((document) => stringify(document, { lineWidth: 0 })).join('---\n').trimEnd());
+  const textOf = (document: unknown): string => {
+    const made = new yaml.Document(document);
+    // In double quotes every character may stand as an escape.
+    yaml.visit(made, { Scalar: (_, node) => { if (typeof node.value === 'string' && escaped(node.value) !== node.value) node.type = yaml.Scalar.QUOTE_DOUBLE; } });
+    return escaped(made.toString({ lineWidth: 0 }));
+  };
+  const head = variables.length === 0 ? '' : ['# Variables of the environment that stand for secrets:', ...variables.map(({ name, of }) => `#   ${name}: ${plain(of)}`), ''].join('\n');
+  around.out(head + documents.map(textOf).join('---\n').trimEnd());
   return 0;
 }
 

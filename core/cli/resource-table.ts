@@ -30,6 +30,8 @@ const steering = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u20
 /** Names are others' texts: none of them may steer a terminal. */
 export const plain = (text: string): string => text.replace(steering, '?');
 
+/** With escapes, as the strings of JSON and of YAML in double quotes have them; line breaks stay. */
+export const escaped = (text: string): string => text.replace(steering, (character) => (character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`));
+
 /** The same text to whoever parses it. */
-export const plainJson = (value: unknown): string =>
-  JSON.stringify(value, null, 2).replace(steering, (character) => (character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`));
+export const plainJson = (value: unknown): string => escaped(JSON.stringify(value, null, 2));

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { parseAllDocuments } from 'yaml';
 import { runCommandLine } from '../../../core/cli/command-line.js';
 import type { Surroundings } from '../../../core/cli/app-contract.js';
 import { fieldsOf } from '../../../core/cli/resource-fields.js';
@@ -59,6 +60,18 @@ describe('the command line against a running gateway', () => {
     assert.equal(JSON.parse(shown[3]?.out ?? '').data[0].name, name);
     await control.call('DELETE', `/v1/api-keys/${String(key.body.id)}`);
     await control.call('DELETE', `/v1/configs/${config}`);
+  });
+
+  it('exports names of others as they are, and without what steers a terminal', async () => {
+    const name = '\u001b]0;x\u0007\u009b31m\u202eevil\u2066\napi_keys: []\t\u2028';
+    const key = await control.call('POST', '/v1/api-keys/workspace/service', { name, description: 'two\nlines', scopes: [], workspace_id: 'first-workspace', defaults: { metadata: { [name.slice(0, 20)]: 'odd' } } });
+    assert.equal(key.status, 200, JSON.stringify(key.body));
+    const { out } = await gateway(['export']);
+    assert.equal(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/.test(out), false, JSON.stringify(out));
+    const { api_keys: keys } = parseAllDocuments(out).map((document): Record<string, any> => document.toJS()).find((document) => document.api_keys !== undefined) ?? assert.fail(out);
+    assert.deepEqual([keys.length, keys[0].name, keys[0].description, keys[0].defaults.metadata], [1, name, 'two\nlines', { [name.slice(0, 20)]: 'odd' }]);
+    assert.match(out, /description: \|/, 'plain lines stay readable');
+    await control.call('DELETE', `/v1/api-keys/${String(key.body.id)}`);
   });
 
   it('takes nothing for an id that leads to another path, and no name of every object for an option', async () => {
