@@ -35,8 +35,12 @@ export function costOf(rates: Rates | null, use: BilledUse, { isBatch = false, a
   const audio = amount(use.inputAudioTokens);
   const image = amount(use.inputImageTokens);
   const video = unit(use, 'request_video_token');
-  const cachedAudio = Math.min(unit(use, 'cache_read_audio_input_token'), cached, audio);
-  const cachedImage = Math.min(unit(use, 'cache_read_image_input_token'), cached - cachedAudio, image);
+  // Parts that are more than the whole overlap: sound and images that were cached, where the provider does not say so.
+  const toldAudio = Math.min(unit(use, 'cache_read_audio_input_token'), cached, audio);
+  const toldImage = Math.min(unit(use, 'cache_read_image_input_token'), cached - toldAudio, image);
+  const overlap = bill.inputTokens === 0 ? 0 : amount(cached + written + audio + image + video - bill.inputTokens - toldAudio - toldImage);
+  const cachedAudio = Math.min(toldAudio + overlap, cached - toldImage, audio);
+  const cachedImage = Math.min(toldImage + overlap - (cachedAudio - toldAudio), cached - cachedAudio, image);
   const longWritten = Math.min(unit(use, 'cache_write_1h_input_token'), written);
   const plainInput = tokens.request_token;
   bill.add('request_token', bill.inputTokens - cached - written - video - (audio - cachedAudio) - (image - cachedImage), plainInput);

@@ -97,6 +97,15 @@ describe('the cost of a call', () => {
     near(costOf(rates, use({ totalTokens: 7, outputTokens: 2 })), 5 + 20);
   });
 
+  it('takes sound and images that can only have come out of a cache for cached ones, so that none is paid for twice', () => {
+    const rates: Rates = { tokens: { request_token: rate(1), request_audio_token: rate(100), request_image_token: rate(1_000), cache_read_input_token: rate(0.5), cache_read_audio_input_token: rate(10), cache_read_image_input_token: rate(20) } as Rates['tokens'], units: {} };
+    near(costOf(rates, use({ inputTokens: 100, cachedTokens: 80, inputAudioTokens: 90 })), 70 * 10 + 10 * 0.5 + 20 * 100);
+    near(costOf(rates, use({ inputTokens: 100, cachedTokens: 80, inputImageTokens: 90 })), 70 * 20 + 10 * 0.5 + 20 * 1_000);
+    near(costOf(rates, use({ inputTokens: 100, cachedTokens: 100, inputAudioTokens: 60, inputImageTokens: 40 })), 60 * 10 + 40 * 20);
+    near(costOf(rates, use({ inputTokens: 100, cachedTokens: 20, inputAudioTokens: 80 })), 20 * 0.5 + 80 * 100, 'they may have been text');
+    near(costOf(rates, use({ inputTokens: 100, cachedTokens: 80, inputAudioTokens: 90, units: { cache_read_audio_input_token: 75 } })), 75 * 10 + 5 * 0.5 + 15 * 100 + 5);
+  });
+
   it('is half in a batch, and for each request where the table says so', () => {
     const rates: Rates = { tokens: { request_token: rate(1) } as Rates['tokens'], units: { request: { price: 8, tiers: [] } } };
     near(costOf(rates, use({ inputTokens: 2 })), 10);
