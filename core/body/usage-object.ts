@@ -83,6 +83,7 @@ const imageTokens = bytesOf('image_tokens');
 const videoTokens = bytesOf('video_tokens');
 const reasoningTokens = bytesOf('reasoning_tokens');
 const thinkingTokens = bytesOf('thinking_tokens');
+const cachedTokensDetails = bytesOf('cached_tokens_details');
 const citationTokens = bytesOf('citation_tokens');
 const searchQueries = bytesOf('num_search_queries');
 const searchUnits = bytesOf('search_units');
@@ -108,7 +109,7 @@ const bedrockWritten = bytesOf('cacheWriteInputTokens');
 const secondsPerHour = 3600;
 
 /** Whose members an object has: those of the usage itself, or of what it says below. */
-const ofUsage = 0, inputBelow = 1, outputBelow = 2, cacheBelow = 3, toolsBelow = 4, nothingBelow = 5;
+const ofUsage = 0, inputBelow = 1, outputBelow = 2, cacheBelow = 3, toolsBelow = 4, cachedBelow = 5, nothingBelow = 6;
 
 /** Index behind the object at `at`; -1 when it is cut off or broken. One pass: its bytes are looked at once, by whoever needs them. */
 function readObject(bytes: Buffer, at: number, counts: TokenCounts, level: number): number {
@@ -124,8 +125,8 @@ function readObject(bytes: Buffer, at: number, counts: TokenCounts, level: numbe
     if (bytes[index] !== colon) return -1;
     index = skipBlank(bytes, index + 1);
     const byte = bytes[index];
-    if (byte === braceOpen && level === ofUsage) {
-      index = readObject(bytes, index, counts, levelOf(bytes, keyStart, keyEnd));
+    if (byte === braceOpen && (level === ofUsage || level === inputBelow)) {
+      index = readObject(bytes, index, counts, level === ofUsage ? levelOf(bytes, keyStart, keyEnd) : levelBelowInput(bytes, keyStart, keyEnd));
     } else {
       const valueStart = index;
       index = skipValue(bytes, index);
@@ -156,11 +157,20 @@ function levelOf(bytes: Buffer, keyStart: number, keyEnd: number): number {
   }
 }
 
+function levelBelowInput(bytes: Buffer, keyStart: number, keyEnd: number): number {
+  return keyEnd - keyStart - 2 === 21 && isName(bytes, keyStart, cachedTokensDetails) ? cachedBelow : nothingBelow;
+}
+
 function take(bytes: Buffer, keyStart: number, keyEnd: number, valueStart: number, valueEnd: number, counts: TokenCounts, level: number): void {
   const length = keyEnd - keyStart - 2;
   switch (level) {
     case inputBelow: takeInput(bytes, keyStart, length, valueStart, valueEnd, counts); return;
     case outputBelow: takeOutput(bytes, keyStart, length, valueStart, valueEnd, counts); return;
+    case cachedBelow:
+      if (length !== 12) return;
+      if (isName(bytes, keyStart, audioTokens)) addUnits(counts, 'cache_read_audio_input_token', countAt(bytes, valueStart, valueEnd));
+      else if (isName(bytes, keyStart, imageTokens)) addUnits(counts, 'cache_read_image_input_token', countAt(bytes, valueStart, valueEnd));
+      return;
     case cacheBelow:
       if (length === 25 && isName(bytes, keyStart, hourInputTokens)) addUnits(counts, 'cache_write_1h_input_token', countAt(bytes, valueStart, valueEnd));
       return;
@@ -183,6 +193,9 @@ function takeInput(bytes: Buffer, keyStart: number, length: number, valueStart: 
       return;
     case 18:
       if (isName(bytes, keyStart, cacheWriteTokens)) counts.cacheWrite = countAt(bytes, valueStart, valueEnd);
+      return;
+    case 27:
+      if (isName(bytes, keyStart, cacheCreationInputTokens)) counts.cacheWrite = countAt(bytes, valueStart, valueEnd);
   }
 }
 
@@ -195,6 +208,8 @@ function takeOutput(bytes: Buffer, keyStart: number, length: number, valueStart:
       return;
     case 15:
       if (isName(bytes, keyStart, thinkingTokens)) counts.reasoning = countAt(bytes, valueStart, valueEnd);
+      // Where it stands here, it is in the output.
+      else if (isName(bytes, keyStart, citationTokens)) addUnits(counts, 'citation_token', countAt(bytes, valueStart, valueEnd));
       return;
     case 16:
       if (isName(bytes, keyStart, reasoningTokens)) counts.reasoning = countAt(bytes, valueStart, valueEnd);

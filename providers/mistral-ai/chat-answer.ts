@@ -20,11 +20,13 @@ export function usageOf(usage: Json | undefined): TokenUsage | undefined {
   const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
   const cached = count(details.cached_tokens) ?? count(usage.num_cached_tokens);
   const total = count(usage.total_tokens);
+  const audioSeconds = count(usage.prompt_audio_seconds);
   return {
     input: count(usage.prompt_tokens) ?? 0,
     output: count(usage.completion_tokens) ?? 0,
     ...(total === undefined ? {} : { total }),
     ...(cached === undefined ? {} : { cachedInput: cached }),
+    ...(audioSeconds === undefined ? {} : { audioSeconds }),
   };
 }
 

@@ -2,7 +2,7 @@
 // Runs once for a plain answer; for each chunk with usage and once at the end of a streamed one. Pure.
 
 import { isObject, readJson, type Json, type JsonObject } from '@gateway/plugin-sdk';
-import { billedParts, mediaParts } from '../common/usage-parts.js';
+import { billedParts, cachedOf, countOf, inputParts, outputCounts, writtenOf } from '../common/usage-parts.js';
 
 export const messageId = (exchangeId: string): string => `msg_${exchangeId.replaceAll('-', '')}`;
 
@@ -48,30 +48,27 @@ export interface MessageUsage {
   readonly cache_read_input_tokens: number;
   readonly output_tokens: number;
   readonly output_tokens_details?: Readonly<Record<string, number>>;
-  readonly input_tokens_details?: Readonly<Record<string, number>>;
+  readonly input_tokens_details?: Json;
   readonly cache_creation?: Json;
   readonly server_tool_use?: Json;
 }
 
 export const noUsage: MessageUsage = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
 
-const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
-
 /** `prompt_tokens` counts all input, `input_tokens` only what no cache was read or written for. */
 export function messageUsage(usage: Json | undefined): MessageUsage {
   if (!isObject(usage)) return noUsage;
-  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
-  const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-  const read = count(usage.cache_read_input_tokens ?? prompt.cached_tokens ?? usage.prompt_cache_hit_tokens);
-  const written = count(usage.cache_creation_input_tokens ?? prompt.cache_write_tokens);
-  const input = mediaParts(prompt);
-  const output = { ...(typeof completion.reasoning_tokens === 'number' ? { thinking_tokens: completion.reasoning_tokens } : {}), ...mediaParts(completion) };
+  const read = cachedOf(usage);
+  const written = writtenOf(usage);
+  const input = inputParts(usage.prompt_tokens_details);
+  const { output, reasoning, parts } = outputCounts(usage);
+  const details = { ...(reasoning === undefined ? {} : { thinking_tokens: reasoning }), ...parts };
   return {
-    input_tokens: Math.max(0, count(usage.prompt_tokens) - read - written),
+    input_tokens: Math.max(0, countOf(usage.prompt_tokens) - read - written),
     cache_creation_input_tokens: written,
     cache_read_input_tokens: read,
-    output_tokens: count(usage.completion_tokens),
-    ...(Object.keys(output).length === 0 ? {} : { output_tokens_details: output }),
+    output_tokens: output,
+    ...(Object.keys(details).length === 0 ? {} : { output_tokens_details: details }),
     ...(Object.keys(input).length === 0 ? {} : { input_tokens_details: input }),
     ...billedParts(usage),
   };

@@ -2,7 +2,7 @@
 // Runs once for a plain answer, three times for a streamed one (created, in progress, final). May not look at a clock of its own.
 
 import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
-import { billedParts, mediaParts } from '../common/usage-parts.js';
+import { billedParts, cachedOf, countOf, inputParts, outputCounts, writtenOf } from '../common/usage-parts.js';
 
 export interface ResponseContext {
   /** Begins with `resp_`. */
@@ -73,23 +73,16 @@ function echoedTool(tool: Json): Json {
   return { ...tool, description: tool.description ?? null, parameters: tool.parameters ?? null, strict: tool.strict ?? null };
 }
 
-const countOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
-
 function usageOf(usage: JsonObject): JsonObject {
-  const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
-  const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-  const input = countOf(usage.prompt_tokens) ?? 0;
-  const output = countOf(usage.completion_tokens) ?? 0;
+  const input = countOf(usage.prompt_tokens);
+  const { output, reasoning, parts } = outputCounts(usage);
   return {
     input_tokens: input,
-    input_tokens_details: {
-      cached_tokens: countOf(prompt.cached_tokens) ?? countOf(usage.cache_read_input_tokens) ?? countOf(usage.prompt_cache_hit_tokens) ?? 0,
-      cache_write_tokens: countOf(usage.cache_creation_input_tokens) ?? countOf(prompt.cache_write_tokens) ?? 0,
-      ...mediaParts(prompt),
-    },
+    input_tokens_details: { cached_tokens: cachedOf(usage), cache_write_tokens: writtenOf(usage), ...inputParts(usage.prompt_tokens_details) },
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: countOf(completion.reasoning_tokens) ?? 0, ...mediaParts(completion) },
-    total_tokens: countOf(usage.total_tokens) ?? input + output,
+    output_tokens_details: { reasoning_tokens: reasoning ?? 0, ...parts },
+    // A total that leaves out what it is the total of counts for nothing.
+    total_tokens: Math.max(countOf(usage.total_tokens), input + output),
     ...billedParts(usage),
   };
 }

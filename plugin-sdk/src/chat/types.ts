@@ -44,6 +44,11 @@ export interface TokenUsage {
   readonly imageInput?: number;
   readonly imageOutput?: number;
   readonly videoInput?: number;
+  /** Of `cachedInput`, and of `audioInput` and `imageInput`. */
+  readonly cachedAudioInput?: number;
+  readonly cachedImageInput?: number;
+  /** Sound that is billed by its length. */
+  readonly audioSeconds?: number;
   /** Of `cacheWriteInput`: kept for an hour, which costs more. */
   readonly cacheWriteHourInput?: number;
   /** Searches that the provider made, which are billed one by one. */

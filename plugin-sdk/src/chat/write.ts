@@ -18,6 +18,10 @@ export function chatUsage(usage: TokenUsage): JsonObject {
   if (usage.audioInput !== undefined) prompt.audio_tokens = usage.audioInput;
   if (usage.imageInput !== undefined) prompt.image_tokens = usage.imageInput;
   if (usage.videoInput !== undefined) prompt.video_tokens = usage.videoInput;
+  const cached: Open = {};
+  if (usage.cachedAudioInput !== undefined) cached.audio_tokens = usage.cachedAudioInput;
+  if (usage.cachedImageInput !== undefined) cached.image_tokens = usage.cachedImageInput;
+  if (hasMembers(cached)) prompt.cached_tokens_details = cached;
   if (hasMembers(prompt)) wire.prompt_tokens_details = prompt;
   const completion: Open = {};
   if (usage.reasoning !== undefined) completion.reasoning_tokens = usage.reasoning;
@@ -28,6 +32,7 @@ export function chatUsage(usage: TokenUsage): JsonObject {
   if (usage.cacheWriteInput !== undefined) wire.cache_creation_input_tokens = usage.cacheWriteInput;
   const hour = usage.cacheWriteHourInput ?? 0;
   if (hour > 0) wire.cache_creation = { ephemeral_5m_input_tokens: Math.max(0, (usage.cacheWriteInput ?? 0) - hour), ephemeral_1h_input_tokens: hour };
+  if (usage.audioSeconds !== undefined && usage.audioSeconds > 0) wire.prompt_audio_seconds = usage.audioSeconds;
   if (usage.webSearches !== undefined && usage.webSearches > 0) wire.server_tool_use = { web_search_requests: usage.webSearches };
   return wire;
 }

@@ -172,6 +172,8 @@ export function usageOf(metadata: Json | undefined): TokenUsage | undefined {
   const imageInput = modalityOf(metadata.promptTokensDetails, 'IMAGE');
   const imageOutput = modalityOf(metadata.candidatesTokensDetails, 'IMAGE');
   const videoInput = modalityOf(metadata.promptTokensDetails, 'VIDEO');
+  const cachedAudioInput = modalityOf(metadata.cacheTokensDetails, 'AUDIO');
+  const cachedImageInput = modalityOf(metadata.cacheTokensDetails, 'IMAGE');
   return {
     input: (countOf(metadata.promptTokenCount) ?? 0) + (countOf(metadata.toolUsePromptTokenCount) ?? 0),
     output: (countOf(metadata.candidatesTokenCount) ?? 0) + (thoughts ?? 0),
@@ -182,6 +184,8 @@ export function usageOf(metadata: Json | undefined): TokenUsage | undefined {
     ...(imageInput === undefined ? {} : { imageInput }),
     ...(imageOutput === undefined ? {} : { imageOutput }),
     ...(videoInput === undefined ? {} : { videoInput }),
+    ...(cachedAudioInput === undefined ? {} : { cachedAudioInput }),
+    ...(cachedImageInput === undefined ? {} : { cachedImageInput }),
     ...(total === undefined ? {} : { total }),
   };
 }
@@ -189,8 +193,9 @@ export function usageOf(metadata: Json | undefined): TokenUsage | undefined {
 const countOf = (value: Json | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
 
 export function modalityOf(details: Json | undefined, modality: string): number | undefined {
-  for (const detail of listOf(details)) if (isObject(detail) && detail.modality === modality) return countOf(detail.tokenCount);
-  return undefined;
+  let sum: number | undefined = undefined;
+  for (const detail of listOf(details)) if (isObject(detail) && detail.modality === modality) sum = (sum ?? 0) + (countOf(detail.tokenCount) ?? 0);
+  return sum;
 }
 
 export function logprobsOf(result: Json | undefined): JsonObject[] | undefined {
