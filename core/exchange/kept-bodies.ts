@@ -33,6 +33,7 @@ const slackBytes = 1024;
 const textType = /^(?:$|text\/|application\/(?:[\w.+-]*\+)?(?:json|xml)\b|application\/(?:x-ndjson|jsonl|json-seq|x-www-form-urlencoded|graphql|javascript|yaml)\b)/i;
 const mark = Buffer.from('…');
 const nothing = Buffer.alloc(0);
+const noNames: ReadonlySet<string> = new Set();
 
 /** Bytes that the calls of a thread have kept so far. */
 export class KeptRoom {
@@ -129,9 +130,10 @@ export class KeptBodies {
     for (let index = 0; index < gatewayHeaders.length; index += 2) this.#secrets.addNamed({ [gatewayHeaders[index] as string]: gatewayHeaders[index + 1] });
   }
 
-  /** A request goes up; what came of one before it is forgotten. `credentials`: members that are secret by their names are masked everywhere. */
-  sent(url: string, headers: readonly string[], body: unknown, isJudged: boolean, apiKey: string | undefined, credentials: Readonly<Record<string, unknown>>): void {
+  /** A request goes up; what came of one before it is forgotten. `credentials`: members that are secret by their names are masked everywhere; `secretNames`: so are values of these headers. */
+  sent(url: string, headers: readonly string[], body: unknown, isJudged: boolean, apiKey: string | undefined, credentials: Readonly<Record<string, unknown>>, secretNames: ReadonlySet<string> = noNames): void {
     this.#secrets.add(apiKey);
+    if (secretNames.size > 0) this.#secrets.addOwnHeaders(headers, secretNames);
     this.#secrets.addNamed(credentials);
     this.#sent = { url, headers, body: body instanceof Uint8Array ? body : null, isJudged, isStreamed: body !== null && !(body instanceof Uint8Array), of: this.exchange.bytes };
     this.#answer.giveBack(this.room);

@@ -96,8 +96,8 @@ export function maskedUrl(url: string): string {
   return `${address}?${query.join('&')}`;
 }
 
-/** Values of cookies are often words. */
-const cookieCharsMin = 16;
+/** Values of cookies, and of headers that an integration adds, are often words. */
+const unnamedCharsMin = 16;
 
 /** Credentials of a call that are looked for in all that is kept of it. */
 export class Secrets {
@@ -139,13 +139,24 @@ export class Secrets {
     }
   }
 
+  /** Flat list of what goes up. `names`, in lower case: headers that an integration adds. */
+  addOwnHeaders(headers: readonly string[], names: ReadonlySet<string>): void {
+    for (let index = 0; index < headers.length; index += 2) {
+      const name = (headers[index] as string).toLowerCase();
+      const value = headers[index + 1] as string;
+      if (!names.has(name)) continue;
+      if (name === 'authorization') this.addAuthorization(value);
+      else if (isSensitive(name, none) || value.length >= unnamedCharsMin) this.add(value);
+    }
+  }
+
   /** Of an address, as a client sent it. */
   addQuery(query: string): void {
     if (query !== '') for (const [name, value] of new URLSearchParams(query)) if (isSensitive(name.toLowerCase(), none)) this.add(value);
   }
 
   #addCookie(value: string): void {
-    if (value.length >= cookieCharsMin) this.add(value);
+    if (value.length >= unnamedCharsMin) this.add(value);
   }
 
   masked(bytes: Buffer): Buffer {

@@ -78,4 +78,11 @@ export class StoredTarget {
   headersFor(model: string): readonly string[] {
     return this.#models.get(model)?.headers ?? this.#headers;
   }
+
+  /** Names of the headers that it adds for any model. Made when asked for: only calls whose bodies are kept do so. */
+  headerNames(): ReadonlySet<string> {
+    const names = new Set<string>();
+    for (const headers of [this.#headers, ...[...this.#models.values()].map((model) => model.headers ?? [])]) for (let at = 0; at < headers.length; at += 2) names.add(headers[at] as string);
+    return names;
+  }
 }

@@ -22,7 +22,7 @@ const gateway = await startTestGateway({ GATEWAY_DATA_DIR: directory, ...loggedI
 /** None of these may be in anything that is stored. */
 const secrets = {
   apiKey, adminKey, provider: 'sk-provider-secret-0123456789', client: 'client-token-secret-0123456789', cookie: 'cookie-secret-0123456789', team: 'team-secret-0123456789', named: 'named-secret-0123456789',
-  query: 'query-secret-0123456789', redacted: 'someone@redacted-secret.example', unasked: 'unasked-secret-0123456789',
+  query: 'query-secret-0123456789', custom: 'custom-secret-0123456789', redacted: 'someone@redacted-secret.example', unasked: 'unasked-secret-0123456789',
 };
 
 async function change(path: string, body: object): Promise<void> {
@@ -54,13 +54,15 @@ const told = await call('echo', { 'x-gateway-debug': 'true' });
 upstream.answer = answerChat;
 await fetch(`${gateway.url}/v1/integrations`, {
   method: 'POST', headers: { 'content-type': 'application/json', 'x-gateway-api-key': apiKey },
-  body: JSON.stringify({ name: 'Stored', slug: 'stored', ai_provider_id: 'openai', key: secrets.provider, configurations: { custom_host: `${upstream.url}/v1` } }),
+  body: JSON.stringify({ name: 'Stored', slug: 'stored', ai_provider_id: 'openai', key: secrets.provider, configurations: { custom_host: `${upstream.url}/v1`, custom_headers: { 'x-custom': secrets.custom } } }),
 }).then((response) => response.text());
 await fetch(`${gateway.url}/v1/chat/completions`, {
   method: 'POST', headers: { 'content-type': 'application/json', 'x-gateway-api-key': apiKey, 'x-gateway-trace-id': 'slug', 'x-gateway-debug': 'true' },
   body: JSON.stringify({ model: '@stored/asked', messages: [{ role: 'user', content: 'said' }] }),
 }).then((response) => response.text());
 traces.push('slug');
+upstream.answer = (received, response) => sendJson(response, 400, { error: { message: `got ${JSON.stringify(received.headers)}` } });
+const toldHeaders = await call('echo-headers', { 'x-gateway-debug': 'true', 'x-gateway-config': JSON.stringify({ provider: '@stored' }) });
 upstream.answer = answerStream(['one ', 'two ', 'three']);
 const streamed = await call('stream', { 'x-gateway-debug': 'true' }, { stream: true });
 
@@ -136,6 +138,8 @@ describe('bodies in the log', () => {
     assert.ok(told.includes(secrets.provider));
     assert.match(of('echo').upstreamResponse, /provided: \[masked\]\./);
     assert.match(of('echo').response, /provided: \[masked\]\./);
+    assert.ok(toldHeaders.includes(secrets.custom));
+    assert.match(of('echo-headers').upstreamResponse, /x-custom\\":\\"\[masked\]/);
   });
 
   it('of streams are the events that went by', () => {

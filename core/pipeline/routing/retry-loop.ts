@@ -631,7 +631,7 @@ export function asGatewayError(thrown: unknown): GatewayError {
 
 /** Keeps the upstream request for the log; of several bodies the first. */
 function keepSent(kept: KeptBodies, target: TargetPlan, { base, request, parts, keys }: PreparedRequest): void {
-  kept.sent(base.originUrl + request.path, request.headers, parts === null ? request.body : parts[0] ?? null, target.after !== null, keys.apiKey ?? target.apiKey?.reveal(), target.kept ?? target.credentials);
+  kept.sent(base.originUrl + request.path, request.headers, parts === null ? request.body : parts[0] ?? null, target.after !== null, keys.apiKey ?? target.apiKey?.reveal(), target.kept ?? target.credentials, target.stored?.headerNames());
 }
 
 /** A target that was passed over, and why. */

@@ -55,6 +55,15 @@ describe('bodies that are kept of a call', () => {
     assert.equal(/client-secret|0123456789abcdef/.test(requestHeaders ?? ''), false);
   });
 
+  it('hold no value of a header that the integration adds, but words', () => {
+    const { kept, finish } = setUp();
+    const headers = ['X-Custom', 'custom secret value', 'x-plain-pass', 'password', 'x-env', 'production', 'authorization', 'Token "integration token"', 'x-request-id', 'an id that the call has'];
+    kept.sent('http://x', [...json, ...headers], null, false, undefined, {}, new Set(['x-custom', 'x-plain-pass', 'x-env', 'authorization']));
+    kept.answered('application/json', false);
+    kept.answerChunk(Buffer.from(JSON.stringify({ headers })));
+    assert.deepEqual(JSON.parse(finish().upstreamResponse ?? ''), { headers: ['X-Custom', '[masked]', 'x-plain-pass', '[masked]', 'x-env', 'production', 'authorization', '[masked]', 'x-request-id', 'an id that the call has'] });
+  });
+
   it('hold no credential of the query that the client sent', () => {
     const { exchange, room } = setUp();
     exchange.head.query = 'alt=sse-stream-1&key=a%20query%2Bsecret';
