@@ -16,7 +16,7 @@ const sourceRoot = join(findRoot(here), 'providers');
 
 const importMsMax = 50;
 /** The machine may be busy: one quick import out of these says that importing is quick. */
-const importTriesMax = 5;
+const importTriesMax = 50;
 const authTypes = ['bearer', 'none', 'signed', 'header', 'query'];
 /** Where a definition may hold a function. */
 const functionPlace = /^(?:baseUrl|error|sign|transport|endpoints\.[a-zA-Z]+(?:\.(?:request|response|stream|headers|framing\.decoder))?)$/;

@@ -213,7 +213,7 @@ describe('the template', () => {
     assert.deepEqual((await messages.json() as any).content, [{ type: 'text', text: 'hi!' }]);
   };
 
-  const guarded = (stage: 'input' | 'output', deny: boolean): Readonly<Record<string, unknown>> => ({ [`${stage}_guardrails`]: [{ deny, 'example.topicDensity': { terms: { casino: 2, bet: 1 } } }] });
+  const guarded = (stage: 'input' | 'output', deny: boolean): Readonly<Record<string, unknown>> => ({ [`${stage}_guardrails`]: [{ deny, 'example.topicDensity': { terms: { casino: 2, bet: 1 }, timeout: 60_000 } }] });
 
   const judgesCalls = async (): Promise<void> => {
     const passed = await chat('what a fine day', guarded('input', true));

@@ -109,7 +109,7 @@ async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, text: 
   return all;
 }
 
-describe('a local plugin folder', { timeout: 60_000 }, () => {
+describe('a local plugin folder', { timeout: 240_000 }, () => {
   it('is in service on all threads', () => untilAllSay('one'));
 
   it('is taken over when it changes, its own imports and workers too, while an open stream finishes on the version before', async () => {
@@ -129,7 +129,7 @@ describe('a local plugin folder', { timeout: 60_000 }, () => {
     const next = await post({ output_guardrails: [{ 'acme.label': {} }] }, { stream: true });
     release?.();
     assert.match(await next.text(), /two first[^]*two second/);
-    assert.ok(tookMs < 5_000, `${tookMs} ms`);
+    assert.ok(tookMs < 30_000, `${tookMs} ms`);
   });
 
   it('stays as it is when the new version is at fault, and the log says where', async () => {

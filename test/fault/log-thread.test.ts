@@ -21,7 +21,7 @@ import { answerChat, sendJson, startUpstream, type TestUpstream } from '../suppo
 import { openWire } from '../support/wire.js';
 
 const chat = JSON.stringify({ model: 'gpt-test', messages: [{ role: 'user', content: 'x' }] });
-const waitsMax = 1_000;
+const waitsMax = 3_000;
 const waitMs = 20;
 
 const files = {

@@ -14,7 +14,7 @@ const requestCount = 5_000;
 const connectionCount = 8;
 /** What the heap may have more after the second half than after the first. */
 const growthBytesMax = 12 * 1024 * 1024;
-const waitMs = 20_000;
+const waitMs = 60_000;
 
 const upstream = await startUpstream();
 const gateway = await startTestGateway({ GATEWAY_BODY_TIMEOUT_MS: '100', GATEWAY_EXPORTERS: 'store' });

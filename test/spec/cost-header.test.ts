@@ -28,7 +28,7 @@ async function costOf(body: object, { headers = routed(upstream.url), path = '/v
 
 /** The first calls of a model go without. */
 async function knownCostOf(...given: Parameters<typeof costOf>): Promise<string> {
-  const byMs = performance.now() + 20_000;
+  const byMs = performance.now() + 60_000;
   for (;;) {
     const cost = await costOf(...given);
     if (cost !== null) return cost;

@@ -12,7 +12,7 @@ import { startChildGateway, temporaryFolder } from '../support/child-gateway.js'
 import { routed, startTestGateway } from '../support/gateway.js';
 import { chatCompletion, sendJson, startUpstream } from '../support/upstream.js';
 
-const waitsMax = 800;
+const waitsMax = 2_400;
 const waitMs = 25;
 const calls = 20;
 const upstream = await startUpstream();

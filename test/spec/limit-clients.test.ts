@@ -74,7 +74,7 @@ describe('limits and official clients', () => {
     assert.deepEqual(texts.flat(), Array<string>(6).fill('Hello there.'));
   });
 
-  it('they do not wait for days and weeks, nor for what never opens', { timeout: 20_000 }, async () => {
+  it('they do not wait for days and weeks, nor for what never opens', { timeout: 120_000 }, async () => {
     for (const keys of [perDay, perWeek]) {
       if (keys === perWeek) for (const name of ['openai', 'anthropic'] as const) await asks[name](keys[name], false).catch(() => undefined);
       asked = 0;

@@ -10,7 +10,7 @@ const upstream = await startUpstream();
 const gateway = await startTestGateway({}, { hasLogThread: true, hasControlThread: true });
 /** None of these may leave the gateway in a log. */
 const secrets = { provider: 'sk-marked-provider-secret-0001', client: 'marked-client-secret-0002', cookie: 'marked-cookie-secret-0003', told: 'sk-marked-told-secret-0004', apiKey, adminKey };
-const deadlineMs = 30_000;
+const deadlineMs = 60_000;
 type Body = Record<string, any>;
 
 async function ask(method: string, path: string, body?: unknown, key = apiKey): Promise<{ readonly status: number; readonly body: Body; readonly text: string }> {

@@ -12,7 +12,7 @@ import { apiKey, startTestGateway } from '../support/gateway.js';
 const logs = new MemoryLogs();
 logs.pageRecords = 100;
 const gateway = await startTestGateway({}, { logs });
-const waitMsMax = 20_000;
+const waitMsMax = 60_000;
 const pauseMs = 20;
 
 const call = async (method: string, path: string, body?: unknown): Promise<Record<string, any>> => {

@@ -12,7 +12,7 @@ import { adminKey, apiKey, routed, startTestGateway } from '../support/gateway.j
 import { startUpstream } from '../support/upstream.js';
 import { openWire } from '../support/wire.js';
 
-const waitsMax = 600;
+const waitsMax = 2_400;
 const waitMs = 25;
 const gateway = await startTestGateway({ GATEWAY_EXPORTERS: 'prometheus', GATEWAY_THREADS: '2' }, { hasLogThread: true, hasControlThread: true });
 const plain = await startTestGateway({ GATEWAY_EXPORTERS: 'store' });

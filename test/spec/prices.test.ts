@@ -69,7 +69,7 @@ after(() => gateway.stop(0));
 const recordsOf = (trace: string): LogRecord[] => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter((line) => line.includes(trace)).map((line): LogRecord => JSON.parse(line)) : []);
 
 async function untilLogged(trace: string, count = 1): Promise<LogRecord[]> {
-  const byMs = performance.now() + 20_000;
+  const byMs = performance.now() + 60_000;
   for (;;) {
     const found = recordsOf(trace);
     if (found.length >= count) return found;

@@ -184,7 +184,7 @@ describe('a trial of a guardrail', () => {
   });
 
   it('shows what it would change, and runs what is judged in the pool', async () => {
-    const { slug } = await control('POST', '/guardrails', { name: 'Hide', workspace_id: rows.workspaceId, actions: {}, checks: [{ id: 'default.regexReplace', parameters: { rule: 'jane', redactText: '[name]' } }, { id: 'default.jsonSchema', parameters: { schema: { type: 'object' } } }] });
+    const { slug } = await control('POST', '/guardrails', { name: 'Hide', workspace_id: rows.workspaceId, actions: {}, checks: [{ id: 'default.regexReplace', parameters: { rule: 'jane', redactText: '[name]' } }, { id: 'default.jsonSchema', parameters: { schema: { type: 'object' }, timeout: 60_000 } }] });
     const changed = await invoke(slug, { text: 'I am jane' });
     assert.equal(changed.transformed_request.messages[0].content, 'I am [name]');
     const judged = await invoke(slug, { text: '{"a":1}', stage: 'output' });

@@ -39,7 +39,7 @@ function newFolder(): string {
   return folder;
 }
 
-describe('a watched folder', { timeout: 20_000 }, () => {
+describe('a watched folder', { timeout: 120_000 }, () => {
   it('tells of many changes at once, in folders below and in such that are new', async () => {
     const folder = newFolder();
     const watched = new Watched(folder);

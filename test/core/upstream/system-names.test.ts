@@ -83,7 +83,7 @@ describe('the names of the machine', () => {
     names.zone = { 'upstream.example': { a: ['127.0.0.1'] } };
     const silent = Array.from({ length: 40 }, (_, index) => `silent-${index}.example`);
     names.zone = { ...names.zone, ...Object.fromEntries(silent.map((name) => [name, 'silent' as const])) };
-    const resolver = new NameResolver({ ask: system().ask, deadlineMs: 300 });
+    const resolver = new NameResolver({ ask: system().ask, deadlineMs: 2_000 });
     const egress = new Egress({ policy: new AddressPolicy(['upstream.example', ...silent]), resolve: resolver.resolve, connectTimeoutMs: 20_000 });
     const client = new HttpClient({ egress, connectionsMax: 100, firstByteTimeoutMs: 20_000, idleTimeoutMs: 20_000 });
     const send = (name: string, caller: string): Heard => {

@@ -4,6 +4,7 @@ import type { CheckInput, Json } from '@gateway/plugin-sdk';
 import { bodyWithText, fakeCheckInput, fakeExchange, fakeHost } from '@gateway/plugin-sdk/testing';
 import { PoolCheck } from '../../../core/workers/check-runner.js';
 import { WorkerPool } from '../../../core/workers/pool.js';
+import { isWorkerError } from '../../../core/workers/worker-error.js';
 import plugin from './check-plugin.js';
 
 const pluginModule = new URL('./check-plugin.js', import.meta.url);
@@ -113,7 +114,12 @@ describe('a check in the pool', () => {
     try {
       const spinning = check({ ask: 'spin' }, own, shortMs);
       await check({ word: 'secret' }, own).evaluate(input);
-      await assert.rejects(spinning.evaluate(input), { code: 'timeout', message: `timed out after ${shortMs} ms` });
+      const faultOf = async (): Promise<unknown> => spinning.evaluate(input).catch((thrown: unknown) => thrown);
+      let fault = await faultOf();
+      // On a busy machine its time may be over before it has begun.
+      while (isWorkerError(fault) && fault.code === 'saturated') fault = await faultOf();
+      assert.ok(isWorkerError(fault));
+      assert.deepEqual([fault.code, fault.message], ['timeout', `timed out after ${shortMs} ms`]);
       await assert.rejects(spinning.evaluate(input), { code: 'refused' });
       const next = new PoolCheck(own, new URL(`${pluginModule.href}?v=2`), { word: 'secret' }, longMs);
       assert.equal((await next.evaluate(input)).pass, false);
