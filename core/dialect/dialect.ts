@@ -37,6 +37,8 @@ export interface Dialect extends LastEvents {
   isErrorBody(body: JsonObject): boolean;
   /** Names of events that tell of an error. */
   readonly errorEvents: readonly string[];
+  /** Headers in which its clients look for what rate limits leave, beside x-ratelimit-*; null: in those alone. */
+  readonly rateHeaders: RateHeaders | null;
 
   // ---- streams ----
 
@@ -67,6 +69,18 @@ export interface ClientError {
   readonly type: string;
   readonly param: string | null;
   readonly code: string | null;
+}
+
+export interface RateHeaders {
+  readonly requests: RateHeaderNames;
+  readonly tokens: RateHeaderNames;
+}
+
+export interface RateHeaderNames {
+  readonly limit: string;
+  readonly remaining: string;
+  /** The time of the next window, as RFC 3339 has it. */
+  readonly reset: string;
 }
 
 export interface Translation {
@@ -110,7 +124,7 @@ export interface ReplayOptions {
 }
 
 /** What a dialect leaves out: it goes by way of nothing, keeps nothing and counts nothing. */
-type Optional = 'translation' | 'countTokens' | 'keepsAnswers' | 'withStored' | 'errorEvents' | 'closing' | 'lastEvents' | 'endMark' | 'repeatsTexts' | 'asksForUsage';
+type Optional = 'translation' | 'countTokens' | 'keepsAnswers' | 'withStored' | 'errorEvents' | 'rateHeaders' | 'closing' | 'lastEvents' | 'endMark' | 'repeatsTexts' | 'asksForUsage';
 
 const same = (request: JsonObject): JsonObject => request;
 
@@ -126,6 +140,7 @@ export const defineDialect = (members: Omit<Dialect, Optional> & Partial<Pick<Di
   errorEvent: members.errorEvent,
   isErrorBody: members.isErrorBody,
   errorEvents: members.errorEvents ?? ['error'],
+  rateHeaders: members.rateHeaders ?? null,
   closing: members.closing ?? '',
   lastEvents: members.lastEvents ?? [],
   endMark: members.endMark ?? null,

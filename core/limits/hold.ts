@@ -14,7 +14,7 @@ import { noRoom, type Counters } from './counters.js';
 import { Delivered } from './delivered.js';
 import { estimate, type Estimate } from './estimate.js';
 import type { SpendCharge, SpendWriter } from './journal.js';
-import { lengthOf, windowEnd } from './windows.js';
+import { durationOf, lengthOf, timeOf, windowEnd } from './windows.js';
 
 const bytesPerToken = 4;
 /** A slot that was lost is looked up again; it can be lost again only to a table that is full. */
@@ -335,7 +335,11 @@ export class CallHold implements Hold {
     }
     if (tightest === null || tightest.type !== 'rate') return;
     const { limit, remaining, reset } = names[counted];
-    headers.push(limit, String(tightest.maximum), remaining, String(Math.max(0, left)), reset, String(secondsUntil(windowEnd(lengthOf[tightest.unit], nowMs), nowMs)));
+    const endMs = windowEnd(lengthOf[tightest.unit], nowMs);
+    const [maximumText, leftText] = [String(tightest.maximum), String(Math.max(0, left))];
+    headers.push(limit, maximumText, remaining, leftText, reset, durationOf(secondsUntil(endMs, nowMs)));
+    const { rateHeaders } = this.exchange.route.dialect;
+    if (rateHeaders !== null) headers.push(rateHeaders[counted].limit, maximumText, rateHeaders[counted].remaining, leftText, rateHeaders[counted].reset, timeOf(endMs));
   }
 }
 

@@ -17,3 +17,21 @@ export const windowAt = (lengthMs: number, nowMs: number): number => Math.floor(
 
 /** When the window of `nowMs` is over. */
 export const windowEnd = (lengthMs: number, nowMs: number): number => (windowAt(lengthMs, nowMs) + 1) * lengthMs - (lengthMs === weekMs ? mondayMs : 0);
+
+/** As x-ratelimit-reset-* have it, in whole seconds: `1s`, `6m0s`, `24h0m0s`. */
+export function durationOf(seconds: number): string {
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  const rest = `${minutes % 60}m${seconds % 60}s`;
+  return minutes < 60 ? rest : `${Math.floor(minutes / 60)}h${rest}`;
+}
+
+/** The end of a window, to the second; calls of one window ask for the same one. */
+export function timeOf(endMs: number): string {
+  if (endMs !== toldMs) {
+    toldMs = endMs;
+    told = `${new Date(endMs).toISOString().slice(0, 19)}Z`;
+  }
+  return told;
+}
+let [toldMs, told] = [NaN, ''];

@@ -57,6 +57,7 @@ const limited = {
   cached: await makeKey({ rateLimits: [...perDay(10), ...perDay(100_000, 'tokens')] }),
   raised: await makeKey({ rateLimits: perDay(1) }),
   budget: await makeKey({ usageLimits: { type: 'tokens', credit_limit: 1_000 } }),
+  messages: await makeKey({ rateLimits: [...perDay(3), ...perDay(1_000, 'tokens')] }),
   plain: await makeKey({}),
 };
 const gateway = await startTestGateway(stored.environment);
@@ -102,8 +103,7 @@ describe('rate limits of requests', () => {
     const response = await call({ key: limited.requests });
     assert.equal(response.status, 200);
     assert.deepEqual(['limit', 'remaining'].map((name) => response.headers.get(`x-ratelimit-${name}-requests`)), ['3', '2']);
-    const resets = Number(response.headers.get('x-ratelimit-reset-requests'));
-    assert.ok(resets >= 1 && resets <= 86_400);
+    assert.match(response.headers.get('x-ratelimit-reset-requests') ?? '', /^(?:(?:(?:2[0-4]|1?\d)h)?[1-5]?\dm)?[1-5]?\ds$/);
     assert.deepEqual(await statuses({ key: limited.requests }, 3), [200, 200, 429]);
     const sent = upstream.received.length;
     const refused = await call({ key: limited.requests });
@@ -130,6 +130,23 @@ describe('rate limits of requests', () => {
     assert.deepEqual(await statuses({ key: limited.plain, provider: 'two' }, 2), [200, 429]);
     const { error } = await (await call({ key: limited.plain, provider: 'two' })).json() as { error: { code: string } };
     assert.equal(error.code, 'provider_rate_limited');
+  });
+
+  test('on the messages endpoint are told as its clients read them as well, in the place of what its API says', async () => {
+    const its = { 'anthropic-ratelimit-requests-remaining': '99', 'anthropic-ratelimit-input-tokens-limit': '7', 'anthropic-version': '1' };
+    const response = await during((_, answer) => sendJson(answer, 200, chatCompletion, its), () => fetch(`${gateway.url}/v1/messages`, {
+      method: 'POST', headers: { 'content-type': 'application/json', 'x-gateway-api-key': limited.messages, 'x-gateway-provider': '@free' },
+      body: JSON.stringify({ model: 'gpt-test', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] }),
+    }));
+    await response.text();
+    assert.equal(response.status, 200);
+    const told = Object.fromEntries([...response.headers].filter(([name]) => name.startsWith('anthropic-')));
+    const { 'anthropic-ratelimit-requests-reset': resets = '', 'anthropic-ratelimit-tokens-reset': tokensReset, 'anthropic-ratelimit-tokens-remaining': tokensLeft, ...others } = told;
+    assert.deepEqual(others, { 'anthropic-ratelimit-requests-limit': '3', 'anthropic-ratelimit-requests-remaining': '2', 'anthropic-ratelimit-tokens-limit': '1000', 'anthropic-version': '1' });
+    assert.match(resets, /^\d{4}-\d\d-\d\dT00:00:00Z$/);
+    assert.ok(Date.parse(resets) > Date.now());
+    assert.equal(tokensReset, resets);
+    assert.deepEqual([response.headers.get('x-ratelimit-remaining-requests'), response.headers.get('x-ratelimit-remaining-tokens')], ['2', tokensLeft]);
   });
 
   test('the tightest of several holds, and is told', async () => {

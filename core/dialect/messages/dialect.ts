@@ -32,6 +32,10 @@ export const messages = defineDialect({
   errorBody: messageErrorBody,
   errorEvent: messageErrorEvent,
   isErrorBody: isMessageErrorBody,
+  rateHeaders: {
+    requests: { limit: 'anthropic-ratelimit-requests-limit', remaining: 'anthropic-ratelimit-requests-remaining', reset: 'anthropic-ratelimit-requests-reset' },
+    tokens: { limit: 'anthropic-ratelimit-tokens-limit', remaining: 'anthropic-ratelimit-tokens-remaining', reset: 'anthropic-ratelimit-tokens-reset' },
+  },
   ...end,
   endMark: /message_stop|"type": ?"error"/,
   // Usage is counted from the first event on.

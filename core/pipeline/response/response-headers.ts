@@ -29,6 +29,7 @@ export function responseHeaders(exchange: Exchange, retryCount: number, head: Re
   if (exchange.unsupported.length > 0) headers.push('x-gateway-unsupported-params', exchange.unsupported.join(','));
   const { hold } = exchange;
   if (hold !== null) hold.addHeaders(headers);
+  const hidesRates = hold !== null && hold.hasRates;
   if (exchange.shownCost !== '') headers.push('x-gateway-cost', exchange.shownCost);
   let timing = serverTiming(exchange);
   if (head !== null) {
@@ -41,7 +42,8 @@ export function responseHeaders(exchange: Exchange, retryCount: number, head: Re
         if (name === 'server-timing') timing += `, ${given[index + 1] as string}`;
         continue;
       }
-      if (name.charCodeAt(0) === 120 /* x */ && (name.startsWith('x-gateway-') || (hold !== null && hold.hasRates && name.startsWith('x-ratelimit-')))) continue;
+      if (name.charCodeAt(0) === 120 /* x */ && name.startsWith('x-gateway-')) continue;
+      if (hidesRates && (name.startsWith('x-ratelimit-') || name.startsWith('anthropic-ratelimit-'))) continue;
       if (name === 'set-cookie' && ownCookie.test(given[index + 1] as string)) continue;
       if (type !== '' && name === 'content-type') continue;
       headers.push(name, given[index + 1] as string);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Counters, lost, noRoom, refused, type CounterKind } from '../../../core/limits/counters.js';
-import { lengthOf, windowAt, windowEnd } from '../../../core/limits/windows.js';
+import { durationOf, lengthOf, timeOf, windowAt, windowEnd } from '../../../core/limits/windows.js';
 
 interface Work {
   readonly buffer: SharedArrayBuffer;
@@ -144,6 +144,11 @@ if (!isMainThread) {
     const end = new Date(windowEnd(lengthOf.rpw, Date.parse('2025-10-09T12:00:00Z')));
     assert.equal(end.toISOString(), '2025-10-13T00:00:00.000Z');
     assert.equal(windowAt(lengthOf.rpw, end.getTime()), windowAt(lengthOf.rpw, end.getTime() - 1) + 1);
+  });
+
+  test('how long a window goes on, and when it ends, are told as clients of providers read them', () => {
+    assert.deepEqual([1, 59, 60, 61, 360, 3_599, 3_600, 86_400, 604_800].map(durationOf), ['1s', '59s', '1m0s', '1m1s', '6m0s', '59m59s', '1h0m0s', '24h0m0s', '168h0m0s']);
+    assert.deepEqual([0, minuteMs, minuteMs, 86_400_000].map((ms) => timeOf(windowEnd(minuteMs, startMs + ms))), ['2025-10-09T08:55:00Z', '2025-10-09T08:56:00Z', '2025-10-09T08:56:00Z', '2025-10-10T08:55:00Z']);
   });
 
   test('as much as is left is taken when it is enough', () => {
