@@ -23,7 +23,6 @@ const allowed: ReadonlyMap<string, string> = new Map([
   ['core/openapi/example.ts openai', 'an example'],
   ['core/openapi/inference-paths.ts openai', 'an example'],
   ['core/control-plane/resources/analytics/graphs.ts fallback', 'a figure: calls that another target took'],
-  ['core/control-plane/resources/log-exports/export-file.ts jsonl', 'the ending of files'],
   ['core/control-plane/resources/logs/log-view.ts semantic', 'how an answer of a cache matched'],
   ['core/control-plane/resources/logs/log-view.ts simple', 'how an answer of a cache matched'],
   ['core/control-plane/resources/logs/log-view.ts single', 'a call with one target'],
