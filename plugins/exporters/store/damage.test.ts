@@ -60,7 +60,7 @@ async function foundBy(reader: LogReader): Promise<Readonly<Record<string, reado
   const { follow } = reader;
   assert.ok(follow !== undefined);
   const idsOf = (records: readonly LogRecord[]): string[] => records.map(({ id }) => id).sort();
-  const start = Buffer.from(JSON.stringify([0, '', 0])).toString('base64url');
+  const start = Buffer.from(JSON.stringify([0, 0])).toString('base64url');
   const { rows } = await reader.aggregate({ filter: { scope }, bucket: null, groupBy: 'metadata.of', measures: ['count', 'cost', 'tookMsP99'] });
   return {
     page: idsOf((await reader.page({ scope }, { limit: 10 })).records), exported: idsOf(exported), followed: idsOf((await follow.call(reader, { scope }, start, 10)).records),

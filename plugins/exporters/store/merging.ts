@@ -14,7 +14,7 @@ export const blockRecords = 8192;
 /** What a block is made of takes at most so many bytes, or this share of all the room. */
 const sourceBytesMax = 4 * 1024 * 1024;
 const sourceShare = 16;
-/** Rows stay rows for so long: whoever follows what arrives finds them in their order. */
+/** Rows stay rows for so long: what arrives meanwhile goes into one block with them. */
 const settledMs = 15_000;
 /** So many rows, or small blocks, become one block though it is not full. */
 const rowsMax = 64;
@@ -105,7 +105,7 @@ export class Merging {
     return { sources, isFull: false };
   }
 
-  /** The oldest rows that nobody follows any more. */
+  /** The oldest rows. */
   async #rows(): Promise<readonly Source[]> {
     const rows: Source[] = [];
     let [records, bytes] = [0, 0];

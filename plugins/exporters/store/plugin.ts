@@ -1,4 +1,5 @@
 import { defineExporter, type Exporter, type Host, type LogRecord, type Store } from '@gateway/plugin-sdk';
+import { Arrivals } from './arrivals.js';
 import { BodyRows } from './bodies.js';
 import { damageOf } from './damage.js';
 import { packLogBatch } from './log-batch.js';
@@ -11,8 +12,6 @@ const sweepPeriodMs = 30_000;
 const mergePeriodMs = 10_000;
 /** What was read for queries is held until nobody has asked for one to two of these. */
 const restPeriodMs = 30_000;
-/** A clock that was set back by more was wrong. */
-const setBackMsMax = 3_600_000;
 /** A row is at most this share of the room, or this long; a larger batch becomes several rows. A record alone may be longer. */
 const rowShare = 64;
 const rowBytesMax = 1024 * 1024;
@@ -21,10 +20,11 @@ const rowBytesMax = 1024 * 1024;
 class StoreExporter implements Exporter {
   /** Tells the writers of several threads and processes apart. */
   readonly #writer: string;
+  readonly #arrivals: Arrivals;
   #number = 0;
-  #lastMs = 0;
 
   constructor(readonly host: Host, readonly store: Store, readonly retention: Retention, readonly bodies: BodyRows | null = null) {
+    this.#arrivals = new Arrivals(host, store);
     this.#writer = Math.floor(host.random() * 36 ** 8).toString(36).padStart(8, '0');
   }
 
@@ -46,19 +46,17 @@ class StoreExporter implements Exporter {
       await this.#write(records.slice(half), partition, signal);
       return;
     }
-    const removals = await this.retention.roomFor(value.length, partition);
-    if (removals === undefined) throw new Error(`the log has no room for ${value.length} bytes more within its ${this.retention.limits.bytesMax}`);
-    const key = `${partition.prefix}${timeKey(this.#arrivalMs())}-${this.#writer}-${String(this.#number % 1e9).padStart(9, '0')}`;
+    const number = String(this.#number % 1e9).padStart(9, '0');
     this.#number += 1;
-    if (!await this.store.write([...removals, { op: 'put', key, value, ifVersion: 0 }])) throw new Error(`the log row ${key} is taken`);
-    if (removals.length > 0) this.host.count('rowsRemoved', removals.length);
+    let removed = 0;
+    await this.#arrivals.write(async (atMs) => {
+      const removals = await this.retention.roomFor(value.length, partition);
+      if (removals === undefined) throw new Error(`the log has no room for ${value.length} bytes more within its ${this.retention.limits.bytesMax}`);
+      removed = removals.length;
+      return [...removals, { op: 'put', key: `${partition.prefix}${timeKey(atMs)}-${this.#writer}-${number}`, value, ifVersion: 0 }];
+    });
+    if (removed > 0) this.host.count('rowsRemoved', removed);
     this.host.count('records', records.length);
-  }
-
-  /** Rows keep their order when the clock is set back a little: who follows them has seen later times. */
-  #arrivalMs(): number {
-    const nowMs = this.host.now();
-    return this.#lastMs = nowMs < this.#lastMs && this.#lastMs - nowMs < setBackMsMax ? this.#lastMs : nowMs;
   }
 
   async close(): Promise<void> {

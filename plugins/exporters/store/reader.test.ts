@@ -56,7 +56,7 @@ describe('who follows the store', () => {
     return { ids: idsOf(tail.records), after: tail.after };
   };
 
-  it('sees a row that was there later than another with a later time', async () => {
+  it('sees what arrived later later, though its writer began earlier', async () => {
     const { host, reader, add } = await stageOf(false);
     let release = (): void => {};
     const gate = new Promise<void>((resolve) => { release = resolve; });
@@ -71,12 +71,11 @@ describe('who follows the store', () => {
     const late = slow.export([sampleLogRecord({ id: 'first' })], noSignal());
     host.advance(5);
     await add({ id: 'second' });
-    const none = await tailOf(reader, start.after);
+    const second = await tailOf(reader, start.after);
     release();
     await late;
-    host.advance(1000);
-    const found = await tailOf(reader, none.after);
-    assert.deepEqual([none.ids, found.ids, (await tailOf(reader, found.after)).ids], [[], ['first', 'second'], []]);
+    const first = await tailOf(reader, second.after);
+    assert.deepEqual([second.ids, first.ids, (await tailOf(reader, first.after)).ids], [['second'], ['first'], []]);
   });
 
   it('misses nothing when the clock is set back', async () => {
@@ -95,6 +94,49 @@ describe('who follows the store', () => {
     await add({ id: 'third' });
     host.advance(1000);
     assert.deepEqual((await tailOf(reader, second.after)).ids, ['third']);
+  });
+
+  it('misses nothing of another writer when the clock is set back, however far behind it is', async () => {
+    const { host, reader, add } = await stageOf(false);
+    await add({ id: 'before' });
+    const start = await tailOf(reader, null);
+    await add({ id: 'first' });
+    const early = await tailOf(reader, start.after);
+    host.advance(-60_000);
+    for (let index = 0; index < 3; index += 1) {
+      // Threads that start again know nothing of the times before.
+      const exporter = await plugin.create(params, { ...host, random: () => 0.9 - index / 10, every: () => {} });
+      await exporter.export([sampleLogRecord({ id: `a${index}` }), sampleLogRecord({ id: `b${index}` })], noSignal());
+      await add({ id: `c${index}` });
+    }
+    const all = [0, 1, 2].flatMap((index) => [`a${index}`, `b${index}`, `c${index}`]);
+    const ids: string[] = [];
+    let { after } = early;
+    // One at a time, and all but the first few have become a block by then.
+    for (let turn = 0; turn <= all.length; turn += 1) {
+      if (turn === 2) {
+        host.advance(dayMs);
+        await host.runEvery();
+        for await (const { key } of (await host.store('logs')).range({ from: '0', to: ':', limit: 1 })) assert.fail(`${key} is a row still`);
+      }
+      const tail = await reader.follow?.({ scope }, after, 1);
+      ids.push(...idsOf(tail?.records ?? []));
+      after = tail?.after ?? '';
+    }
+    assert.deepEqual([early.ids, ids], [['first'], all]);
+    assert.deepEqual((await tailOf(reader, start.after)).ids, ['first', ...all]);
+  });
+
+  it('goes on from now when its place is of a clock that was wrong', async () => {
+    const { host, reader, add } = await stageOf(false);
+    host.advance(dayMs);
+    await add({ id: 'wrong' });
+    const wrong = await tailOf(reader, null);
+    host.advance(-dayMs);
+    await add({ id: 'right' });
+    const right = await tailOf(reader, wrong.after);
+    await add({ id: 'next' });
+    assert.deepEqual([right.ids, (await tailOf(reader, right.after)).ids], [[], ['next']]);
   });
 });
 

@@ -3,6 +3,7 @@
 
 import type { Feedback, LogAggregate, LogAggregateQuery, LogFilter, LogPage, LogPageOptions, LogReader, LogRecord, LogScope, LogTail, RepricedRecord, Store } from '@gateway/plugin-sdk';
 import { Aggregation } from './aggregate.js';
+import { setBackMsMax } from './arrivals.js';
 import { Columns, headKey, packBlock, timeOfKey, type Field } from './block.js';
 import type { BodyRows } from './bodies.js';
 import { traceKey, type FeedbackChange, type FeedbackRows } from './feedback-rows.js';
@@ -11,7 +12,7 @@ import { nearestRanks } from './nearest-rank.js';
 import { bucketOf, groupOf, inScope } from './plain-query.js';
 import { isSmall } from './merging.js';
 import type { OnDamaged } from './damage.js';
-import { BlockSegment, DamagedError, everyField, isBatchKey, nextTurn, Segments, StaleError, type Segment } from './segments.js';
+import { BlockSegment, DamagedError, everyField, nextTurn, Segments, StaleError, type Segment } from './segments.js';
 import { Selection, type FeedbackByTrace } from './select.js';
 
 /** Records of one page of an export. */
@@ -26,8 +27,6 @@ const readBodiesCharsMax = 16 * 1024 * 1024;
 const triesMax = 5;
 /** The reader works this long before others on its thread have their turn. */
 const sliceMs = 10;
-/** Who follows sees a row when it is so old: writers of other threads and processes take the time of a row before it is there, and one that came later with an earlier time would never be seen. */
-const followLagMs = 1_000;
 const none: FeedbackByTrace = new Map();
 
 export class StoreReader implements LogReader {
@@ -201,28 +200,31 @@ export class StoreReader implements LogReader {
   async follow(filter: LogFilter, after: string | null, limit: number): Promise<LogTail> {
     return this.#again(async () => {
       const segments = await this.#segments.list();
-      if (after === null) return { records: [], after: writeTail(lastTail(segments)), hasMore: false };
+      const newestMs = this.feedback.host.now() + setBackMsMax;
+      const from = after === null ? undefined : readTail(after);
+      // A time to come is of a clock that was wrong: nothing arrives behind it.
+      if (from === undefined || from.atMs > newestMs) return { records: [], after: writeTail(lastTail(segments, newestMs)), hasMore: false };
       const selection = await this.#selection(filter);
-      let at = readTail(after);
       const found: Found[] = [];
-      const nowMs = this.feedback.host.now();
-      // Times to come are of a clock that was set back since.
-      const isSettled = (segment: Segment): boolean => !segment.isHeld || timeOf(segment) <= nowMs - followLagMs || timeOf(segment) > nowMs;
-      const byArrival = segments.filter((segment) => timeOf(segment) >= at.atMs && isSettled(segment)).sort((left, right) => timeOf(left) - timeOf(right) || (left.key < right.key ? -1 : 1));
+      const byArrival = segments.filter((segment) => timeOf(segment) >= from.atMs && timeOf(segment) <= newestMs).sort((left, right) => timeOf(left) - timeOf(right) || (left.key < right.key ? -1 : 1));
+      const passed = new Passed(from);
       for (const segment of byArrival) {
-        const from = arrivedBefore(segment, at);
-        if (from >= segment.count) continue;
-        const left = limit - found.length;
-        if (left <= 0) return { records: await recordsOf(found), after: writeTail(at), hasMore: true };
-        const columns = await segment.open(new Set<Field>([...selection.fields, 'startedAtMs', 'id']));
-        const places = selection.of(columns, segment.bounds).filter((index) => index >= from);
-        found.push(...foundIn(segment, columns, places.subarray(0, left), undefined));
-        const looked = places.length > left ? (places[left - 1] as number) + 1 : segment.count;
-        at = tailAt(segment, looked);
-        if (looked < segment.count) return { records: await recordsOf(found), after: writeTail(at), hasMore: true };
+        const start = passed.seenOf(segment);
+        if (start < segment.count) {
+          const left = limit - found.length;
+          if (left <= 0) return { records: await recordsOf(found), after: writeTail(passed.tail), hasMore: true };
+          const columns = await segment.open(new Set<Field>([...selection.fields, 'startedAtMs', 'id']));
+          const places = selection.of(columns, segment.bounds).filter((index) => index >= start);
+          found.push(...foundIn(segment, columns, places.subarray(0, left), undefined));
+          if (places.length > left) {
+            passed.look(segment, (places[left - 1] as number) + 1);
+            return { records: await recordsOf(found), after: writeTail(passed.tail), hasMore: true };
+          }
+        }
+        passed.look(segment, segment.count);
         await this.#turn();
       }
-      return { records: await recordsOf(found), after: writeTail(at), hasMore: false };
+      return { records: await recordsOf(found), after: writeTail(passed.tail), hasMore: false };
     });
   }
 
@@ -400,44 +402,62 @@ async function recordsOf(found: readonly Found[]): Promise<LogRecord[]> {
 /** The record of the id itself, then final ones. */
 const rankOf = (record: LogRecord | undefined, id: string): number => (record?.id === id ? 2 : record?.isFinal === true ? 1 : 0);
 
-/** Place in the order of arrival: so many of what was written in this millisecond by this row. */
+/** Place in the order of arrival: so many of what was written in this millisecond, and all before. */
 interface Tail {
   readonly atMs: number;
-  readonly key: string;
   readonly count: number;
 }
 
 const timeOf = ({ key }: Segment): number => timeOfKey(key.replace(/^r/, ''));
 
-function lastTail(segments: readonly Segment[]): Tail {
-  let last: Tail = { atMs: 0, key: '', count: 0 };
-  for (const segment of segments) if (timeOf(segment) > last.atMs || (timeOf(segment) === last.atMs && segment.key > last.key)) last = { atMs: timeOf(segment), key: segment.key, count: segment.count };
+function lastTail(segments: readonly Segment[], newestMs: number): Tail {
+  let last: Tail = { atMs: 0, count: 0 };
+  for (const { arrivals } of segments) {
+    for (const [atMs, records] of arrivals) if (atMs >= last.atMs && atMs <= newestMs) last = { atMs, count: records + (atMs === last.atMs ? last.count : 0) };
+  }
   return last;
 }
 
-/** How many of the segment come before the place. In a block, what arrived in the same millisecond counts as seen. */
-function arrivedBefore(segment: Segment, { atMs, key, count }: Tail): number {
-  if (segment.isHeld) return timeOf(segment) < atMs || (timeOf(segment) === atMs && segment.key < key) ? segment.count : segment.key === key ? count : 0;
-  let before = 0;
-  for (const [arrivedMs, records] of segment.arrivals) if (arrivedMs <= atMs) before += records;
-  return segment.key === key ? Math.max(before, count) : before;
+/** Where a follower is as it goes through segments in their order. Records keep their order when rows become blocks, and the time at which each arrived. */
+class Passed {
+  tail: Tail;
+  /** Of the millisecond where it began: in segments that come. */
+  #seen: number;
+
+  constructor(readonly from: Tail) {
+    this.tail = { atMs: from.atMs, count: 0 };
+    this.#seen = from.count;
+  }
+
+  /** So many of its first records come before the place where it began. */
+  seenOf({ arrivals }: Segment): number {
+    let count = 0;
+    for (const [atMs, records] of arrivals) {
+      if (atMs > this.from.atMs) break;
+      const seen = atMs < this.from.atMs ? records : Math.min(records, this.#seen);
+      if (atMs === this.from.atMs) this.#seen -= seen;
+      count += seen;
+    }
+    return count;
+  }
+
+  /** So many of its first records were looked at, and all segments before it. */
+  look({ arrivals }: Segment, looked: number): void {
+    let left = looked;
+    for (const [atMs, records] of arrivals) {
+      if (left <= 0) return;
+      const count = Math.min(left, records);
+      left -= count;
+      if (atMs >= this.tail.atMs) this.tail = { atMs, count: count + (atMs === this.tail.atMs ? this.tail.count : 0) };
+    }
+  }
 }
 
-const tailAt = (segment: Segment, looked: number): Tail => {
-  if (segment.isHeld) return { atMs: timeOf(segment), key: segment.key, count: looked };
-  let before = 0;
-  for (const [atMs, records] of segment.arrivals) {
-    before += records;
-    if (before >= looked) return { atMs, key: segment.key, count: looked };
-  }
-  return { atMs: timeOf(segment), key: segment.key, count: looked };
-};
-
-const writeTail = ({ atMs, key, count }: Tail): string => Buffer.from(JSON.stringify([atMs, key, count])).toString('base64url');
+const writeTail = ({ atMs, count }: Tail): string => Buffer.from(JSON.stringify([atMs, count])).toString('base64url');
 
 function readTail(text: string): Tail {
-  const [atMs, key, count] = readList(text);
-  if (typeof atMs === 'number' && typeof key === 'string' && (key === '' || isBatchKey(key)) && typeof count === 'number') return { atMs, key, count };
+  const [atMs, count] = readList(text);
+  if (typeof atMs === 'number' && typeof count === 'number') return { atMs, count };
   throw new RangeError('is not a place that a reply gave');
 }
 
