@@ -18,6 +18,7 @@ import type { UpstreamClient } from './upstream/client.js';
 import { Egress } from './upstream/egress.js';
 import { HttpClient } from './upstream/http/http-client.js';
 import { TimerWheel } from './upstream/timer-wheel.js';
+import { hideCollection } from './workers/engine-collection.js';
 import { WorkerPool } from './workers/pool.js';
 
 /** Name of the store that holds organisations, workspaces and keys. */
@@ -49,6 +50,7 @@ export class ThreadServices {
   isStorageShared = true;
 
   constructor(readonly settings: Settings) {
+    hideCollection();
     this.logger = new Logger(settings.logLevel);
     for (const secret of [settings.adminKey, settings.apiKey, settings.masterKey, settings.oidc?.clientSecret]) if (secret !== undefined) this.logger.hide(secret);
     this.workers = new WorkerPool(settings.threads);

@@ -2,8 +2,7 @@
 // twice before it lets it be: a collection that comes by itself finds all rows of some seconds at once and takes 4 to 6 ms, in which no call moves.
 // So one is asked for after few rows. It takes a fraction of a millisecond, and without rows that change there is none.
 
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { youngCollection } from '../workers/engine-collection.js';
 
 /** Commits that a thread takes over between two collections. */
 export const commitsBetween = 100;
@@ -25,11 +24,4 @@ export class YoungCollector {
       this.collect();
     });
   }
-}
-
-/** The engine's own function, which only a new context is given; where there is none, collections come when they come. */
-function youngCollection(): () => void {
-  setFlagsFromString('--expose-gc');
-  const collect: unknown = runInNewContext('typeof gc === "function" ? () => gc({ type: "minor" }) : undefined');
-  return typeof collect === 'function' ? () => { collect(); } : () => undefined;
 }

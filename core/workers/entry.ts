@@ -4,6 +4,7 @@
 import { setPriority } from 'node:os';
 import { serialize } from 'node:v8';
 import { workerData } from 'node:worker_threads';
+import { hideCollection } from './engine-collection.js';
 import { plainBytes } from './plain-bytes.js';
 import type { Fault } from './worker-error.js';
 
@@ -132,6 +133,7 @@ const niceness = 10;
 
 if (share !== undefined) {
   limitPrinting(share.printedBytesMax);
+  hideCollection();
   // On Linux this is the calling thread's alone; elsewhere it would be the whole process's.
   if (process.platform === 'linux') setPriority(niceness);
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { GCProfiler } from 'node:v8';
+import { GCProfiler, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Worker } from 'node:worker_threads';
 import { commitsBetween, YoungCollector } from '../../../core/server/young-collector.js';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
@@ -41,5 +43,22 @@ describe('young collections while rows change', () => {
     const kinds = profiler.stop().statistics.map(({ gcType }) => gcType);
     assert.ok(kinds.includes('Scavenge'), kinds.join());
     assert.ok(!kinds.includes('MarkSweepCompact'), kinds.join());
+  });
+
+  /** What code sees in a thread that starts now, after it has run `before`. */
+  const seenInThread = async (before = ''): Promise<unknown> => {
+    const worker = new Worker(`const { parentPort } = require('node:worker_threads'); (async () => { ${before}; parentPort.postMessage(typeof gc); })();`, { eval: true });
+    const seen = await new Promise((resolve, reject) => { worker.once('message', resolve).once('error', reject); });
+    await worker.terminate();
+    return seen;
+  };
+
+  it('are nothing that plugins see, in whatever thread', async () => {
+    new YoungCollector();
+    assert.deepEqual([typeof globalThis.gc, runInNewContext('typeof gc'), await seenInThread()], ['undefined', 'undefined', 'undefined']);
+    // A thread that starts in the moment in which another one takes the function.
+    setFlagsFromString('--expose-gc');
+    const hiding = `(await import(${JSON.stringify(new URL('../../../core/workers/engine-collection.js', import.meta.url).href)})).hideCollection()`;
+    assert.deepEqual([await seenInThread(), await seenInThread(hiding)], ['function', 'undefined']);
   });
 });
