@@ -37,19 +37,25 @@ let lastMs = 0;
 let lastText = '';
 /** The last members of a check's result, which nearly all that ended at `lastMs` share: nothing was changed, and an error is not a failure. */
 let lastEnding = '';
+/** The same where another check follows. */
+let lastEndingBeforeNext = '';
 
 function timeText(): string {
   const now = Date.now();
   if (now !== lastMs) {
     lastMs = now;
     lastText = new Date(now).toISOString();
-    lastEnding = endingOf(false, lastText, false);
+    lastEnding = inOnePiece(endingOf(false, lastText, false));
+    lastEndingBeforeNext = inOnePiece(`${lastEnding},`);
   }
   return lastText;
 }
 
 const endingOf = (transformed: boolean, createdAt: string, failOnError: boolean): string =>
   `,"transformed":${transformed},"created_at":"${createdAt}","log":null,"fail_on_error":${failOnError}}`;
+
+/** A text that was put together stays a tree of its parts, and each text that it becomes part of is written part by part: one that is used often is made whole. */
+const inOnePiece = (text: string): string => Buffer.from(text).toString();
 
 /** Of a time below a millisecond, by its microseconds: what nearly every check takes. */
 const shortTimes = Array.from({ length: 1000 }, (_, microseconds) => String(microseconds / 1000));
@@ -64,14 +70,32 @@ function durationText(milliseconds: number): string {
 interface HookTexts {
   readonly id: string;
   readonly kind: string;
+  /** Up to the checks of a hook that passed and changed nothing. */
+  readonly passed: string;
+  /** What stands behind its time, when that was `endingMs`. */
+  ending: string;
+  endingMs: number;
 }
 
 const textsOfHooks = new WeakMap<CompiledHook, HookTexts>();
 
 function textsOf(hook: CompiledHook): HookTexts {
   let texts = textsOfHooks.get(hook);
-  if (texts === undefined) textsOfHooks.set(hook, texts = { id: `"id":${JSON.stringify(hook.id)}`, kind: `,"async":${hook.isAsync},"type":${JSON.stringify(hook.type)},"created_at":"` });
+  if (texts === undefined) {
+    const id = inOnePiece(`"id":${JSON.stringify(hook.id)}`);
+    const kind = inOnePiece(`,"async":${hook.isAsync},"type":${JSON.stringify(hook.type)},"created_at":"`);
+    textsOfHooks.set(hook, texts = { id, kind, passed: inOnePiece(`{"verdict":true,${id},"transformed":false,"checks":[`), ending: '', endingMs: -1 });
+  }
   return texts;
+}
+
+/** Behind the time of a hook that passed. To be called after `timeText`. */
+function endingAfterTime(texts: HookTexts): string {
+  if (texts.endingMs !== lastMs) {
+    texts.endingMs = lastMs;
+    texts.ending = inOnePiece(`${texts.kind}${lastText}","deny":false}`);
+  }
+  return texts.ending;
 }
 
 /**
@@ -84,7 +108,8 @@ class SaidByHook implements HookResult {
 
 export function hookResult(hook: CompiledHook, results: readonly CheckResult[], decision: HookDecision, tookMs: number): HookResult {
   const createdAt = timeText();
-  const { id, kind } = textsOf(hook);
+  const texts = textsOf(hook);
+  const { id, kind } = texts;
   let checks = '';
   let isQuiet = decision.pass;
   let isAnyTransformed = false;
@@ -94,15 +119,20 @@ export function hookResult(hook: CompiledHook, results: readonly CheckResult[], 
     const transformed = !hook.isAsync && isTransformed(result);
     if (transformed || result.error !== undefined) isQuiet = false;
     isAnyTransformed ||= transformed;
-    const ending = transformed || result.failOnError ? endingOf(transformed, createdAt, result.failOnError) : lastEnding;
-    checks += (index === 0 ? '' : ',') + checkHead(result) + durationText(result.tookMs) + ending;
+    const isLast = index === results.length - 1;
+    const ending = transformed || result.failOnError ? endingOf(transformed, createdAt, result.failOnError) + (isLast ? '' : ',') : isLast ? lastEnding : lastEndingBeforeNext;
+    checks += checkHead(result) + durationText(result.tookMs) + ending;
   }
   const given = decision.pass ? hook.onSuccess : hook.onFail;
+  if (isQuiet && !decision.deny && given === null) {
+    // Most hooks of most calls have nothing to say, and every call is logged.
+    const took = durationText(tookMs);
+    return new SaidByHook(`${texts.passed}${checks}],"feedback":null,"execution_time":${took}${endingAfterTime(texts)}`, `{"verdict":true,${id},"execution_time":${took}}`);
+  }
   const feedback = given === null ? 'null' : JSON.stringify(feedbackResult(given, results));
   const deny = decision.deny && !hook.isAsync;
   const took = durationText(tookMs);
   const text = `{"verdict":${decision.pass},${id},"transformed":${isAnyTransformed},"checks":[${checks}],"feedback":${feedback},"execution_time":${took}${kind}${createdAt}","deny":${deny}}`;
-  // Most hooks of most calls have nothing to say, and every call is logged.
   return new SaidByHook(text, isQuiet && !deny && given === null ? `{"verdict":true,${id},"execution_time":${took}}` : text);
 }
 
@@ -120,7 +150,7 @@ function checkHead(result: CheckResult): string {
   if (verdict === undefined || result.error !== undefined || !Object.isFrozen(verdict)) return madeHead(result);
   const known = shownVerdicts.get(verdict);
   if (known !== undefined && known.id === id) return known.head;
-  const head = madeHead(result);
+  const head = inOnePiece(madeHead(result));
   shownVerdicts.set(verdict, { id, head });
   return head;
 }

@@ -40,6 +40,22 @@ describe('the result of a hook', () => {
     assert.deepEqual([errored.verdict, errored.error], [false, { name: 'Check error', message: 'late' }]);
   });
 
+  it('has the time at which it was made, of a hook and checks that were seen before', (context) => {
+    let now = Date.parse('2026-01-02T03:04:05.006Z');
+    context.mock.method(Date, 'now', () => now);
+    const verdict = Object.freeze({ pass: true });
+    const hook = hookOf();
+    const other = hookOf({ id: 'other', isAsync: true });
+    for (const stepMs of [0, 0, 1, 0, 86_400_000, -1]) {
+      now += stepMs;
+      const at = new Date(now).toISOString();
+      for (const each of [hook, other, hook]) {
+        const { id, async: isAsync, created_at, checks } = said([resultOf(verdict), resultOf(verdict, { failOnError: true }), resultOf(verdict)], passed, each);
+        assert.deepEqual([id, isAsync, created_at, ...checks.map((check: { readonly created_at: string }) => check.created_at)], [each.id, each.isAsync, at, at, at, at]);
+      }
+    }
+  });
+
   it('reads a verdict that is not frozen each time: its check may have changed it', () => {
     const verdict = { pass: true, data: { count: 1 } };
     assert.equal(said([resultOf(verdict)]).checks[0].data.count, 1);
