@@ -4,6 +4,7 @@ import type { LedgerDifference } from '../limits/verify-ledger.js';
 import { readSettings } from '../settings/read.js';
 import type { Surroundings } from './app-contract.js';
 import type { CommandWords } from './command.js';
+import { escaped, plain } from './resource-table.js';
 
 /** Resolves with the exit code: 1 when they do not agree. */
 export async function ledger(around: Surroundings, { argument, flags }: CommandWords): Promise<number> {
@@ -15,9 +16,9 @@ export async function ledger(around: Surroundings, { argument, flags }: CommandW
   const app = await around.loadApp();
   const verdict = await app.verifySpending(settings);
   const { calls, estimated, open, sums, compared, repriced, notInLog, differences, more } = verdict;
-  if (flags.has('--json')) around.out(JSON.stringify(verdict));
+  if (flags.has('--json')) around.out(escaped(JSON.stringify(verdict)));
   else {
-    for (const difference of differences) around.out(lineOf(difference));
+    for (const difference of differences) around.out(plain(lineOf(difference)));
     if (more > 0) around.out(`FAULT  and ${more} more`);
     const said = [`${calls} calls`, `${sums} sums`, `${compared} held against their log records`];
     if (repriced > 0) said.push(`${repriced} priced again since`);

@@ -261,3 +261,15 @@ test('check prints each subject, and each fault on stderr with exit code 1', asy
   assert.equal(await runCommandLine(['check'], unset), 1);
   assert.match(unset.outText, /^FAULT {2}settings {2}GATEWAY_THREADS must be/m);
 });
+
+test('ledger verify lets no value of a policy steer a terminal', async () => {
+  const counter = 'policy/p/metadata._user:\u001b[2J\u009b31m\u202eann';
+  const verdict = { calls: 1, estimated: 0, open: 0, sums: 1, compared: 1, repriced: 0, notInLog: 0, differences: [{ about: 'sum', call: null, counter, period: 0, ledger: 1, other: 2, reason: 'they differ' }], more: 0 } as const;
+  for (const argv of [['ledger', 'verify'], ['ledger', 'verify', '--json']]) {
+    const around = new Recorded({}, { verifySpending: async () => verdict });
+    assert.equal(await runCommandLine(argv, around), 1);
+    assert.match(around.outText, /_user:.*ann/);
+    assert.equal(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/.test(around.outText), false, JSON.stringify(around.outText));
+    if (argv.length === 3) assert.deepEqual(JSON.parse(around.outText), verdict);
+  }
+});
