@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Feedback, LogAggregateQuery, LogFilter, LogMeasure, LogReader, LogRecord } from '@gateway/plugin-sdk';
+import type { Feedback, LogAggregateQuery, LogFilter, LogMeasure, LogPage, LogReader, LogRecord } from '@gateway/plugin-sdk';
 import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
 import { FeedbackRows } from './feedback-rows.js';
 import plugin from './plugin.js';
@@ -157,6 +157,26 @@ for (const isMerged of [false, true]) describe(`reader of the store, over ${isMe
     assert.deepEqual([second.total, third.cursor], [null, null]);
     assert.deepEqual(idsOf((await reader.page({ scope }, { limit: 2, offset: 3 })).records), ['r22', 'r21']);
     await assert.rejects(async () => reader.page({ scope }, { limit: 10, cursor: 'not one' }), RangeError);
+  });
+
+  it('pages through all records, wherever those of one row or block lie in time', async () => {
+    const { reader, add } = await stage();
+    const at = (minutes: number, count: number): Partial<LogRecord>[] => Array.from({ length: count }, (_, index) => ({ id: `${minutes}-${index}`, startedAtMs: nowMs - minutes * minuteMs - index }));
+    // Long calls are written when they end: the first batch spans the times of the others, and alone would fill the second page.
+    await add(...at(0, 4), ...at(60, 9));
+    await add(...at(1, 2));
+    await add(...at(30, 9));
+    const expected = [...at(0, 4), ...at(1, 2), ...at(30, 9), ...at(60, 9)].map(({ id }) => id);
+    for (const limit of [3, 7, 8, 11]) {
+      const ids: string[] = [];
+      let cursor: string | null = '';
+      while (cursor !== null && ids.length <= expected.length) {
+        const page: LogPage = await reader.page({ scope }, { limit, ...(cursor === '' ? {} : { cursor }) });
+        ids.push(...idsOf(page.records));
+        ({ cursor } = page);
+      }
+      assert.deepEqual(ids, expected, `by ${limit}`);
+    }
   });
 
   it('gives what matches each filter, and of other organisations and workspaces nothing', async () => {

@@ -49,12 +49,11 @@ export class StoreReader implements LogReader {
     let total = 0;
     const segments = (await this.#candidates(selection)).sort((left, right) => latest(right) - latest(left));
     for (const segment of segments) {
-      const isTaken = latest(segment) >= (best.length < wanted ? -Infinity : best.at(-1)?.startedAtMs ?? -Infinity) && (after === undefined || earliest(segment) <= after.startedAtMs);
-      if (!isTaken && !isCounted) {
-        // Those that follow begin earlier still.
-        if (after === undefined || best.length >= wanted) break;
-        continue;
-      }
+      const isOlder = best.length >= wanted && latest(segment) < (best.at(-1)?.startedAtMs ?? -Infinity);
+      // Those that follow end earlier still. One that is newer than the page says nothing of them.
+      if (isOlder && !isCounted) break;
+      const isTaken = !isOlder && (after === undefined || earliest(segment) <= after.startedAtMs);
+      if (!isTaken && !isCounted) continue;
       const columns = await segment.open(new Set<Field>([...selection.fields, 'startedAtMs']));
       const places = selection.of(columns, segment.bounds);
       total += places.length;
