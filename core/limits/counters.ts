@@ -202,14 +202,19 @@ export class Counters {
       const before = tagOf(this.#head, this.#tail, upperBitsOfRate);
       if (change < 0 && before !== tag) return true;
       const isCurrent = isWindow(before, window);
+      if (isCurrent && this.#add(word, change)) return change < 0 || this.#isCounted(slot, lengthMs, before, change, nowMs);
       if (!isCurrent && !isLost && !this.#isHeld(slot, index)) return false;
       const count = (isCurrent ? countOf(this.#head, this.#tail, upperBitsOfRate) : 0) + change;
       const after = isCurrent ? before : window;
-      if (!(isCurrent && this.#add(word, change)) && !this.#change(word, upperBitsOfRate, after, Math.min(countMaxOfRate, Math.max(0, count)))) continue;
-      if (change < 0 || this.#isHeld(slot, index)) return true;
-      this.settleRate(slot, lengthMs, after, -change, nowMs, true);
-      return false;
+      if (this.#change(word, upperBitsOfRate, after, Math.min(countMaxOfRate, Math.max(0, count)))) return change < 0 || this.#isCounted(slot, lengthMs, after, change, nowMs);
     }
+  }
+
+  /** False: what was added went to another key, and is taken back. */
+  #isCounted(slot: number, lengthMs: number, tag: number, amount: number, nowMs: number): boolean {
+    if (this.#isHeld(slot, slot & this.#indexMask)) return true;
+    this.settleRate(slot, lengthMs, tag, -amount, nowMs, true);
+    return false;
   }
 
   /** As takeRate, for usage: in whatever period the counter is. */

@@ -20,11 +20,17 @@ export const windowEnd = (lengthMs: number, nowMs: number): number => (windowAt(
 
 /** As x-ratelimit-reset-* have it, in whole seconds: `1s`, `6m0s`, `24h0m0s`. */
 export function durationOf(seconds: number): string {
-  if (seconds < 60) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  const rest = `${minutes % 60}m${seconds % 60}s`;
-  return minutes < 60 ? rest : `${Math.floor(minutes / 60)}h${rest}`;
+  if (seconds < 60) return shortDurations[seconds] ?? `${seconds}s`;
+  if (seconds !== lastSeconds) {
+    lastSeconds = seconds;
+    const minutes = Math.floor(seconds / 60);
+    const rest = `${minutes % 60}m${seconds % 60}s`;
+    lastDuration = minutes < 60 ? rest : `${Math.floor(minutes / 60)}h${rest}`;
+  }
+  return lastDuration;
 }
+const shortDurations: readonly string[] = Array.from({ length: 60 }, (_, seconds) => `${seconds}s`);
+let [lastSeconds, lastDuration] = [NaN, ''];
 
 /** The end of a window, to the second; calls of one window ask for the same one. */
 export function timeOf(endMs: number): string {
