@@ -3,6 +3,7 @@
 
 import type { Config } from './config.js';
 import { placeBelow, type ConfigFault } from './place.js';
+import { isConfigMember } from './schema.js';
 
 export interface ConfigOptions {
   /** Whether calls to the provider need no key at all. */
@@ -101,6 +102,8 @@ function missingSet(config: Config, options: ConfigOptions, path: string): Confi
   const isGiven = (name: (typeof providerSets)[number][number]): boolean => config[name] !== undefined && config[name] !== '';
   if (providerSets.some((set) => set.every(isGiven))) return undefined;
   if (provider.startsWith('@') || options.isKeyless(provider)) return undefined;
+  // Of a third party, with credentials of its own.
+  if (provider.includes('.') && Object.keys(config).some((name) => !isConfigMember(name))) return undefined;
   // The set that the client seems to have begun.
   let begun: (typeof providerSets)[number] = providerSets[0];
   for (const set of providerSets) if (set.filter(isGiven).length > begun.filter(isGiven).length) begun = set;

@@ -141,65 +141,74 @@ export const providerMembers = {
   cloud3_ad_token: headerText,
 } as const;
 
+const configMembers = {
+  strategy,
+  targets: { type: 'array', minItems: 1, items: { $ref: '#/$defs/config' } },
+  name: { type: 'string' },
+  strict_reference_compliance: { type: 'boolean' },
+  unsupported_params: { enum: ['refuse', 'omit'] },
+  provider: plainText,
+  api_key: headerText,
+  virtual_key: plainText,
+  prompt_id: plainText,
+  override_params: { type: 'object' },
+  default_params: { type: 'object' },
+  drop_params: { type: 'array', items: parameterPath },
+  request_timeout: { type: 'integer', minimum: 1, maximum: timerMsMax },
+  cache: {
+    type: 'object',
+    required: ['mode'],
+    // Further members are parameters of the mode, which its own schema checks when the config is compiled.
+    properties: { mode: filled, max_age: { type: 'integer', minimum: 0 }, share_in_flight: { type: 'boolean' } },
+  },
+  retry: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['attempts'],
+    properties: {
+      attempts: { type: 'integer', minimum: 0, maximum: 20 },
+      use_retry_after_headers: { type: 'boolean' },
+      on_status_codes: statusCodes,
+    },
+  },
+  cb_config: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['failure_threshold', 'cooldown_interval'],
+    properties: {
+      failure_threshold: { type: 'number', minimum: 1 },
+      cooldown_interval: { type: 'number', minimum: 30_000 },
+      failure_status_codes: statusCodes,
+    },
+  },
+  weight: { type: 'number', minimum: 0 },
+  on_status_codes: statusCodes,
+  custom_host: { type: 'string' },
+  passthrough: { type: 'boolean' },
+  forward_headers: { type: 'array', items: headerName },
+  before_request_hooks: { type: 'array', items: hook },
+  after_request_hooks: { type: 'array', items: hook },
+  input_guardrails: { type: 'array', items: guardrailEntry },
+  output_guardrails: { type: 'array', items: guardrailEntry },
+  input_mutators: { type: 'array', items: guardrailEntry },
+  output_mutators: { type: 'array', items: guardrailEntry },
+  ...providerMembers,
+} as const;
+
+/** One that the gateway reads by itself, and no provider does. */
+export const isGatewayMember = (name: string): boolean => isConfigMember(name) && !Object.hasOwn(providerMembers, name);
+/** A member of a config by the format; others are parameters of a third party's provider. */
+export const isConfigMember = (name: string): boolean => Object.hasOwn(configMembers, name);
+
 export const configSchema = {
   $ref: '#/$defs/config',
   $defs: {
     config: {
       type: 'object',
-      additionalProperties: false,
-      properties: {
-        strategy,
-        targets: { type: 'array', minItems: 1, items: { $ref: '#/$defs/config' } },
-        name: { type: 'string' },
-        strict_reference_compliance: { type: 'boolean' },
-        unsupported_params: { enum: ['refuse', 'omit'] },
-        provider: plainText,
-        api_key: headerText,
-        virtual_key: plainText,
-        prompt_id: plainText,
-        override_params: { type: 'object' },
-        default_params: { type: 'object' },
-        drop_params: { type: 'array', items: parameterPath },
-        request_timeout: { type: 'integer', minimum: 1, maximum: timerMsMax },
-        cache: {
-          type: 'object',
-          required: ['mode'],
-          // Further members are parameters of the mode, which its own schema checks when the config is compiled.
-          properties: { mode: filled, max_age: { type: 'integer', minimum: 0 }, share_in_flight: { type: 'boolean' } },
-        },
-        retry: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['attempts'],
-          properties: {
-            attempts: { type: 'integer', minimum: 0, maximum: 20 },
-            use_retry_after_headers: { type: 'boolean' },
-            on_status_codes: statusCodes,
-          },
-        },
-        cb_config: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['failure_threshold', 'cooldown_interval'],
-          properties: {
-            failure_threshold: { type: 'number', minimum: 1 },
-            cooldown_interval: { type: 'number', minimum: 30_000 },
-            failure_status_codes: statusCodes,
-          },
-        },
-        weight: { type: 'number', minimum: 0 },
-        on_status_codes: statusCodes,
-        custom_host: { type: 'string' },
-        passthrough: { type: 'boolean' },
-        forward_headers: { type: 'array', items: headerName },
-        before_request_hooks: { type: 'array', items: hook },
-        after_request_hooks: { type: 'array', items: hook },
-        input_guardrails: { type: 'array', items: guardrailEntry },
-        output_guardrails: { type: 'array', items: guardrailEntry },
-        input_mutators: { type: 'array', items: guardrailEntry },
-        output_mutators: { type: 'array', items: guardrailEntry },
-        ...providerMembers,
-      },
+      // Providers of third parties have dotted ids and parameters of their own, which their own schemas check when the config is compiled.
+      if: { required: ['provider'], properties: { provider: { type: 'string', pattern: '^[^@.]+\\.' }, targets: false } },
+      then: { properties: configMembers },
+      else: { properties: configMembers, additionalProperties: false },
     },
   },
 } as const;

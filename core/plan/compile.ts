@@ -9,6 +9,8 @@ import type { BodyEdit } from '../body/splice.js';
 import { parseDropPath, type DropPath } from '../body/splice.js';
 import type { Config } from '../config/config.js';
 import { inherit, noInheritance, type Inherited } from '../config/parameters.js';
+import { placeBelow } from '../config/place.js';
+import { isConfigMember, isGatewayMember } from '../config/schema.js';
 import { fail, isGatewayError, reasonOf } from '../errors/gateway-error.js';
 import type { Registry } from '../registry/registry.js';
 import { holdsSecret } from '../registry/secret-schema.js';
@@ -172,12 +174,14 @@ class Compiler {
     const stored = named.startsWith('@') ? this.#stored(named.slice(1), path) : null;
     const provider = await loadProvider(services.registry, stored === null ? named : stored.integration.pluginId);
     const given = credentialsOf(config, provider);
+    if (!namesAll(config)) requireParameters(config, given, provider, path, services.registry);
     const open = stored === null ? null : await this.#opened(stored, provider);
-    const kept = open === null ? keptOf(config, given, provider, context) : open.configurations;
+    const told = open === null ? given : { ...given, ...open.configurations };
+    const credentials = withDefaults(told, provider, services.registry);
+    const kept = open === null ? keptOf(config, given, credentials, provider, context) : withDefaults(open.configurations, provider, services.registry);
     if (context.config !== undefined && (config.api_key !== undefined || (stored === null && kept !== null)) && !this.#namesProvider(config, inherited)) {
       throw fail('CONFIG_INVALID', { path, param: path, reason: 'holds a key and leaves the provider to the call; a stored key goes to the provider that is stored with it: name it beside the key' });
     }
-    const credentials = open === null ? given : Object.freeze({ ...given, ...open.configurations });
     const givenHost = context.customHost || inherited.custom_host || undefined;
     // Whoever may use a stored key may not have it sent where they like.
     if (stored !== null && givenHost !== undefined) throw fail('CUSTOM_HOST_INVALID', { reason: `@${stored.provider.slug} has its address from its integration; leave it out, or set custom_host there`, param: context.customHost ? 'x-gateway-custom-host' : `${path}.custom_host` });
@@ -215,6 +219,7 @@ class Compiler {
       base,
       baseOf,
       credentials,
+      defaulted: defaultedOf(credentials, told),
       kept,
       apiKey,
       stored: storedTarget,
@@ -463,19 +468,47 @@ async function createStrategy(
 
 const join = (place: string, path: string): string => (path === '' ? place : path.startsWith('[') ? place + path : `${place}.${path}`);
 
+const namesAll = (config: Config): boolean => Object.keys(config).every(isConfigMember);
+
+/** What the format of configs leaves to the provider. Throws CONFIG_INVALID. */
+function requireParameters(config: Config, given: Readonly<Record<string, unknown>>, provider: LoadedProvider, place: string, registry: Registry): void {
+  const unknown = Object.keys(config).find((name) => !isConfigMember(name) && !provider.credentialNames.includes(name));
+  if (unknown !== undefined) {
+    const path = placeBelow(place, unknown);
+    throw fail('CONFIG_INVALID', { path, param: path, reason: `unknown property${didYouMean(unknown, provider.credentialNames) || `; of its own ${provider.id} has ${provider.credentialNames.join(', ') || 'none'}`}` });
+  }
+  const fault = provider.partial === null ? undefined : registry.checkParams(provider.partial, structuredClone(given));
+  if (fault !== undefined) throw fail('CONFIG_INVALID', { path: join(place, fault.path), param: join(place, fault.path), reason: fault.reason });
+}
+
+/** A copy with the defaults of the provider's schema. What does not fit its schema stays as it is, as long as the provider takes it. */
+function withDefaults(given: Readonly<Record<string, unknown>>, { partial }: LoadedProvider, registry: Registry): Readonly<Record<string, unknown>> {
+  if (partial === null) return Object.freeze(given);
+  const filled = structuredClone(given);
+  return Object.freeze(registry.checkParams(partial, filled) === undefined ? filled : given);
+}
+
+const noNames: ReadonlySet<string> = new Set();
+
+function defaultedOf(credentials: Readonly<Record<string, unknown>>, given: Readonly<Record<string, unknown>>): ReadonlySet<string> {
+  const names = credentials === given ? [] : Object.keys(credentials).filter((name) => given[name] === undefined);
+  return names.length === 0 ? noNames : new Set(names);
+}
+
 function credentialsOf(config: Config, provider: LoadedProvider): Readonly<Record<string, unknown>> {
   const credentials: Record<string, unknown> = {};
   const given = new Map<string, unknown>(Object.entries(config));
   for (const name of provider.credentialNames) {
     const value = given.get(name);
-    if (value !== undefined) credentials[name] = value;
+    // A parameter of a third party may be called as something that the gateway reads itself.
+    if (value !== undefined && !isGatewayMember(name)) credentials[name] = value;
   }
   return Object.freeze(credentials);
 }
 
 /** What a target of a stored config says of its provider, when there is a secret among it; whoever may use that may not have it sent where they like. */
-function keptOf(config: Config, credentials: Readonly<Record<string, unknown>>, provider: LoadedProvider, context: CompileContext): Readonly<Record<string, unknown>> | null {
-  return context.config !== undefined && (config.api_key !== undefined || hasSecret(credentials, provider)) ? credentials : null;
+function keptOf(config: Config, given: Readonly<Record<string, unknown>>, credentials: Readonly<Record<string, unknown>>, provider: LoadedProvider, context: CompileContext): Readonly<Record<string, unknown>> | null {
+  return context.config !== undefined && (config.api_key !== undefined || hasSecret(given, provider)) ? credentials : null;
 }
 
 function hasSecret(credentials: Readonly<Record<string, unknown>>, { plugin: { params: { properties } } }: LoadedProvider): boolean {

@@ -1,6 +1,6 @@
 // A provider folder, loaded on first use and spelled out for the call path.
 
-import type { EndpointName, ObjectSchema, Transport } from '@gateway/plugin-sdk';
+import type { EndpointName, ObjectSchema, Schema, Transport } from '@gateway/plugin-sdk';
 import { fail } from '../errors/gateway-error.js';
 import type { Registry } from '../registry/registry.js';
 import { nearestName } from '../settings/nearest-name.js';
@@ -72,5 +72,12 @@ async function load(registry: Registry, id: string): Promise<LoadedProvider> {
     transport: plugin.transport === undefined ? null : await plugin.transport(registry.host(`provider/${id}`)),
     credentialNames: Object.keys(properties).filter((name) => name !== 'api_key'),
     structuredNames: new Set(Object.entries(properties).filter(([, schema]) => schema.type === 'object' || schema.type === 'array').map(([name]) => name)),
+    partial: registry.packageOf('provider', id) === undefined && !hasDefault(plugin.params) ? null : { params: { ...plugin.params, required: [] } },
   });
+}
+
+function hasDefault(schema: Schema | undefined): boolean {
+  if (schema?.type === 'array') return schema.default !== undefined || hasDefault(schema.items);
+  if (schema?.type === 'object') return Object.values(schema.properties ?? {}).some(hasDefault);
+  return schema?.default !== undefined;
 }

@@ -1,7 +1,7 @@
 // A config, compiled: what a call walks. Everything is frozen or owned by one thread, built once by compile.ts and looked up by
 // plan-cache.ts; a call reads it and changes nothing but the counters of use.
 
-import type { Cache, CachePlugin, Closable, EndpointName, EndpointSpec, ParamRule, ProviderCall, ProviderPlugin, Strategy, Target, Transport } from '@gateway/plugin-sdk';
+import type { Cache, CachePlugin, Closable, EndpointName, EndpointSpec, ObjectSchema, ParamRule, ProviderCall, ProviderPlugin, Strategy, Target, Transport } from '@gateway/plugin-sdk';
 import type { BodyEdit, DropPath } from '../body/splice.js';
 import type { BreakerPolicy } from '../upstream/breaker.js';
 import type { StoredConfig } from '../snapshot/stored-provider.js';
@@ -50,6 +50,8 @@ export interface LoadedProvider {
   readonly credentialNames: readonly string[];
   /** Those of them that are objects or lists: given in a header, they are JSON. */
   readonly structuredNames: ReadonlySet<string>;
+  /** For the parameters that a target has, which may be some: calls bring others. Null where there is nothing to check or fill in, as with most of our own, which the format of configs has. */
+  readonly partial: { readonly params: ObjectSchema } | null;
 }
 
 /** The `params` of an endpoint, compiled. */
@@ -78,6 +80,8 @@ export interface TargetPlan {
   readonly baseOf: (template: string | null, credentials: Readonly<Record<string, unknown>>) => Base;
   /** Values of the provider's parameters given in the config. */
   readonly credentials: Readonly<Record<string, unknown>>;
+  /** Those of them that nobody gave: a call may bring others in their place. */
+  readonly defaulted: ReadonlySet<string>;
   /** Those of them that are stored with a secret: they alone make the address and the signature. Null: what a call brings counts as well. */
   readonly kept: Readonly<Record<string, unknown>> | null;
   /** The API key of the config or of the stored provider; null: the client's Authorization is the provider key. */

@@ -15,7 +15,7 @@ const credentialHeaders: ReadonlySet<string> = new Set(['x-api-key', 'api-key', 
 export function withHeaderCredentials(exchange: Exchange, target: TargetPlan): Readonly<Record<string, unknown>> {
   let merged: Record<string, unknown> | null = null;
   for (const name of target.provider.credentialNames) {
-    if (target.credentials[name] !== undefined) continue;
+    if (target.credentials[name] !== undefined && !target.defaulted.has(name)) continue;
     const value = exchange.head.gatewayHeader(name.replaceAll('_', '-'));
     if (value === undefined || value === '') continue;
     merged ??= { ...target.credentials };

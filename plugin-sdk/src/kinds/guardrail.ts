@@ -97,7 +97,7 @@ export interface GuardrailPlugin<S extends ObjectSchema = any> extends Common<'g
   readonly timeoutMs?: number;
   /**
    * Where it runs. `loop` (default): on the thread of the calls. `either`: there, and in the worker pool when its texts take too long; `pool`:
-   * always there. In the pool the plugin's module is loaded by the worker, its host has no fetch, store, worker or secret, and its exchange is
+   * always there. In the pool the plugin's module is loaded by the worker, its host has no fetch, store, worker or secret, its lines for the log go nowhere, and its exchange is
    * a copy: `notes` are not kept and `request` has the endpoint's body only.
    */
   readonly runs?: 'loop' | 'either' | 'pool';

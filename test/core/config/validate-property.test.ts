@@ -6,7 +6,7 @@ import { parseConfig, validateConfig } from '../../../core/config/validate.js';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 
 const options = { isKeyless: (provider: string) => provider === 'mock' };
-const names = Object.keys(configSchema.$defs.config.properties);
+const names = Object.keys(configSchema.$defs.config.else.properties);
 const codes: ReadonlySet<string> = new Set(['CONFIG_NOT_JSON', 'CONFIG_INVALID']);
 
 /** Accepted, or refused by an error of ours that says where and why. */

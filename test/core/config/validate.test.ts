@@ -94,6 +94,15 @@ test('a provider alone needs a key unless it is of the catalogue or takes none',
   refuses({ provider: 'p', cloud3_deployment_name: 'a', cloud3_region: 'r' }, 'config', 'provider with cloud3_deployment_name and cloud3_region also needs cloud3_deployment_type and cloud3_api_version');
 });
 
+test('a provider of a third party brings parameters of its own, where it takes the calls', () => {
+  accepts({ provider: 'acme.chat', api_key: 'k', acme_region: 'eu' });
+  accepts(fallback([leaf, { provider: 'acme.chat', acme_pin: 'p' }]));
+  refuses({ provider: 'acme.chat' }, 'config', /^provider needs api_key beside it/);
+  refuses({ provider: 'acme.chat', acme_region: 'eu', retry: { attempts: '3' } }, 'config.retry.attempts', 'must be an integer');
+  for (const provider of ['acme', '@acme.chat', '.chat']) refuses({ provider, api_key: 'k', acme_region: 'eu' }, 'config.acme_region', 'unknown property');
+  refuses({ provider: 'acme.chat', acme_region: 'eu', strategy: { mode: 'fallback' }, targets: [leaf] }, 'config.acme_region', 'unknown property');
+});
+
 test('targets follow the same rules at every level', () => {
   refuses(fallback([leaf, { provider: 'openai' }]), 'config.targets[1]', /needs api_key/);
   refuses(fallback([leaf, fallback([leaf, {}])]), 'config.targets[1].targets[1]', /at least one of/);

@@ -11,7 +11,7 @@ const folder = writePackage(temporaryFolder(), {
     'provider/vault.js': `import { defineCompatible } from '@gateway/plugin-sdk';
 export default defineCompatible({ title: 'Vault', describe: 'V.', baseUrl: 'https://{region}.acme.example/v1', endpoints: { chatCompletions: true },
   params: { type: 'object', properties: {
-    region: { type: 'string' }, mode: { type: 'string', enum: ['fast', 'cheap'] }, seats: { type: 'array', items: { type: 'string', secret: true } },
+    region: { type: 'string' }, pin: { type: 'string', secret: true }, mode: { type: 'string', enum: ['fast', 'cheap'] }, seats: { type: 'array', items: { type: 'string', secret: true } },
     rooms: { type: 'array', items: { type: 'object', required: ['id', 'label'], properties: { id: { type: 'string' }, label: { type: 'string' }, doors: { type: 'array', items: { type: 'object', properties: { size: { type: 'integer' } } } } } } },
   } },
   aliases: { region: ['acme_region', 'acmeRegion'], rooms: ['acme_rooms'], 'rooms.label': ['acme_label', 'id'], 'rooms.doors.size': ['acme_size'], custom_host: ['acme_url'] },
@@ -39,7 +39,7 @@ describe('aliases that a provider says it has', () => {
   it('are those of this provider alone, and two for one parameter are refused', async () => {
     const control = await startControl({ packages: [folder] });
     for (const [configurations, param, reason] of [
-      [{ vertex_account: 'eu' }, 'vertex_account', 'is nothing that acme.vault takes; it takes region, mode, seats, rooms, custom_host, custom_headers'],
+      [{ vertex_account: 'eu' }, 'vertex_account', 'is nothing that acme.vault takes; it takes region, pin, mode, seats, rooms, custom_host, custom_headers'],
       [{ acme_regoin: 'eu' }, 'acme_regoin', 'is nothing that acme.vault takes; did you mean acme_region?'],
       [{ region: 'eu', acme_region: 'us' }, 'acme_region', 'is region, which is given twice'],
       [{ region: 'eu', mode: 'slow' }, 'mode', 'must be fast or cheap here'],
@@ -61,5 +61,24 @@ describe('aliases that a provider says it has', () => {
     assert.deepEqual(row?.secretMappings.map(({ target_field: field }) => field), ['configurations.region']);
     assert.deepEqual(await configurationsOf(control, made), { region: 'eu', masked_seats: '****' });
     assert.doesNotMatch(await everyByte(control.repository), /marked-secret-seat/);
+  });
+});
+
+describe('a config for such a provider', () => {
+  it('has parameters by its own names, masked where the provider says secret, and a masked one goes only where it went', async () => {
+    const control = await startControl({ packages: [folder] });
+    const config = { provider: 'acme.vault', pin: 'marked-secret-pin-of-a-config', region: 'eu', seats: ['marked-secret-seat-of-config'] };
+    const made = await control.call('POST', '/v1/configs', { name: 'Own', config, workspace_id: 'first-workspace' });
+    assert.equal(made.status, 200, JSON.stringify(made.body));
+    const path = `/v1/configs/${String(made.body.slug)}`;
+    const shown = { provider: 'acme.vault', pin: 'mar****nfig', region: 'eu', seats: ['mar****nfig'] };
+    assert.deepEqual((await control.call('GET', path)).body.config, shown);
+    assert.deepEqual((await control.call('PUT', path, { config: shown })).body.version_id, made.body.version_id);
+    assert.deepEqual(errorOf(await control.call('PUT', path, { config: { ...shown, region: 'us' } })).slice(0, 2), [400, 'config.pin']);
+    for (const [more, param] of [[{ acme_region: 'eu' }, 'config.acme_region'], [{ region: 5 }, 'config.region'], [{ mode: 'slow' }, 'config.mode']] as const) {
+      assert.deepEqual(errorOf(await control.call('POST', '/v1/configs', { name: 'x', config: { ...config, ...more }, workspace_id: 'first-workspace' })).slice(0, 2), [400, param]);
+    }
+    assert.doesNotMatch(await everyByte(control.repository), /marked-secret/);
+    assert.deepEqual(control.faults, []);
   });
 });

@@ -18,7 +18,7 @@ export default defineProvider({ title: 'P', describe: 'P.', baseUrl: 'https://p.
   endpoints: { chatCompletions: '/chat/completions' }, ${members} });`;
 
 const folder = writePackage(temporaryFolder(), {
-  gateway: { namespace: 'acme', contract: { provider: 1 }, plugins: { provider: ['bearer', 'keyHeader', 'prefixed', 'query', 'none', 'signed', 'inPath', 'versioned', 'ruled', 'plain', 'mixed', 'shaped', 'placed', 'told', 'toldByFunction'] } },
+  gateway: { namespace: 'acme', contract: { provider: 1 }, plugins: { provider: ['bearer', 'keyHeader', 'prefixed', 'query', 'none', 'signed', 'inPath', 'versioned', 'ruled', 'plain', 'mixed', 'shaped', 'placed', 'defaulted', 'told', 'toldByFunction'] } },
   files: {
     'provider/bearer.js': provider("auth: { type: 'bearer' }"),
     'provider/keyHeader.js': provider("auth: { type: 'header', name: 'X-Acme-Key' }"),
@@ -40,6 +40,7 @@ const folder = writePackage(temporaryFolder(), {
       params: { type: 'object', properties: { cloud1_region: { type: 'string' }, cloud2_service_account_json: { type: 'object', properties: {} } } },
       endpoints: (() => { const chat = { path: '/c', streamPath: '/c/{cloud1_region}?alt=sse', headers: (call) => ({ 'x-region': String(call.credentials.cloud1_region) }) };
         return { chatCompletions: (call) => (call.model === 'none' ? undefined : chat), embeddings: { path: '/e', baseUrl: 'https://{cloud1_region}.embed.example' } }; })()`),
+    'provider/defaulted.js': provider("auth: { type: 'none' }, baseUrl: 'https://{region}.models.example', params: { type: 'object', properties: { region: { type: 'string', default: 'us-1' } } }"),
     'provider/shaped.js': provider(`auth: { type: 'none' }, endpoints: { chatCompletions: { path: '/c', request: (body, call) => ({ asked: body.messages, of: body.model, by: call.exchange.metadata.user ?? 'nobody' }) } }`),
   },
 });
@@ -361,6 +362,12 @@ describe('credentials in headers', () => {
   it('lose to those of the config', async () => {
     const target = await leafOf({ provider: 'acme.placed', cloud1_region: 'ap-3' });
     assert.equal(prepare(unified({ headers: region }), target, null).base.originUrl, 'https://ap-3.models.example');
+  });
+
+  it('win over defaults of the provider, and not over the same value from the config', async () => {
+    const other = { 'x-gateway-region': 'eu-2' };
+    const origin = async (more: object, headers: Record<string, string>): Promise<string> => prepare(unified({ headers }), await leafOf({ provider: 'acme.defaulted', ...more }), null).base.originUrl;
+    assert.deepEqual([await origin({}, {}), await origin({}, other), await origin({ region: 'us-1' }, other)], ['https://us-1.models.example', 'https://eu-2.models.example', 'https://us-1.models.example']);
   });
 
   it('that are objects have to be JSON', async () => {

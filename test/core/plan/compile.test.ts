@@ -11,11 +11,15 @@ import { temporaryFolder, writePackage } from '../registry/plugin-package.js';
 import { planServices } from './plan-services.js';
 
 const folder = writePackage(temporaryFolder(), {
-  gateway: { namespace: 'acme', contract: { provider: 1, strategy: 1 }, plugins: { provider: ['regional', 'inside', 'keyed'], strategy: ['reading', 'plain', 'failing'] } },
+  gateway: { namespace: 'acme', contract: { provider: 1, strategy: 1 }, plugins: { provider: ['regional', 'inside', 'keyed', 'seated'], strategy: ['reading', 'plain', 'failing'] } },
   files: {
     'provider/regional.js': `import { defineCompatible } from '@gateway/plugin-sdk';
 export default defineCompatible({ title: 'R', describe: 'R.', baseUrl: 'https://{cloud1_region}.models.example/v1', endpoints: { chatCompletions: true },
   params: { type: 'object', properties: { api_key: { type: 'string' }, cloud1_region: { type: 'string' } } } });`,
+    'provider/seated.js': `import { defineCompatible } from '@gateway/plugin-sdk';
+export default defineCompatible({ title: 'S', describe: 'S.', baseUrl: 'https://{region}.seats.example/v1', endpoints: { chatCompletions: true },
+  params: { type: 'object', required: ['account'], properties: { region: { type: 'string', default: 'eu-1' }, account: { type: 'string' }, pin: { type: 'string', secret: true }, weight: { type: 'integer' },
+    rooms: { type: 'array', items: { type: 'object', properties: { size: { type: 'integer', default: 4 } } } } } } });`,
     'provider/inside.js': `export default { kind: 'provider', contract: 1, title: 'I', describe: 'I.', baseUrl: '', auth: { type: 'none' }, params: { type: 'object', properties: {} }, endpoints: {}, transport: () => ({ send() {} }) };`,
     'provider/keyed.js': `import { defineProvider } from '@gateway/plugin-sdk';
 export default defineProvider({ title: 'K', describe: 'K.', baseUrl: 'https://keyed.example', auth: { type: 'bearer' }, headers: { 'X-Version': '7' }, params: { type: 'object', properties: { api_key: { type: 'string' } } },
@@ -157,6 +161,20 @@ describe('the address of a leaf', () => {
     assert.throws(() => open.baseOf(null, {}), { message: 'provider acme.regional needs cloud1_region; give it in the config target' });
     assert.equal(open.baseOf(null, { cloud1_region: 'eu-2' }).originUrl, 'https://eu-2.models.example');
     assert.equal(open.baseOf('https://{cloud1_region}.other.example/v2', { cloud1_region: 'eu-2' }).path, '/v2');
+  });
+
+  it('of a third party has parameters of its own, with their defaults, which its own schema checks', async () => {
+    const config = (more: object): Config => ({ provider: 'acme.seated', api_key: 'k', ...more });
+    const plain = await leafOf(config({ account: 'a', rooms: [{}] }));
+    assert.deepEqual([plain.credentials, plain.base?.originUrl, [...plain.defaulted]], [{ region: 'eu-1', account: 'a', rooms: [{ size: 4 }] }, 'https://eu-1.seats.example', ['region']]);
+    const given = await leafOf(config({ account: 'a', region: 'eu-1', weight: 2 }));
+    assert.deepEqual([given.credentials, given.defaulted.size], [{ region: 'eu-1', account: 'a' }, 0], 'a weight is the strategy\'s');
+    for (const [more, param, message] of [
+      [{ acount: 'a' }, 'config.acount', 'config.acount: unknown property; did you mean account?'],
+      [{ vertex_key: 'a' }, 'config.vertex_key', 'config.vertex_key: unknown property; of its own acme.seated has region, account, pin, weight, rooms'],
+      [{ account: 5 }, 'config.account', 'config.account: must be string'],
+      [{ rooms: [{ size: 'big' }] }, 'config.rooms[0].size', 'config.rooms[0].size: must be integer'],
+    ] as const) assert.deepEqual(await faultOf(config(more)), { code: 'CONFIG_INVALID', param, message });
   });
 
   it('of a provider with its own transport is nowhere', async () => {

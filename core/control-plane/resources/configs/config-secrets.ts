@@ -3,10 +3,11 @@
 
 import { isObject, type ObjectSchema } from '@gateway/plugin-sdk';
 import type { CheckConfig } from '../../../config/config.js';
-import { providerMembers } from '../../../config/schema.js';
+import { isConfigMember, providerMembers } from '../../../config/schema.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { placeBelow } from '../../../config/place.js';
 import type { Registry } from '../../../registry/registry.js';
+import { holdsSecret } from '../../../registry/secret-schema.js';
 import { isMasked, isSecretName, maskSecret } from '../common/secret-text.js';
 
 export interface SecretAt {
@@ -93,7 +94,10 @@ class Walk {
   async config(config: Members, place: string, above: string): Promise<Members> {
     // An empty one counts as none.
     const host = typeof config.custom_host === 'string' && config.custom_host !== '' ? config.custom_host : above;
-    const destination = JSON.stringify([host, Object.entries(config).filter(([name, value]) => isAddress(name) && value !== undefined)]);
+    // Members beyond the format are parameters of the provider, which says what is secret among them.
+    const { properties = {} } = await this.#schema('provider', config.provider) ?? {};
+    const isOwnAddress = (name: string): boolean => !isConfigMember(name) && !isSecretName(name) && !holdsSecret(properties[name]);
+    const destination = JSON.stringify([host, Object.entries(config).filter(([name, value]) => (isAddress(name) || isOwnAddress(name)) && value !== undefined)]);
     const copy: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(config)) {
       const below = placeBelow(place, name);
@@ -101,7 +105,7 @@ class Walk {
       else if (hookLists.has(name) && Array.isArray(value)) copy[name] = await each(value, below, (hook, at) => this.#hook(Object(hook), at));
       else if (guardrailLists.has(name) && Array.isArray(value)) copy[name] = await each<unknown>(value, below, (entry, at) => (typeof entry === 'string' ? Promise.resolve(entry) : this.#guardrail(Object(entry), at)));
       else if (name === 'cache') copy[name] = await this.#parameters(Object(value), below, await this.#schema('cache', Object(value).mode));
-      else copy[name] = this.#value(name, value, below, undefined, inheritedNames.has(name) ? this.everywhere : destination, false);
+      else copy[name] = this.#value(name, value, below, isConfigMember(name) ? undefined : properties[name], inheritedNames.has(name) ? this.everywhere : destination, false);
     }
     return copy;
   }
@@ -135,7 +139,7 @@ class Walk {
     return copy;
   }
 
-  async #schema(kind: 'guardrail' | 'hook' | 'cache', id: unknown): Promise<ObjectSchema | undefined> {
+  async #schema(kind: 'provider' | 'guardrail' | 'hook' | 'cache', id: unknown): Promise<ObjectSchema | undefined> {
     if (typeof id !== 'string') return undefined;
     const plugin = await this.registry.find(kind, id).catch(() => undefined);
     return plugin?.params;
