@@ -39,11 +39,13 @@ export const ipAddresses: readonly Recogniser[] = [
   {
     category: 'IP_ADDRESS',
     rank: 2,
+    charsMin: 5,
     has: ':',
     pattern: /(?<![A-Za-z0-9.]|(?<![A-Za-z0-9])[0-9A-Fa-f]{0,4}:)[0-9A-Fa-f:]{2,39}(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3})?(?![A-Za-z0-9]|:[0-9A-Fa-f])/g,
     accept(found) {
       const plain = found.endsWith('::') || !found.endsWith(':') ? found : found.slice(0, -1);
-      return plain.length > 4 && /\d/.test(plain) && isIP(plain) === 6 ? plain.length : 0;
+      // One colon alone stands in front of many numbers, and the library's check of an address takes long.
+      return plain.length > 4 && plain.indexOf(':') !== plain.lastIndexOf(':') && /\d/.test(plain) && isIP(plain) === 6 ? plain.length : 0;
     },
   },
 ];
@@ -52,6 +54,7 @@ export const macAddress: Recogniser = {
   category: 'MAC_ADDRESS',
   rank: 3,
   digitsMin: 1,
+  charsMin: 14,
   pattern: /(?<![A-Za-z0-9.]|(?<![A-Za-z0-9])[0-9A-Fa-f]{0,2}:)(?:[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}|[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4})(?![A-Za-z0-9]|:[0-9A-Fa-f]{2}(?![0-9A-Fa-f])|\.[A-Za-z0-9])/g,
   accept: (found) => (/^(?:00|ff|[:.-])+$/i.test(found) ? 0 : found.length),
 };

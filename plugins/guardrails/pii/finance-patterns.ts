@@ -101,7 +101,7 @@ function isBech32(text: string): boolean {
 }
 
 export const cryptoAddresses: readonly Recogniser[] = [
-  { category: 'CRYPTO_ADDRESS', rank: 3, digitsMin: 1, pattern: /(?<![A-Za-z0-9])[13][1-9A-HJ-NP-Za-km-z]{25,34}(?![A-Za-z0-9])/g, accept: (found) => (isBase58Check(found) ? found.length : 0) },
-  { category: 'CRYPTO_ADDRESS', rank: 3, digitsMin: 1, pattern: /(?<![A-Za-z0-9])(?:bc1[02-9ac-hj-np-z]{39,59}|BC1[02-9AC-HJ-NP-Z]{39,59})(?![A-Za-z0-9])/g, accept: (found) => (isBech32(found) ? found.length : 0) },
-  { category: 'CRYPTO_ADDRESS', rank: 3, digitsMin: 1, has: '0x', pattern: /(?<![A-Za-z0-9])0x[0-9A-Fa-f]{40}(?![A-Za-z0-9])/g, accept: (found) => (/^0x(.)\1+$/.test(found) ? 0 : found.length) },
+  { category: 'CRYPTO_ADDRESS', rank: 3, digitsMin: 1, charsMin: 26, pattern: /(?<![A-Za-z0-9])[13][1-9A-HJ-NP-Za-km-z]{25,34}(?![A-Za-z0-9])/g, accept: (found) => (isBase58Check(found) ? found.length : 0) },
+  { category: 'CRYPTO_ADDRESS', rank: 3, digitsMin: 1, charsMin: 42, pattern: /(?<![A-Za-z0-9])(?:bc1[02-9ac-hj-np-z]{39,59}|BC1[02-9AC-HJ-NP-Z]{39,59})(?![A-Za-z0-9])/g, accept: (found) => (isBech32(found) ? found.length : 0) },
+  { category: 'CRYPTO_ADDRESS', rank: 3, digitsMin: 1, charsMin: 42, has: '0x', pattern: /(?<![A-Za-z0-9])0x[0-9A-Fa-f]{40}(?![A-Za-z0-9])/g, accept: (found) => (/^0x(.)\1+$/.test(found) ? 0 : found.length) },
 ];

@@ -14,10 +14,26 @@ const openEscape = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 
 const separator = /[ @.:\u00a0-]/;
 
+/** What a stretch has to have for a recogniser. All of one shape: they are gone through for each stretch, and most have nothing to look for in it. */
+class Candidate {
+  readonly digitsMin: number;
+  readonly capitalsMin: number;
+  readonly charsMin: number;
+  /** Empty: nothing. */
+  readonly has: string;
+
+  constructor(readonly recogniser: Recogniser) {
+    this.digitsMin = recogniser.digitsMin ?? 0;
+    this.capitalsMin = recogniser.capitalsMin ?? 0;
+    this.charsMin = recogniser.charsMin ?? 0;
+    this.has = recogniser.has ?? '';
+  }
+}
+
 /** Finds personal data: looks for digits, `@` and words that announce a name, and judges the chains of words around them. */
 export class PersonalDataFinder implements SpanFinder {
   readonly lookBackMax = lookBackMax;
-  readonly #recognisers: readonly Recogniser[];
+  readonly #candidates: readonly Candidate[];
   readonly #chains: Chains;
   readonly #trigger: RegExp;
   /** Whether a name is announced that begins here; null where no names are looked for. */
@@ -25,7 +41,7 @@ export class PersonalDataFinder implements SpanFinder {
   readonly #judge: Judge;
 
   constructor(recognisers: readonly Recogniser[], nameIntro: RegExp | undefined, linksCapitals: boolean) {
-    this.#recognisers = recognisers;
+    this.#candidates = recognisers.map((recogniser) => new Candidate(recogniser));
     this.#chains = new Chains(linksCapitals);
     // Of a name the trigger is its first letter. What stands before it is looked at for capitals alone, which are few.
     this.#trigger = nameIntro === undefined ? /[0-9@]/g : new RegExp(`[0-9@${capital}]`, 'g');
@@ -113,16 +129,16 @@ export class PersonalDataFinder implements SpanFinder {
       if (slash >= from - 6 && slash >= viewFrom) view = `${view.slice(0, start - 1)} ${view.slice(start)}`;
     }
     let digits = 0;
+    let capitals = 0;
     for (let at = from; at < to; at += 1) {
       const code = text.charCodeAt(at);
       if (code > 47 && code < 58) digits += 1;
+      else if ((code > 64 && code < 91) || (code > 0xbf && code < 0xdf)) capitals += 1;
     }
-    for (const recogniser of this.#recognisers) {
-      if (recogniser.digitsMin !== undefined && digits < recogniser.digitsMin) continue;
-      if (recogniser.has !== undefined) {
-        const at = view.indexOf(recogniser.has, start);
-        if (at < 0) continue;
-      }
+    const candidates = this.#candidates;
+    for (let index = 0; index < candidates.length; index += 1) {
+      const { digitsMin, capitalsMin, charsMin, has, recogniser } = candidates[index] as Candidate;
+      if (digits < digitsMin || capitals < capitalsMin || to - from < charsMin || (has !== '' && view.indexOf(has, start) < 0)) continue;
       recognise(recogniser, view, start, viewFrom, spans);
     }
   }

@@ -68,6 +68,7 @@ export const identityNumbers: readonly Recogniser[] = [
     category: 'IT_CODICE_FISCALE',
     rank: 3,
     digitsMin: 1,
+    charsMin: 16,
     pattern: /(?<![A-Za-z0-9])[A-Za-z]{6}[0-9LMNPQRSTUVlmnpqrstuv]{2}[ABCDEHLMPRSTabcdehlmprst][0-9LMNPQRSTUVlmnpqrstuv]{2}[A-Za-z][0-9LMNPQRSTUVlmnpqrstuv]{3}[A-Za-z](?![A-Za-z0-9])/g,
     accept: (found) => whole(codiceFiscale(found.toUpperCase()), found),
   },
@@ -76,7 +77,7 @@ export const identityNumbers: readonly Recogniser[] = [
   { category: 'IN_AADHAAR', rank: 2, digitsMin: 12, pattern: /(?<![A-Za-z0-9+]|\d\.|(?<!\d)\d{4}[ -])[2-9]\d{3}([ -])\d{4}\1\d{4}(?![A-Za-z0-9]|\.\d|\1\d{4}(?!\d))/g, accept: (found) => whole(verhoeff(digitsOf(found)), found) },
   { category: 'IN_AADHAAR', rank: 3, digitsMin: 12, context: /(?:a[ad]dh?aa?r|(?<![a-z0-9])uidai(?![a-z0-9])|(?<![a-z0-9])uid(?![a-z0-9]))[^\d]{0,24}$/i, pattern: /(?<![A-Za-z0-9+]|\d\.)[2-9]\d{11}(?![A-Za-z0-9]|\.\d)/g, accept: (found) => whole(verhoeff(found), found) },
   // The fourth letter is the kind of holder.
-  { category: 'IN_PAN', rank: 2, digitsMin: 4, pattern: /(?<![A-Za-z0-9_-])[A-Z]{3}[ABCFGHLJPT][A-Z]\d{4}[A-Z](?![A-Za-z0-9_-])/g },
+  { category: 'IN_PAN', rank: 2, digitsMin: 4, capitalsMin: 6, charsMin: 10, pattern: /(?<![A-Za-z0-9_-])[A-Z]{3}[ABCFGHLJPT][A-Z]\d{4}[A-Z](?![A-Za-z0-9_-])/g },
   {
     category: 'CA_SIN',
     rank: 3,
@@ -101,6 +102,8 @@ export const identityNumbers: readonly Recogniser[] = [
     category: 'VIN',
     rank: 2,
     digitsMin: 3,
+    capitalsMin: 1,
+    charsMin: 17,
     pattern: /(?<![A-Za-z0-9])(?=[A-HJ-NPR-Z0-9]{0,16}[A-Z])[A-HJ-NPR-Z0-9]{13}\d{4}(?![A-Za-z0-9])/g,
     // Cars made for other parts of the world have no check digit: there a word has to say it.
     accept: (found, before) => whole(vin(found) || /(?:(?<![a-z0-9])vin(?![a-z0-9])|vehicle id|chassis|fahrgestell|(?<![a-z0-9])fin(?![a-z0-9]))[^\d]{0,16}$/i.test(before), found),
@@ -124,6 +127,7 @@ export const dateOfBirth: Recogniser = {
   category: 'DATE_OF_BIRTH',
   rank: 3,
   digitsMin: 4,
+  charsMin: 6,
   context: birthWords,
   pattern: new RegExp(`(?<![\\w.+/-])(?:${yearWord}[-/.](?:0?[1-9]|1[0-2])[-/.]${dayWord}|${dayWord}[-/.]${dayWord}[-/.](?:${yearWord}|\\d{2})|${dayWord}(?:st|nd|rd|th|\\.)? ${monthWord},? ${yearWord}|${monthWord} ${dayWord}(?:st|nd|rd|th)?,? ${yearWord})(?!\\w|[-/.]\\d)`, 'g'),
 };

@@ -23,6 +23,7 @@ const notNames = /^(?:The|This|That|These|Those|A|An|My|Your|Our|Is|It|In|On|And
 export const personName: Recogniser = {
   category: 'NAME',
   rank: 1,
+  capitalsMin: 1,
   pattern: new RegExp(`(?<=${announcement})${namePart}(?: (?:[${capital}]\\.?|${namePart})){0,3}(?![${small}\\d_@])`, 'g'),
   accept(found, before) {
     if (otherNames.test(before)) return 0;
@@ -40,13 +41,15 @@ export const streetAddresses: readonly Recogniser[] = [
     category: 'LOCATION_ADDRESS',
     rank: 1,
     digitsMin: 1,
+    capitalsMin: 1,
     pattern: new RegExp(`(?<![\\w.+#$€£/:-])\\d{1,5}[A-Za-z]?(?: (?:[NSEW]{1,2}\\.?|\\d{1,3}(?:st|nd|rd|th)|${namePart}\\.?)){1,4}? (?:${street})(?![A-Za-z\\d])\\.?`, 'g'),
   },
   {
     category: 'LOCATION_ADDRESS',
     rank: 1,
     digitsMin: 1,
+    capitalsMin: 1,
     pattern: /(?<![\w.-])(?:[A-ZÄÖÜ][a-zäöüß-]+(?:straße|strasse|gasse|allee|platz|ring|damm|ufer)|(?:[A-ZÄÖÜ][a-zäöüß]+[ -])?(?:Straße|Strasse|Allee|Platz)) \d{1,4}[a-z]?(?![\w.-]\d|\w)/g,
   },
-  { category: 'LOCATION_ADDRESS', rank: 1, digitsMin: 1, pattern: /(?<![\w.-])(?:P\.?O\.? Box|Postfach) \d{1,6}(?!\w)/g },
+  { category: 'LOCATION_ADDRESS', rank: 1, digitsMin: 1, capitalsMin: 1, pattern: /(?<![\w.-])(?:P\.?O\.? Box|Postfach) \d{1,6}(?!\w)/g },
 ];

@@ -49,7 +49,24 @@ conformGuardrail(plugin, {
   ],
 });
 
+/** Recognisers pass over stretches that are too short for them, or have too few digits or capitals. */
+const shortest = [
+  '{{EMAIL_ADDRESS:a@b.io}}', 'from {{IP_ADDRESS:8.8.8.8}}', 'from {{IP_ADDRESS:1::23}}', 'from {{IP_ADDRESS:1:2::}}', 'from {{IP_ADDRESS:::1:2}}', '{{MAC_ADDRESS:1a2b.3c4d.5e6f}}',
+  '{{VIN:1HGCM82633A004352}}', '{{IN_PAN:ABCPE1234F}}', '{{IT_CODICE_FISCALE:RSSMRA85T10A562S}}', 'born {{DATE_OF_BIRTH:1/1/99}}', '{{CRYPTO_ADDRESS:1111111111111111111114oLvT2}}',
+  '{{CRYPTO_ADDRESS:bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4}}', '{{CRYPTO_ADDRESS:0x52908400098527886E0F7030069857D2E4169EE7}}', 'My name is {{NAME:Al}}', 'My name is {{NAME:Ôd}}',
+  'at {{LOCATION_ADDRESS:1 N St}}', 'in {{LOCATION_ADDRESS:Platz 1}}', 'in {{LOCATION_ADDRESS:Aaring 1}}', '{{LOCATION_ADDRESS:PO Box 1}}', '{{LOCATION_ADDRESS:Postfach 1}}',
+];
+
 describe('personal data', () => {
+  for (const example of shortest) {
+    it(`is found where it is as short as it can be: ${example}`, async () => {
+      const { text, spans } = textOf(example);
+      const check = await make({ redact: true });
+      const { edits } = await check.evaluate(fakeCheckInput({ answer: { choices: [{ message: { content: text } }] } }));
+      assert.deepEqual(edits, spans.map(({ from, to, category }) => ({ piece: 0, from, to, text: `[${category}]` })));
+    });
+  }
+
   it('streams what it would have judged as a whole, however it is cut', async () => {
     const check = await make({ redact: true });
     const seed = Math.floor(Math.random() * 2 ** 31);

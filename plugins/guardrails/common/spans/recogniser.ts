@@ -7,6 +7,10 @@ export interface Recogniser {
   readonly rank: number;
   /** The stretch has at least so many digits. */
   readonly digitsMin?: number;
+  /** The stretch has at least so many capitals of Latin-1. */
+  readonly capitalsMin?: number;
+  /** No find is shorter. */
+  readonly charsMin?: number;
   /** The stretch has this character. */
   readonly has?: string;
   readonly pattern: RegExp;
@@ -16,7 +20,6 @@ export interface Recogniser {
   readonly accept?: (found: string, before: string) => number;
   readonly tail?: Tail;
 }
-
 
 /** Adds the finds of one recogniser between `from` and `to` of `view`, where `view` begins at `offset` of the text. */
 export function recognise(recogniser: Recogniser, view: string, from: number, offset: number, spans: Span[]): void {
