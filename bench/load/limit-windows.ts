@@ -19,6 +19,8 @@ export interface WindowLoad {
   readonly connections: number;
   /** Milliseconds since the Unix epoch. */
   readonly untilMs: number;
+  /** So much longer at the most, where a busy machine has not come to the end of every limit. */
+  readonly patienceMs?: number;
   /** Before the next call of a connection whose last one was refused. */
   readonly pauseMs: number;
   readonly onProgress?: (passed: number, refused: number) => void;
@@ -49,16 +51,17 @@ interface Answer {
   readonly left: number;
 }
 
-export async function loadWindows({ port, series, connections, untilMs, pauseMs, onProgress }: WindowLoad): Promise<readonly SeriesFigures[]> {
+export async function loadWindows({ port, series, connections, untilMs, patienceMs = 0, pauseMs, onProgress }: WindowLoad): Promise<readonly SeriesFigures[]> {
   const told = series.map(({ limit }) => new Uint32Array(limit));
   const byClock = series.map(({ limit, windowMs }) => new ClockWindows(limit, windowMs));
   const refused = series.map(() => 0);
   const others = series.map(() => 0);
   let passed = 0;
+  const isOver = (nowMs: number): boolean => nowMs >= untilMs && (nowMs >= untilMs + patienceMs || refused.every((count) => count > 0));
   const run = async (connection: number): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     try {
-      for (let turn = connection; Date.now() < untilMs; turn += 1) {
+      for (let turn = connection; !isOver(Date.now()); turn += 1) {
         const index = turn % series.length;
         const fromMs = Date.now();
         const { status, left } = await call(port, (series[index] as LimitedSeries).headers, agent);
