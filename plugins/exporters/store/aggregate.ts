@@ -4,7 +4,7 @@ import type { Feedback, LogAggregateQuery, LogAggregateRow, LogGroup, LogMeasure
 import type { Columns, Field } from './block.js';
 import type { Words } from './block-columns.js';
 import { nearestRanks } from './nearest-rank.js';
-import { bucketOf, bucketWidthOf, isError, isSemanticHit, isSimpleHit, isSuccess, metadataOf, metadataPrefix, userKey } from './plain-query.js';
+import { bucketOf, bucketWidthOf, isError, isSemanticHit, isSimpleHit, isSuccess, metadataPrefix, userKey } from './plain-query.js';
 import { traceKeyAt, weightedSum, type FeedbackByTrace } from './select.js';
 
 /** Buckets and groups of one query; who asks for more has to narrow it. */
@@ -190,7 +190,7 @@ export class Aggregation {
       case 'tookMsSum': return add(columns.numbers('tookMs'));
       case 'users': return this.#addUsers(columns, places, cells);
       case 'userRequests': {
-        const users = memberWords(columns, userKey);
+        const users = columns.member(userKey);
         return addWhere(undefined, (index) => users.words[users.codes[index] as number] !== '');
       }
       case 'firstSeenMs': case 'lastSeenMs': {
@@ -221,7 +221,7 @@ export class Aggregation {
   }
 
   #addUsers(columns: Columns, places: Uint16Array, cells: Int32Array): void {
-    const { words, codes } = memberWords(columns, userKey);
+    const { words, codes } = columns.member(userKey);
     /** Of the user at hand, by cell: the last cell is nearly always the same. */
     const last = new Int32Array(words.length).fill(-1);
     for (let at = 0; at < places.length; at += 1) {
@@ -290,10 +290,10 @@ function groupWords(columns: Columns, group: LogGroup | null): Words {
   switch (group) {
     case null: case 'feedbackValue': return { words: [''], codes: new Uint16Array(columns.count) };
     case 'providerModel': return pairWords(columns.words('provider'), columns.words('model'));
-    case 'user': return memberWords(columns, userKey);
+    case 'user': return columns.member(userKey);
     case 'status': case 'retries': case 'targetIndex': return numberWords(columns.numbers(group));
     case 'provider': case 'model': case 'providerSlug': case 'keyId': case 'configId': case 'workspaceId': case 'promptSlug': case 'endpoint': case 'cacheStatus': case 'errorCode': return columns.words(group);
-    default: return memberWords(columns, group.slice(metadataPrefix.length));
+    default: return columns.member(group.slice(metadataPrefix.length));
   }
 }
 
@@ -321,49 +321,4 @@ function pairWords(left: Words, right: Words): Words {
     return place;
   });
   return { words, codes };
-}
-
-/** A member of the metadata of each record, read once for metadata that are the same. */
-const memberColumns = new WeakMap<Words, Map<string, Words>>();
-
-function memberWords(columns: Columns, name: string): Words {
-  const metadata = columns.words('metadata');
-  let byName = memberColumns.get(metadata);
-  if (byName === undefined) memberColumns.set(metadata, byName = new Map());
-  let found = byName.get(name);
-  if (found !== undefined) return found;
-  const places = new Map<string, number>();
-  const quoted = JSON.stringify(name);
-  const codeOf = Uint16Array.from(metadata.words, (word) => {
-    const value = textOfMember(word, name, quoted);
-    let code = places.get(value);
-    if (code === undefined) places.set(value, code = places.size);
-    return code;
-  });
-  found = { words: [...places.keys()], codes: metadata.codes.map((code) => codeOf[code] as number) };
-  // The names come from clients.
-  if (byName.size >= memberNamesMax) byName.clear();
-  byName.set(name, found);
-  return found;
-}
-
-const memberNamesMax = 4;
-
-/** Most metadata are one flat object of texts without escapes: there the member is found where its name stands, which is ten times as fast as reading all of it. */
-function textOfMember(metadata: string, name: string, quoted: string): string {
-  if (metadata === '') return '';
-  if (metadata.endsWith('}') && metadata.lastIndexOf('{') === 0 && !metadata.includes('\\') && !metadata.includes('[')) {
-    const at = metadata.indexOf(quoted);
-    // A name with escapes may stand there in another way.
-    if (at === -1) return quoted.includes('\\') ? textOfParsed(metadata, name) : '';
-    const from = at + quoted.length;
-    // A name, and not a text that looks like it; the only one.
-    if (metadata.startsWith(':"', from) && metadata.indexOf(quoted, from) === -1) return metadata.slice(from + 2, metadata.indexOf('"', from + 2));
-  }
-  return textOfParsed(metadata, name);
-}
-
-function textOfParsed(metadata: string, name: string): string {
-  const members = metadataOf(metadata);
-  return Object.hasOwn(members, name) ? members[name] ?? '' : '';
 }

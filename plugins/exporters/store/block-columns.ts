@@ -4,28 +4,21 @@
 //   ['steps', scale, base, width, packed]       the same of the differences from one to the next, made positive (0, -1, 1, -2, ...)
 //   ['doubles', packed]                         64 bits each, little-endian
 //   ['words', texts, width, packed]             different texts, and for each record which
-//   ['texts', packed lengths, packed text]      UTF-8, joined; lengths in 4 bytes
-//   ['ids', packed forms, bytes, texts]         for each record a form: empty, UUID, hex of 16 or 8 bytes, another text, the record's own id
-// `packed` is [isDeflated, bytes]; of numbers and words in several bytes, a list of those: one for all first bytes, one for all second ones, and so on,
-// because the low bytes of what was measured are noise, which is not deflated, and the high ones are few. All in one, as it was written once, is read.
+//   ['texts', lengths, packed text]             UTF-8, joined; lengths are [count, width, packed], or, as they were written once, packed, in 4 bytes each
+//   ['ids', forms, bytes, texts]                for each record a form: empty, UUID, hex of 16 or 8 bytes, another text, the record's own id; one number
+//                                               when all are of one form, else packed
+// block-planes.ts has what `packed` is.
 
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { damaged, deflated, fromPlanes, fromPlanesAt, inflated, owned, packPlanes, planesOf, readPlanes, widthMax, widthOf } from './block-planes.js';
 
 export type PackedColumn = readonly unknown[];
-type Packed = readonly [isDeflated: boolean, bytes: Uint8Array];
 
-/** Deflated bytes have to save an eighth, or they are not worth their reading. */
-const worthwhile = 7 / 8;
-const deflateLevel = 4;
-/** Of so many bits a byte, counted in so many bytes at least. */
-const noiseBits = 7.5;
-const noiseBytesMin = 2048;
 const scales: readonly number[] = [1, 1e3, 1e6, 1e9];
-const widthMax = 6;
 /** More different texts than this share of all are not words. */
 const wordShare = 1 / 2;
-/** A chunk that is not filled is the last one; the least that there may be. */
-const chunkRest = 64;
+
+/** Places of records are numbers of 16 bits. */
+const textsMax = 65_536;
 
 /** Texts of one field: `words[codes[index]]`. */
 export interface Words {
@@ -41,6 +34,11 @@ class Joined {
 
   at(index: number): string {
     return this.#texts?.[index] ?? this.bytes.toString('utf8', index === 0 ? 0 : this.ends[index - 1], this.ends[index]);
+  }
+
+  /** In memory, without the texts. */
+  get held(): number {
+    return this.bytes.length + this.ends.byteLength;
   }
 
   get texts(): readonly string[] {
@@ -59,6 +57,20 @@ class Joined {
       from = to;
       return text;
     });
+  }
+
+  /** For each text 1 where it is this one. */
+  same(text: string): Uint8Array {
+    const wanted = Buffer.from(text);
+    const isFound = new Uint8Array(this.ends.length);
+    const startOf = (index: number): number => (index === 0 ? 0 : this.ends[index - 1] as number);
+    if (wanted.length === 0) return isFound.map((_, index) => Number(this.ends[index] === startOf(index)));
+    let index = 0;
+    for (let at = this.bytes.indexOf(wanted); at !== -1; at = this.bytes.indexOf(wanted, at + 1)) {
+      while ((this.ends[index] as number) <= at) index += 1;
+      if (startOf(index) === at && this.ends[index] === at + wanted.length) isFound[index] = 1;
+    }
+    return isFound;
   }
 
   /** Adds which of the texts have these bytes inside. */
@@ -86,6 +98,11 @@ export class JoinedWords implements Words {
     return isFound;
   }
 
+  /** For each word 1 where it is this one. */
+  being(text: string): Uint8Array {
+    return this.joined.same(text);
+  }
+
   /** In memory. */
   get bytes(): number {
     return this.codes.byteLength + this.joined.bytes.length * 2 + this.joined.ends.length * 36;
@@ -94,88 +111,6 @@ export class JoinedWords implements Words {
 
 /** What a column says of one record. */
 export type At<T> = (index: number) => T;
-
-const deflated = (bytes: Uint8Array): Packed => {
-  const short = bytes.length < 64 || isNoise(bytes) ? bytes : deflateRawSync(bytes, { level: deflateLevel });
-  return short.length < bytes.length * worthwhile ? [true, short] : [false, bytes];
-};
-
-/** All bytes are about as frequent: what deflating would save of them is not worth its time, which is most of a block's. */
-function isNoise(bytes: Uint8Array): boolean {
-  const { length } = bytes;
-  if (length < noiseBytesMin) return false;
-  const counts = new Uint32Array(256);
-  for (let index = 0; index < length; index += 1) counts[bytes[index] as number] = (counts[bytes[index] as number] as number) + 1;
-  let bits = 0;
-  for (const count of counts) if (count > 0) bits += count * Math.log2(length / count);
-  return bits > length * noiseBits;
-}
-
-function inflated(packed: unknown, bytesWanted?: number): Buffer {
-  const [isDeflated, bytes] = Array.isArray(packed) ? packed : [];
-  if (!(bytes instanceof Uint8Array) || typeof isDeflated !== 'boolean') throw damaged('has no bytes');
-  const whole = isDeflated ? inflateRawSync(bytes, bytesWanted === undefined ? {} : { chunkSize: bytesWanted + chunkRest }) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytesWanted !== undefined && whole.length !== bytesWanted) throw damaged(`has ${whole.length} bytes in place of ${bytesWanted}`);
-  return whole;
-}
-
-/** What is kept in memory must not hold the row that it came with. */
-const owned = (bytes: Buffer, packed: unknown): Buffer => (Array.isArray(packed) && packed[0] === true ? bytes : Buffer.from(bytes));
-
-const damaged = (what: string): Error => new Error(`a block of the log is damaged: a column ${what}`);
-
-/** Little-endian, all first bytes before all second ones: what repeats stands together. */
-function planes(values: Float64Array, width: number): Buffer {
-  const { length } = values;
-  const bytes = Buffer.alloc(length * width);
-  for (let index = 0; index < length; index += 1) {
-    let value = values[index] as number;
-    for (let plane = 0; plane < width; plane += 1) {
-      const rest = Math.floor(value / 256);
-      bytes[plane * length + index] = value - rest * 256;
-      value = rest;
-    }
-  }
-  return bytes;
-}
-
-const deflatedPlanes = (values: Float64Array, width: number): Packed | readonly Packed[] => {
-  const bytes = planes(values, width);
-  return width === 1 ? deflated(bytes) : Array.from({ length: width }, (_, plane) => deflated(bytes.subarray(plane * values.length, (plane + 1) * values.length)));
-};
-
-function inflatedPlanes(packed: unknown, count: number, width: number): readonly Buffer[] {
-  if (!Array.isArray(packed) || !Number.isInteger(width) || width < 1 || width > widthMax) throw damaged('has no bytes');
-  if (!Array.isArray(packed[0])) {
-    const bytes = inflated(packed, count * width);
-    return Array.from({ length: width }, (_, plane) => bytes.subarray(plane * count, (plane + 1) * count));
-  }
-  if (packed.length !== width) throw damaged(`has ${packed.length} lists of bytes in place of ${width}`);
-  return packed.map((plane) => inflated(plane, count));
-}
-
-function fromPlanes(bytes: readonly Buffer[], count: number): Float64Array {
-  const values = new Float64Array(count);
-  const [first = noBytes, second = noBytes, third = noBytes] = bytes;
-  // Written out for the usual widths: several times as fast.
-  if (bytes.length === 1) for (let index = 0; index < count; index += 1) values[index] = first[index] as number;
-  else if (bytes.length === 2) for (let index = 0; index < count; index += 1) values[index] = (first[index] as number) | ((second[index] as number) << 8);
-  else for (let index = 0; index < count; index += 1) values[index] = (first[index] as number) | ((second[index] as number) << 8) | ((third[index] as number) << 16);
-  let factor = 2 ** 24;
-  for (let plane = 3; plane < bytes.length; plane += 1, factor *= 256) {
-    const of = bytes[plane] ?? noBytes;
-    for (let index = 0; index < count; index += 1) values[index] = (values[index] as number) + (of[index] as number) * factor;
-  }
-  return values;
-}
-
-const noBytes = Buffer.alloc(0);
-
-const widthOf = (maximum: number): number => {
-  let width = 1;
-  for (let limit = 256; maximum >= limit; limit *= 256) width += 1;
-  return width;
-};
 
 /** All of them are whole multiples of 1/scale, so that nothing is lost; undefined: there is no such scale. */
 function scaleOf(values: Float64Array): number | undefined {
@@ -220,7 +155,7 @@ function scaledBy(values: Float64Array, scale: number): Float64Array {
 }
 
 const sizeOf = (column: PackedColumn): number => {
-  const bytesOf = (packed: unknown): number => (!Array.isArray(packed) ? 0 : packed[1] instanceof Uint8Array ? packed[1].length : packed.reduce((sum: number, plane) => sum + bytesOf(plane), 0));
+  const bytesOf = (packed: unknown): number => (packed instanceof Uint8Array ? packed.length : Array.isArray(packed) ? packed.reduce((sum: number, each) => sum + bytesOf(each), 0) : 0);
   return bytesOf(column[4]);
 };
 
@@ -244,7 +179,7 @@ function rangeOf(values: Float64Array): NumberRange {
 function packIntegers(form: string, scale: number, values: Float64Array, { base, width }: NumberRange): PackedColumn {
   const rest = new Float64Array(values.length);
   for (let index = 0; index < values.length; index += 1) rest[index] = (values[index] as number) - base;
-  return [form, scale, base, width, deflatedPlanes(rest, width)];
+  return [form, scale, base, width, packPlanes(rest, width)];
 }
 
 function stepsOf(values: Float64Array): Float64Array {
@@ -267,7 +202,7 @@ export function readNumbers(column: unknown, count: number): Float64Array {
     return new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   }
   if ((form !== 'numbers' && form !== 'steps') || typeof first !== 'number' || typeof second !== 'number' || typeof third !== 'number') throw damaged('is not one of numbers');
-  const values = fromPlanes(inflatedPlanes(packed, count, third), count);
+  const values = fromPlanes(readPlanes(packed, count, third), count);
   if (form === 'steps') {
     let before = 0;
     for (let index = 0; index < count; index += 1) {
@@ -288,14 +223,12 @@ export function numberAt(column: unknown, count: number): { readonly at: At<numb
     const values = readNumbers(column, count);
     return { at: (index) => values[index] as number, bytes: values.byteLength };
   }
-  // What is kept in memory must not hold the row that it came with.
-  const bytes = Buffer.concat(inflatedPlanes(packed, count, third));
+  const planes = readPlanes(packed, count, third);
   const at: At<number> = (index) => {
-    let value = 0;
-    for (let plane = third - 1; plane >= 0; plane -= 1) value = value * 256 + (bytes[plane * count + index] as number);
-    return first === 1 ? value + second : (value + second) / first;
+    const value = fromPlanesAt(planes, index) + second;
+    return first === 1 ? value : value / first;
   };
-  return { at, bytes: bytes.length };
+  return { at, bytes: planes.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
 /** Different texts and which of them each is. */
@@ -316,22 +249,35 @@ export function packTexts({ words, codes }: Words): PackedColumn {
   if (words.length <= 1) return ['same', first];
   if (words.length > Math.max(16, codes.length * wordShare)) return packJoined(Array.from(codes, (code) => words[code] ?? ''));
   const width = widthOf(words.length - 1);
-  return ['words', packJoined(words), width, deflatedPlanes(Float64Array.from(codes), width)];
+  return ['words', packJoined(words), width, packPlanes(Float64Array.from(codes), width)];
 }
 
 function packJoined(texts: readonly string[]): PackedColumn {
   const parts = texts.map((text) => Buffer.from(text));
-  return ['texts', deflated(planes(Float64Array.from(parts, ({ length }) => length), 4)), deflated(Buffer.concat(parts))];
+  const lengths = Float64Array.from(parts, ({ length }) => length);
+  const width = widthOf(lengths.reduce((most, length) => Math.max(most, length), 0));
+  return ['texts', [lengths.length, width, packPlanes(lengths, width)], deflated(Buffer.concat(parts))];
 }
 
 function readJoined(column: unknown): Joined {
-  const [form, lengths, text]: readonly unknown[] = Array.isArray(column) ? column : [];
+  const [form, packedLengths, text]: readonly unknown[] = Array.isArray(column) ? column : [];
   if (form !== 'texts') throw damaged('is not one of texts');
-  const planesOfLengths = inflated(lengths);
-  const ends = new Uint32Array(planesOfLengths.length / 4);
+  const lengths = readLengths(packedLengths);
+  const ends = new Uint32Array(lengths.length);
   let to = 0;
-  for (let index = 0; index < ends.length; index += 1) ends[index] = to += numberOfPlanes(planesOfLengths, ends.length, index);
+  for (let index = 0; index < ends.length; index += 1) ends[index] = to += lengths[index] as number;
   return new Joined(owned(inflated(text, to), text), ends);
+}
+
+function readLengths(packed: unknown): Float64Array {
+  const [count, width, planes]: readonly unknown[] = Array.isArray(packed) ? packed : [];
+  if (typeof count !== 'number') {
+    const bytes = inflated(packed);
+    const all = bytes.length / 4;
+    return Float64Array.from({ length: all }, (_, index) => numberOfPlanes(bytes, all, index));
+  }
+  if (!Number.isInteger(count) || count < 0 || count > textsMax || typeof width !== 'number') throw damaged('does not say how many texts it has');
+  return fromPlanes(readPlanes(planes, count, width), count);
 }
 
 const numberOfPlanes = (bytes: Uint8Array, count: number, index: number): number =>
@@ -349,16 +295,35 @@ export function readWords(column: unknown, count: number): Words {
   }
   if (form !== 'words' || (width !== 1 && width !== 2)) throw damaged('is not one of words');
   const joined = readJoined(first);
-  const [low = noBytes, high = noBytes] = inflatedPlanes(packed, count, width);
-  const codes = new Uint16Array(count);
+  const [low, high] = readPlanes(packed, count, width).map((plane) => plane.all());
+  const codes = low === undefined ? new Uint16Array(count) : Uint16Array.from(low);
+  if (high !== undefined) for (let index = 0; index < count; index += 1) codes[index] = (codes[index] as number) | ((high[index] as number) << 8);
   let most = 0;
-  for (let index = 0; index < count; index += 1) {
-    const code = width === 1 ? low[index] as number : (low[index] as number) | ((high[index] as number) << 8);
-    codes[index] = code;
-    if (code > most) most = code;
-  }
+  for (let index = 0; index < count; index += 1) if ((codes[index] as number) > most) most = codes[index] as number;
   if (count > 0 && most >= joined.ends.length) throw damaged('names a word that there is not');
   return new JoinedWords(joined, codes);
+}
+
+/** The same, for few of them. */
+export function wordAt(column: unknown, count: number): { readonly at: At<string>; readonly bytes: number } {
+  const [form, first, width, packed]: readonly unknown[] = Array.isArray(column) ? column : [];
+  if (form === 'texts') {
+    const joined = readJoined(column);
+    if (joined.ends.length !== count) throw damaged(`has ${joined.ends.length} texts in place of ${count}`);
+    return { at: (index) => joined.at(index), bytes: joined.held };
+  }
+  if (form !== 'words' || (width !== 1 && width !== 2)) {
+    const { words, codes } = readWords(column, count);
+    return { at: (index) => words[codes[index] as number] ?? '', bytes: codes.byteLength };
+  }
+  const joined = readJoined(first);
+  const planes = readPlanes(packed, count, width);
+  const at: At<string> = (index) => {
+    const code = fromPlanesAt(planes, index);
+    if (code >= joined.ends.length) throw damaged('names a word that there is not');
+    return joined.at(code);
+  };
+  return { at, bytes: planes.reduce((sum, { bytes }) => sum + bytes, joined.held) };
 }
 
 const idForm = { empty: 0, uuid: 1, hex16: 2, hex8: 3, text: 4, own: 5 } as const;
@@ -406,13 +371,22 @@ export function packIds(texts: readonly string[], own: readonly string[] | undef
       others.push(text);
     }
   }
-  return ['ids', deflated(forms), bytes.subarray(0, end), packJoined(others)];
+  const [first = idForm.empty] = forms;
+  return ['ids', forms.every((form) => form === first) ? first : deflated(forms), bytes.subarray(0, end), packJoined(others)];
+}
+
+/** The form of all, or of each. */
+function readForms(packed: unknown, count: number, bytes: Uint8Array): number | Uint8Array {
+  if (typeof packed !== 'number') return inflated(packed, count);
+  if (bytes.length !== count * lengthOf(packed)) throw damaged(`has ${bytes.length} bytes of ids`);
+  return packed;
 }
 
 export function readIds(column: unknown, count: number, own: readonly string[] | undefined): readonly string[] {
-  const [form, packedForms, bytes, texts]: readonly unknown[] = Array.isArray(column) ? column : [];
-  if (form !== 'ids' || !(bytes instanceof Uint8Array)) throw damaged('is not one of ids');
-  const forms = inflated(packedForms, count);
+  const [name, packedForms, bytes, texts]: readonly unknown[] = Array.isArray(column) ? column : [];
+  if (name !== 'ids' || !(bytes instanceof Uint8Array)) throw damaged('is not one of ids');
+  const form = readForms(packedForms, count, bytes);
+  const forms = typeof form === 'number' ? new Uint8Array(count).fill(form) : form;
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
   const others = readJoined(texts).texts;
   let at = 0;
@@ -433,26 +407,12 @@ const uuidOf = (hex: string): string => `${hex.slice(0, 8)}-${hex.slice(8, 12)}-
 
 /** The same, for few of them. */
 export function idAt(column: unknown, count: number, own: At<string> | undefined): { readonly at: At<string>; readonly bytes: number } {
-  const [form, packedForms, bytes, texts]: readonly unknown[] = Array.isArray(column) ? column : [];
-  if (form !== 'ids' || !(bytes instanceof Uint8Array)) throw damaged('is not one of ids');
-  const forms = owned(inflated(packedForms, count), packedForms);
-  const ids = Buffer.from(bytes);
+  const [name, packedForms, bytes, texts]: readonly unknown[] = Array.isArray(column) ? column : [];
+  if (name !== 'ids' || !(bytes instanceof Uint8Array)) throw damaged('is not one of ids');
+  const ids = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const others = readJoined(texts);
-  /** Where its bytes begin, or which text it is. */
-  const places = new Uint32Array(count);
-  let [place, other] = [0, 0];
-  for (let index = 0; index < count; index += 1) {
-    const each = forms[index];
-    if (each === idForm.text) places[index] = other++;
-    else {
-      places[index] = place;
-      if (each === idForm.uuid || each === idForm.hex16) place += 16;
-      else if (each === idForm.hex8) place += 8;
-    }
-  }
-  const at: At<string> = (index) => {
-    const from = places[index] as number;
-    switch (forms[index]) {
+  const idIn = (form: number | undefined, from: number, index: number): string => {
+    switch (form) {
       case idForm.empty: return '';
       case idForm.own: return own?.(index) ?? '';
       case idForm.text: return from < others.ends.length ? others.at(from) : '';
@@ -461,5 +421,25 @@ export function idAt(column: unknown, count: number, own: At<string> | undefined
       default: return uuidOf(ids.toString('hex', from, from + 16));
     }
   };
-  return { at, bytes: bytes.length + count * 5 + others.bytes.length };
+  const forms = readForms(packedForms, count, bytes);
+  // All of one form: where each begins need not be laid out.
+  if (typeof forms === 'number') {
+    const step = forms === idForm.text ? 1 : lengthOf(forms);
+    return { at: (index) => idIn(forms, index * step, index), bytes: others.held };
+  }
+  /** Where its bytes begin, or which text it is. */
+  const places = new Uint32Array(count);
+  let [place, other] = [0, 0];
+  for (let index = 0; index < count; index += 1) {
+    const each = forms[index];
+    if (each === idForm.text) places[index] = other++;
+    else {
+      places[index] = place;
+      place += lengthOf(each);
+    }
+  }
+  return { at: (index) => idIn(forms[index], places[index] as number, index), bytes: count * 5 + others.held };
 }
+
+/** Bytes that an id of this form takes. */
+const lengthOf = (form: number | undefined): number => (form === idForm.uuid || form === idForm.hex16 ? 16 : form === idForm.hex8 ? 8 : 0);

@@ -1,32 +1,56 @@
-// A block: some thousands of records by columns, in five rows that are written and removed together. The head says what is inside, so that most queries
-// pass most blocks by; the columns that figures are made of, the ids, and all other columns lie apart, so that each query reads what it needs. The fifth
-// tells whether an id may be inside.
+// A block: some thousands of records by columns, in rows that are written and removed together. The head says what is inside, so that most queries pass
+// most blocks by; what is filtered by, what figures are made of, metadata, ids, and all other columns lie apart, so that each query reads what it needs.
+// Two more rows tell whether an id may be inside, and whether a value of a filter that the head does not list.
 
 import { isObject, type LogRecord, type Write } from '@gateway/plugin-sdk';
 import { Packr } from 'msgpackr';
-import { idAt, JoinedWords, numberAt, packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordsOf, type At, type PackedColumn, type Words } from './block-columns.js';
+import { idAt, JoinedWords, numberAt, packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordAt, wordsOf, type At, type PackedColumn, type Words } from './block-columns.js';
+import { forEachMember, isMetadata, memberOfWords, Metadata, packMetadata, readMetadata } from './block-metadata.js';
 import { packIdFilter } from './id-filter.js';
 import { blankFields, valuesOf, type KeptRecord, type LogBatch } from './log-batch.js';
 
-export const blockFormat = 1;
+/** What is written; those of version 1 are read. */
+export const blockFormat = 2;
 
 export type Field = keyof KeptRecord;
-export const partNames = ['facts', 'names', 'rest'] as const;
-export type PartName = (typeof partNames)[number];
+/** By the letter at the end of its key. `facts` were labels, figures and metadata in one. */
+const letters = { facts: 'f', labels: 'l', figures: 'g', metadata: 'm', names: 'n', rest: 'r' } as const;
+export type PartName = keyof typeof letters;
 type NumberField = { [F in Field]: KeptRecord[F] extends number ? F : KeptRecord[F] extends boolean ? F : never }[Field];
 type IdField = 'id' | 'traceId' | 'spanId' | 'parentSpanId';
-type WordField = Exclude<Field, NumberField | IdField>;
+type WordField = Exclude<Field, NumberField | IdField | 'metadata'>;
 
 const idFields: ReadonlySet<string> = new Set<IdField>(['id', 'traceId', 'spanId', 'parentSpanId']);
-const facts: readonly Field[] = [
-  'organisationId', 'workspaceId', 'keyId', 'endpoint', 'provider', 'model', 'providerSlug', 'configId', 'promptSlug', 'isFinal', 'targetIndex', 'retries', 'status', 'cacheStatus', 'errorCode',
-  'inputTokens', 'outputTokens', 'totalTokens', 'cost', 'saved', 'isPriced', 'startedAtMs', 'tookMs', 'metadata',
+const labels: readonly Field[] = [
+  'organisationId', 'workspaceId', 'keyId', 'endpoint', 'provider', 'model', 'providerSlug', 'configId', 'promptSlug', 'isFinal', 'targetIndex', 'retries', 'status', 'cacheStatus', 'errorCode', 'startedAtMs',
 ];
+const figures: readonly Field[] = ['inputTokens', 'outputTokens', 'totalTokens', 'cost', 'saved', 'isPriced', 'tookMs'];
+const metadata: readonly Field[] = ['metadata'];
 const names: readonly Field[] = ['id', 'traceId', 'spanId'];
 // The blank record has each field and no other.
 export const allFields = Object.keys(blankFields) as readonly Field[];
-const partOf: ReadonlyMap<string, PartName> = new Map(allFields.map((field) => [field, facts.includes(field) ? 'facts' : names.includes(field) ? 'names' : 'rest']));
-const fieldsOf = (part: PartName): readonly Field[] => allFields.filter((field) => partOf.get(field) === part);
+
+/** The parts of a block of some format: in `rest` is what is in no other. */
+class Layout {
+  readonly partNames: readonly PartName[];
+  readonly #partOf: ReadonlyMap<Field, PartName>;
+
+  constructor(readonly parts: Readonly<Partial<Record<PartName, readonly Field[]>>>) {
+    const named = Object.entries(parts) as [PartName, readonly Field[]][];
+    this.#partOf = new Map(named.flatMap(([name, fields]) => fields.map((field) => [field, name])));
+    this.partNames = [...named.map(([name]) => name), 'rest'];
+  }
+
+  partOf(field: Field): PartName {
+    return this.#partOf.get(field) ?? 'rest';
+  }
+}
+
+const current = new Layout({ labels, figures, metadata, names });
+const layouts: ReadonlyMap<unknown, Layout> = new Map([[1, new Layout({ facts: [...labels, ...figures, ...metadata], names })], [blockFormat, current]]);
+const fieldsOf = (part: PartName): readonly Field[] => allFields.filter((field) => current.partOf(field) === part);
+export const partOfField = (format: number, field: Field): PartName => (layouts.get(format) ?? current).partOf(field);
+export const partNamesOf = (format: number): readonly PartName[] => (layouts.get(format) ?? current).partNames;
 
 /** Of these, which values there are is said in the head, as long as they are few. */
 const listed = ['organisationId', 'workspaceId', 'keyId', 'endpoint', 'provider', 'model', 'providerSlug', 'configId', 'promptSlug', 'cacheStatus', 'errorCode', 'status', 'isFinal'] as const satisfies readonly Field[];
@@ -61,7 +85,6 @@ export interface BlockHead extends BlockBounds {
 }
 
 const packr = new Packr({ useRecords: false });
-const letters: Readonly<Record<PartName, string>> = { facts: 'f', names: 'n', rest: 'r' };
 /** Heads, and beside them all else: `from <= key < to`. */
 export const heads = { prefix: 'x', from: 'x', to: 'y' } as const;
 const bodyPrefix = 'y';
@@ -70,10 +93,12 @@ const bodyPrefix = 'y';
 export const headKey = (key: string): string => `${heads.prefix}${key}`;
 export const partKey = (key: string, part: PartName): string => `${bodyPrefix}${key}${letters[part]}`;
 export const filterKey = (key: string): string => `${bodyPrefix}${key}i`;
+export const valuesKey = (key: string): string => `${bodyPrefix}${key}v`;
 export const keyOfHead = (row: string): string => row.slice(heads.prefix.length);
 export const timeOfKey = (key: string): number => Number(key.slice(0, 13));
 
-export const removalOf = (key: string): readonly Write[] => [headKey(key), partKey(key, 'facts'), partKey(key, 'names'), partKey(key, 'rest'), filterKey(key)].map((each) => ({ op: 'remove', key: each }));
+/** Rows of every format: to remove one that is not there does nothing. */
+export const removalOf = (key: string): readonly Write[] => [headKey(key), ...(Object.keys(letters) as PartName[]).map((part) => partKey(key, part)), filterKey(key), valuesKey(key)].map((each) => ({ op: 'remove', key: each }));
 
 const isNumber = (field: Field): field is NumberField => typeof blankFields[field] !== 'string';
 
@@ -82,6 +107,7 @@ const textsOf = (records: readonly LogRecord[], field: Field): string[] => recor
 
 function packColumn(column: Column, own: readonly string[] | undefined): PackedColumn {
   if (column instanceof Float64Array) return packNumbers(column);
+  if (column instanceof Metadata) throw new Error('metadata are packed as words');
   return 'codes' in column ? packTexts(column) : packIds(column, own);
 }
 
@@ -90,25 +116,51 @@ export async function packBlock(columns: Columns, firstMs: number, arrivals: rea
   const { count } = columns;
   const own = columns.ids('id');
   const parts: { readonly name: PartName; readonly value: Uint8Array }[] = [];
-  for (const name of partNames) {
+  let packedMetadata: PackedColumn = [];
+  for (const name of current.partNames) {
     const packed: PackedColumn[] = [];
     for (const field of fieldsOf(name)) {
-      packed.push(packColumn(columns.column(field), field === 'id' ? undefined : own));
+      const column = columns.column(field);
+      if (field === 'metadata' && 'codes' in column) packed.push(packedMetadata = packMetadata(column));
+      else packed.push(packColumn(column, field === 'id' ? undefined : own));
       await pause();
     }
     parts.push({ name, value: packr.pack([blockFormat, count, fieldsOf(name), packed]) });
   }
-  const filter = packIdFilter(new Set([...own, ...columns.ids('traceId')]));
+  const filter = packIdFilter(new Set([...own, ...columns.ids('traceId'), ...columns.ids('spanId')]));
   await pause();
-  const head: BlockHead = { format: blockFormat, count, bytes: filter.length + parts.reduce((sum, { value }) => sum + value.length, 0), firstMs, arrivals, ...boundsOf(columns) };
+  const bounds = boundsOf(columns);
+  const inside = valuesIn(columns, bounds, packedMetadata);
+  const values = inside.size > valuesMax ? new Uint8Array(0) : packIdFilter(inside);
+  await pause();
+  const head: BlockHead = { format: blockFormat, count, bytes: filter.length + values.length + parts.reduce((sum, { value }) => sum + value.length, 0), firstMs, arrivals, ...bounds };
   return {
     head,
     writes: (key) => [
       { op: 'put', key: headKey(key), value: packr.pack(head) },
       ...parts.map(({ name, value }): Write => ({ op: 'put', key: partKey(key, name), value })),
+      // Of a block of an earlier format, which this one may take the place of.
+      { op: 'remove', key: partKey(key, 'facts') },
       { op: 'put', key: filterKey(key), value: filter },
+      { op: 'put', key: valuesKey(key), value: values },
     ],
   };
+}
+
+/** More values than these are in no filter, which then says of each that it may be inside. */
+const valuesMax = 65_536;
+/** A value as the filter of values knows it. */
+export const ofValue = (field: ListedField, value: string): string => `${field}=${value}`;
+export const ofMember = (name: string, value: string): string => `metadata.${name}=${value}`;
+
+/** Values of fields that have too many for the head, and members of metadata. */
+function valuesIn(columns: Columns, { values }: BlockBounds, packedMetadata: PackedColumn): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const field of listed) if (values[field] === undefined && field !== 'status' && field !== 'isFinal') for (const word of columns.words(field).words) found.add(ofValue(field, word));
+  forEachMember(packedMetadata, columns.count, (name, value) => {
+    if (found.size <= valuesMax) found.add(ofMember(name, value));
+  });
+  return found;
 }
 
 const listedOf = (found: ReadonlySet<string>): readonly string[] | undefined => (found.size > listedMax ? undefined : [...found]);
@@ -138,7 +190,7 @@ export function boundsOf(columns: Columns): BlockBounds {
 export function readHead(value: Uint8Array): BlockHead {
   const head: Readonly<Record<keyof BlockHead, unknown>> = Object(packr.unpack(value));
   if (!isCount(head.format)) throw new Error('a block of the log is damaged: its head has no format');
-  if (head.format !== blockFormat) throw new Error(`a block of the log has format ${String(head.format)}, and ${blockFormat} is read here; update the gateway`);
+  if (!layouts.has(head.format)) throw new Error(`a block of the log has format ${String(head.format)}, and ${blockFormat} is read here; update the gateway`);
   const { format, count, bytes, firstMs, values, ranges, arrivals } = head;
   if (!isCount(count) || count > countMax || !isCount(bytes) || typeof firstMs !== 'number' || !isOf(listed, values, (list) => list === undefined || areTexts(list)) || !isOf(ranged, ranges, isPair) || !isArrivals(arrivals)) {
     throw new Error('a block of the log is damaged: its head lacks members, or has others');
@@ -163,7 +215,7 @@ export function bytesOfHead(value: Uint8Array): number {
 }
 
 /** Columns of one block or row in memory, by field. */
-export type Column = Float64Array | Words | readonly string[];
+export type Column = Float64Array | Words | Metadata | readonly string[];
 
 /** The columns of a part as they are kept, for `readField`. */
 export interface PackedPart {
@@ -174,11 +226,9 @@ export interface PackedPart {
 export function readPart(value: Uint8Array): PackedPart {
   const part: unknown = packr.unpack(value);
   const [format, count, fields, columns]: readonly unknown[] = Array.isArray(part) ? part : [];
-  if (format !== blockFormat || typeof count !== 'number' || !Array.isArray(fields) || !Array.isArray(columns)) throw new Error('a block of the log is damaged: a part is not one of columns');
+  if (!layouts.has(format) || typeof count !== 'number' || !Array.isArray(fields) || !Array.isArray(columns)) throw new Error('a block of the log is damaged: a part is not one of columns');
   return { count, columns: new Map(fields.map((field, index) => [String(field), columns[index]])) };
 }
-
-export const partOfField = (field: Field): PartName => partOf.get(field) ?? 'rest';
 
 /** A field that the block was written without is blank. */
 export function readField({ count, columns }: PackedPart, field: Field, own: readonly string[] | undefined): Column {
@@ -186,13 +236,14 @@ export function readField({ count, columns }: PackedPart, field: Field, own: rea
   if (isNumber(field)) return column === undefined ? new Float64Array(count).fill(Number(blankFields[field])) : readNumbers(column, count);
   const blank = String(blankFields[field]);
   if (idFields.has(field)) return column === undefined ? new Array<string>(count).fill(blank) : readIds(column, count, own);
-  return column === undefined ? { words: [blank], codes: new Uint16Array(count) } : readWords(column, count);
+  if (column === undefined) return { words: [blank], codes: new Uint16Array(count) };
+  return field === 'metadata' ? readMetadata(column, count) : readWords(column, count);
 }
 
 /** Columns of one field, one after the other. */
 export function joinColumns(field: Field, columns: readonly Column[], count: number): Column {
   if (isNumber(field)) return joinNumbers(columns.filter((column) => column instanceof Float64Array), count);
-  if (!idFields.has(field)) return joinWords(columns.filter((column) => 'codes' in column), count);
+  if (!idFields.has(field)) return joinWords(columns.map((column) => (column instanceof Metadata ? column.whole() : column)).filter((column) => 'codes' in column), count);
   const ids: string[] = [];
   for (const column of columns) if (Array.isArray(column)) for (const id of column as readonly string[]) ids.push(id);
   return ids;
@@ -283,19 +334,19 @@ export function peekField(part: PackedPart, field: Field, own: At<string> | unde
   }
   if (isNumber(field)) return numberAt(column, part.count);
   if (column !== undefined && idFields.has(field)) return idAt(column, part.count, own);
-  const read = readField(part, field, undefined);
-  return { at: atOf(read), bytes: bytesOfColumn(read) };
+  return field === 'metadata' && isMetadata(column) ? new Metadata(column, part.count).reading() : wordAt(column, part.count);
 }
 
 export function atOf(column: Column): At<string | number> {
   if (column instanceof Float64Array) return (index) => column[index] as number;
+  if (column instanceof Metadata) return column.reading().at;
   if (column instanceof JoinedWords) return (index) => column.joined.at(column.codes[index] as number);
   return 'codes' in column ? (index) => column.words[column.codes[index] as number] ?? '' : (index) => column[index] ?? '';
 }
 
 export function bytesOfColumn(column: Column): number {
   if (column instanceof Float64Array) return column.byteLength;
-  if (column instanceof JoinedWords) return column.bytes;
+  if (column instanceof JoinedWords || column instanceof Metadata) return column.bytes;
   return 'codes' in column ? column.codes.byteLength + column.words.reduce((sum, { length }) => sum + length + 32, 0) : column.length * 64;
 }
 
@@ -304,12 +355,22 @@ export interface ColumnSource {
   read(field: Field): Column;
   /** Left out where nothing is cheaper than the column. */
   peek?(field: Field): At<string | number>;
+  /** A member of metadata, as `memberOf` gives it; left out where none is kept. */
+  member?(name: string): Words;
+}
+
+/** The texts of a member of metadata, for each record. */
+export function memberOf(metadata: Column, name: string): Words {
+  if (metadata instanceof Metadata) return metadata.member(name);
+  if ('codes' in metadata) return memberOfWords(metadata, name);
+  throw new Error('these are not metadata');
 }
 
 /** Fields by name, of one block or row, each read when it is asked for. */
 export class Columns {
   readonly #read = new Map<Field, Column>();
   readonly #peeks = new Map<Field, At<string | number>>();
+  readonly #members = new Map<string, Words>();
 
   constructor(readonly count: number, readonly source: ColumnSource) {}
 
@@ -332,6 +393,12 @@ export class Columns {
     throw new Error(`${field} is not a number`);
   }
 
+  member(name: string): Words {
+    let words = this.#members.get(name);
+    if (words === undefined) this.#members.set(name, words = this.source.member?.(name) ?? memberOf(this.column('metadata'), name));
+    return words;
+  }
+
   words(field: WordField): Words {
     const column = this.column(field);
     if ('codes' in column) return column;
@@ -340,7 +407,7 @@ export class Columns {
 
   ids(field: IdField): readonly string[] {
     const column = this.column(field);
-    if (!(column instanceof Float64Array) && !('codes' in column)) return column;
+    if (Array.isArray(column)) return column as readonly string[];
     throw new Error(`${field} is not an id`);
   }
 
@@ -348,7 +415,7 @@ export class Columns {
   record(index: number, isOfFew = false): LogRecord {
     const record: Record<string, unknown> = { bodies: null };
     for (const field of allFields) {
-      const value = isOfFew ? this.at(field)(index) : valueAt(this.column(field), index);
+      const value = isOfFew || field === 'metadata' ? this.at(field)(index) : valueAt(this.column(field), index);
       record[field] = typeof blankFields[field] === 'boolean' ? value === 1 : value;
     }
     // Each field of the blank record is there, with a value of its type.
@@ -356,4 +423,8 @@ export class Columns {
   }
 }
 
-const valueAt = (column: Column, index: number): string | number | undefined => (column instanceof Float64Array ? column[index] : 'codes' in column ? column.words[column.codes[index] ?? 0] : column[index]);
+function valueAt(column: Column, index: number): string | number | undefined {
+  if (column instanceof Float64Array) return column[index];
+  if (column instanceof Metadata) return column.reading().at(index);
+  return 'codes' in column ? column.words[column.codes[index] ?? 0] : column[index];
+}

@@ -3,12 +3,13 @@ import { describe, it } from 'node:test';
 import type { Exporter, Feedback, LogAggregateQuery, LogFilter, LogGroup, LogMeasure, LogReader, LogRecord, Store, Write } from '@gateway/plugin-sdk';
 import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
 import fc from 'fast-check';
-import { idAt, JoinedWords, numberAt, packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordsOf } from './block-columns.js';
+import { idAt, JoinedWords, numberAt, packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordAt, wordsOf } from './block-columns.js';
 import { heads, readHead } from './block.js';
+import { memberOfWords, Metadata, packMetadata, partMetadata, readMetadata } from './block-metadata.js';
 import { ColumnCache } from './column-cache.js';
 import { mayHave, packIdFilter } from './id-filter.js';
 import { ofCallers } from './partitions.js';
-import { bucketOf, groupOf, measure, recordMatches } from './plain-query.js';
+import { bucketOf, groupOf, measure, metadataOf, recordMatches } from './plain-query.js';
 import plugin from './plugin.js';
 import { traceKey } from './feedback-rows.js';
 import { Segments } from './segments.js';
@@ -75,7 +76,7 @@ const isClose = (left: number, right: number): boolean => left === right || Math
 const filters: readonly Omit<LogFilter, 'scope'>[] = [
   {}, { records: 'all' }, { fromMs: nowMs - 90 * minuteMs, toMs: nowMs - 30 * minuteMs }, { statuses: [200, 500] }, { isSuccess: true }, { isSuccess: false }, { models: ['a', 'm3'] }, { providerModels: ['openai__a', 'anthropic__b'] },
   { keyIds: ['k2'], cacheStatuses: ['HIT'] }, { metadata: { team: 't1' } }, { metadata: { _user: 'u3' } }, { cost: { min: 0.2, max: 0.7 } }, { totalTokens: { max: 1000 } }, { tookMs: { min: 500 } }, { traceIds: ['trace-3', 'trace-5'] },
-  { weightedFeedback: { min: 0 } }, { configIds: ['c1'], promptSlugs: ['p'] }, { errorCodes: ['RATE'], endpoints: ['embeddings'] }, { models: ['nobody'] },
+  { metadata: { team: '' } }, { metadata: { n: '5' } }, { metadata: { of: '{"team":"t2"}' } }, { metadata: { _user: 'team', a: '' } }, { metadata: { _user: 'nobody' } }, { spanIds: ['0000000000000000'] }, { providerModels: ['openai__nobody'] }, { weightedFeedback: { min: 0 } }, { configIds: ['c1'], promptSlugs: ['p'] }, { errorCodes: ['RATE'], endpoints: ['embeddings'] }, { models: ['nobody'] },
 ];
 const groups: readonly (LogGroup | null)[] = [null, 'provider', 'model', 'providerModel', 'status', 'keyId', 'configId', 'workspaceId', 'user', 'retries', 'targetIndex', 'cacheStatus', 'metadata.team', 'metadata.none'];
 const measures: readonly LogMeasure[] = [
@@ -300,6 +301,37 @@ describe('columns of a block', () => {
     }));
   });
 
+  it('give back every number of thousands, whatever is frequent among them', () => {
+    const random = chance(7);
+    const shares: readonly ((index: number) => number)[] = [
+      () => Math.floor(random() * 2), () => Math.floor(random() * 23), () => (random() < 0.01 ? 200 : 3), () => (random() < 0.001 ? 1e9 : Math.floor(random() * 4000)), (index) => 1.7e12 + index * 86, (index) => index % 256,
+      () => Math.floor(random() * 2e7) / 1000, (index) => (index === 0 ? 1 : 0), (index) => (index === 2999 ? 9 : 5), () => Math.floor(random() * random() * 70_000), (index) => Math.floor(index / 100),
+    ];
+    const forms = new Set<unknown>();
+    const collect = (packed: unknown): void => {
+      if (!Array.isArray(packed)) return;
+      forms.add(packed[0]);
+      for (const each of packed) collect(each);
+    };
+    for (const valueAt of shares) {
+      for (const count of [3000, 61]) {
+        const values = Array.from({ length: count }, (_, index) => valueAt(index));
+        const column = packNumbers(Float64Array.from(values));
+        collect(column);
+        assert.deepEqual([...readNumbers(column, count)], values);
+        const { at } = numberAt(column, count);
+        assert.deepEqual(values.map((_, index) => at(index)), values);
+        const texts = values.map(String);
+        const words = packTexts(wordsOf(count, (index) => texts[index] ?? ''));
+        const read = readWords(words, count);
+        assert.deepEqual(Array.from(read.codes, (code) => read.words[code]), texts);
+        const word = wordAt(words, count).at;
+        assert.deepEqual(texts.map((_, index) => word(index)), texts);
+      }
+    }
+    for (const form of ['bits', 'few', true, false]) assert.ok(forms.has(form), `no plane is ${form}`);
+  });
+
   it('give back numbers and words whose bytes were written in one', () => {
     const bytes = [false, Buffer.from([1, 2, 0, 1])] as const;
     assert.deepEqual([...readNumbers(['numbers', 10, 5, 2, bytes], 2)], [0.6, 26.3]);
@@ -332,6 +364,46 @@ describe('columns of a block', () => {
     }));
   });
 
+  it('give back metadata as they were, and each member of them', () => {
+    const name = fc.constantFrom('a', 'b', '_user', 'team', 'é', '__proto__', '1', '');
+    const value = fc.oneof(fc.constantFrom('x', '', 'y z', 'é', '"', '\\', '5', '\n'), fc.integer({ min: -3, max: 3 }), fc.constantFrom(null, true, 1.5, 1e21), fc.constant({ of: 'x' }), fc.constant(['x']));
+    const json = fc.tuple(fc.array(fc.tuple(name, value), { maxLength: 4 }), fc.constantFrom('', ' ')).map(([members, space]) => `{${members.map(([key, of]) => `${JSON.stringify(key)}:${space}${JSON.stringify(of)}`).join(`,${space}`)}}${space}`);
+    const odd = fc.constantFrom('', '{}', '{', 'none', '{"a":"x"', '{"a":"x"}}', ' {"a":"x"}', '{"a":"x"},', '{"a" : 01}', '{"a":+1}', '{"a":1e5}', '{"a":NaN}', '{"a":Infinity}', '{"a":-0}', '{"a":"x\u00a0"}', '{"a":\u00a0"x"}', '{"a":"x"\t}', '{,"a":"x"}', '{"a":"x",}', '{"a":"x" "b":"y"}', '[{"a":"x"}]', '"a"');
+    let parted = 0;
+    fc.assert(fc.property(fc.array(fc.oneof({ weight: 4, arbitrary: json }, odd), { minLength: 1, maxLength: 80 }), (texts) => {
+      const words = wordsOf(texts.length, (index) => texts[index] ?? '');
+      const column = packMetadata(words);
+      const read = readMetadata(column, texts.length);
+      if (!(read instanceof Metadata)) return assert.deepEqual(Array.from(read.codes, (code) => read.words[code]), texts);
+      parted += 1;
+      const whole = read.whole();
+      assert.deepEqual(Array.from(whole.codes, (code) => whole.words[code]), texts);
+      const { at } = read.reading((member) => (member === 'a' ? read.member('a') : undefined));
+      assert.deepEqual(texts.map((_, index) => at(index)), texts);
+      for (const member of ['a', 'b', '_user', 'team', '__proto__', '1', '', 'none']) {
+        const wanted = texts.map((text) => {
+          const members = metadataOf(text);
+          return Object.hasOwn(members, member) ? members[member] : '';
+        });
+        for (const of of [read.member(member), memberOfWords(words, member)]) assert.deepEqual(Array.from(of.codes, (code) => of.words[code]), wanted, member);
+      }
+    }));
+    assert.ok(parted > 10, `${parted}`);
+    assert.deepEqual(partMetadata('{"_user": "u", "n": 5}'), { pieces: ['{"_user": "', '", "n": ', '}'], names: ['_user', 'n'], values: ['u', '5'] });
+  });
+
+  it('take metadata apart up to so many names and shapes, and keep the others whole', () => {
+    const texts = Array.from({ length: 700 }, (_, index) => (index < 300 ? `{"n${index}":"x"}` : `{"n0":"x",${' '.repeat(index)}"n1":"y"}`));
+    const read = readMetadata(packMetadata(wordsOf(texts.length, (index) => texts[index] ?? '')), texts.length);
+    assert.ok(read instanceof Metadata);
+    const whole = read.whole();
+    assert.deepEqual(Array.from(whole.codes, (code) => whole.words[code]), texts);
+    for (const member of ['n0', 'n1', 'n63', 'n64', 'n299']) {
+      const { words, codes } = read.member(member);
+      assert.deepEqual(Array.from(codes, (code) => words[code]), texts.map((text) => metadataOf(text)[member] ?? ''), member);
+    }
+  });
+
   it('give back every id', () => {
     const id = fc.oneof(fc.uuid(), fc.constantFrom('', 'trace', 'ABCDEF0123456789', '4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7', '😀'));
     fc.assert(fc.property(fc.array(fc.tuple(id, id, fc.boolean()), { minLength: 1, maxLength: 100 }), (pairs) => {
@@ -345,9 +417,13 @@ describe('columns of a block', () => {
   });
 
   it('say what is wrong with them', () => {
-    for (const column of [7, [], ['nothing'], ['numbers', 1, 0, 1, [false, Buffer.alloc(2)]], ['doubles', [false, Buffer.alloc(4)]], ['numbers', 1, 0, 1, 'x'], ['numbers', 1, 0, 2, [[false, Buffer.alloc(1)]]], ['numbers', 1, 0, 7, [false, Buffer.alloc(7)]]]) assert.throws(() => readNumbers(column, 1), /damaged/);
+    for (const column of [7, [], ['nothing'], ['numbers', 1, 0, 1, [false, Buffer.alloc(2)]], ['doubles', [false, Buffer.alloc(4)]], ['numbers', 1, 0, 1, 'x'], ['numbers', 1, 0, 2, [[false, Buffer.alloc(1)]]], ['numbers', 1, 0, 7, [false, Buffer.alloc(7)]], ['numbers', 1, 0, 1, ['bits', 9, Buffer.alloc(3)]], ['numbers', 1, 0, 1, ['bits', 1, Buffer.alloc(1)]], ['numbers', 1, 0, 1, ['few', 0, Buffer.alloc(1), Buffer.alloc(1)]], ['numbers', 1, 0, 1, ['few', 0, Buffer.from([1, 0]), Buffer.alloc(1)]]]) assert.throws(() => readNumbers(column, 1), /damaged/);
     for (const column of [7, ['nothing'], ['words', ['texts', [false, Buffer.alloc(0)], [false, Buffer.alloc(0)]], 1, [false, Buffer.alloc(1)]], ['texts', [false, Buffer.alloc(0)], [false, Buffer.alloc(0)]]]) assert.throws(() => readWords(column, 1), /damaged/);
-    for (const column of [7, ['ids', [false, Buffer.alloc(2)], Buffer.alloc(0), ['texts', [false, Buffer.alloc(0)], [false, Buffer.alloc(0)]]]]) assert.throws(() => readIds(column, 1, undefined), /damaged/);
+    const nothing = ['same', ''];
+    for (const column of [['members', 7, ['same', 0], [], [], nothing], ['members', [[['{'], [0]]], ['same', 1], ['a'], [nothing], nothing], ['members', [[['{', '}'], [1]]], ['same', 1], ['a'], [nothing], nothing], ['members', [[['{', '}'], [0]]], ['same', 2], ['a'], [nothing], nothing], ['members', [[['{', '}'], [0]]], ['same', 1], ['a'], [], nothing]]) {
+      assert.throws(() => readMetadata(column, 1), /damaged/, JSON.stringify(column));
+    }
+    for (const column of [['ids', 1, Buffer.alloc(15), ['texts', [false, Buffer.alloc(0)], [false, Buffer.alloc(0)]]], 7, ['ids', [false, Buffer.alloc(2)], Buffer.alloc(0), ['texts', [false, Buffer.alloc(0)], [false, Buffer.alloc(0)]]]]) assert.throws(() => readIds(column, 1, undefined), /damaged/);
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Feedback, LogReader, LogRecord, Store } from '@gateway/plugin-sdk';
 import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
 import { Packr } from 'msgpackr';
-import { filterKey, headKey, heads, keyOfHead, partKey } from './block.js';
+import { filterKey, headKey, heads, keyOfHead, partKey, valuesKey } from './block.js';
 import plugin from './plugin.js';
 
 const params = { bytesMax: 1_073_741_824, ageDaysMax: 30, bodiesBytesMax: 1024 * 1024 * 1024, bodiesDaysMax: 30 };
@@ -79,7 +79,7 @@ async function valueOf(store: Store, key: string): Promise<Uint8Array> {
 }
 
 describe('a damaged block of the log', () => {
-  const rowsOf = (key: string): Readonly<Record<string, string>> => ({ head: headKey(key), facts: partKey(key, 'facts'), names: partKey(key, 'names'), rest: partKey(key, 'rest') });
+  const rowsOf = (key: string): Readonly<Record<string, string>> => ({ head: headKey(key), labels: partKey(key, 'labels'), figures: partKey(key, 'figures'), metadata: partKey(key, 'metadata'), names: partKey(key, 'names'), rest: partKey(key, 'rest') });
 
   it('is left out of all that is asked, and told of once, whatever of it is cut off', async () => {
     const { host, store, keys: [lost], reader } = await stageOf();
@@ -115,7 +115,7 @@ describe('a damaged block of the log', () => {
       assert.deepEqual(await foundBy(await reader()), onlyWhole, name);
       await store.write([{ op: 'put', key: headKey(lost), value }]);
     }
-    for (const name of ['facts', 'names', 'rest'] as const) {
+    for (const name of ['labels', 'figures', 'metadata', 'names', 'rest'] as const) {
       const key = rows[name] ?? '';
       const value = await valueOf(store, key);
       await store.write([{ op: 'remove', key }]);
@@ -133,7 +133,43 @@ describe('a damaged block of the log', () => {
     assert.deepEqual(exported, ['whole']);
     await store.write([{ op: 'put', key: filterKey(lost), value: new Uint8Array(0) }]);
     assert.deepEqual(await foundBy(await reader()), both);
+    await store.write([{ op: 'remove', key: valuesKey(lost) }]);
+    assert.deepEqual(await foundBy(await reader()), both);
+    const ofMember = async (): Promise<readonly string[]> => (await (await reader()).page({ scope, metadata: { of: 'whole' } }, { limit: 10 })).records.map(({ metadata }) => metadata);
+    assert.deepEqual(await ofMember(), ['{"of":"whole"}']);
     assert.notEqual(whole, lost);
+  });
+
+  it('is left out when what one of its records says is nowhere, though the column can be read', async () => {
+    const { store, keys: [lost], reader } = await stageOf();
+    for (const [part, field, damagedOf] of [
+      ['metadata', 'metadata', () => ['members', [[['{"of":"', '"}'], [0]]], ['same', 1], ['of'], [['words', ['texts', [1, 1, [false, Buffer.from([1])]], [false, Buffer.from('x')]], 1, ['bits', 1, Buffer.from([3, 0])]]], ['same', '']]],
+      ['labels', 'model', () => ['words', ['texts', [1, 1, [false, Buffer.from([1])]], [false, Buffer.from('x')]], 1, ['bits', 1, Buffer.from([3, 0])]]],
+      ['rest', 'path', () => ['words', ['texts', [1, 1, [false, Buffer.from([1])]], [false, Buffer.from('x')]], 1, ['bits', 1, Buffer.from([3, 0])]]],
+    ] as const) {
+      const key = partKey(lost, part);
+      const value = await valueOf(store, key);
+      const [format, count, fields, columns]: readonly unknown[] = packr.unpack(value);
+      assert.ok(Array.isArray(fields) && Array.isArray(columns));
+      await store.write([{ op: 'put', key, value: packr.pack([format, count, fields, columns.with(fields.indexOf(field), damagedOf())]) }]);
+      const read = await reader();
+      assert.deepEqual((await read.page({ scope }, { limit: 10 })).records.map(({ id }) => id).sort(), ['whole', 'whole-2'], field);
+      assert.deepEqual(await foundBy(read), onlyWhole, field);
+      await store.write([{ op: 'put', key, value }]);
+    }
+  });
+
+  it('is merged by nobody when its metadata are damaged, and keeps no other from being merged', async () => {
+    const { host, store, keys: [, whole], add, merge, reader } = await stageOf();
+    const key = partKey(whole, 'metadata');
+    const [format, count, fields]: readonly unknown[] = packr.unpack(await valueOf(store, key));
+    const words = ['words', ['texts', [1, 1, [false, Buffer.from([1])]], [false, Buffer.from('x')]], 1, ['bits', 1, Buffer.from([3, 0])]];
+    await store.write([{ op: 'put', key, value: packr.pack([format, count, fields, [['members', [[['{"of":"', '"}'], [0]]], ['same', 1], ['of'], [words], ['same', '']]]]) }]);
+    host.advance(-dayMs);
+    await add(recordOf('later'));
+    for (let turn = 0; turn < 3; turn += 1) await merge();
+    for await (const { key: row } of store.range({ from: '0', to: ':', limit: 1 })) assert.fail(`${row} is a row still`);
+    assert.deepEqual((await foundBy(await reader())).page, ['later', 'lost', 'lost-2']);
   });
 
   it('keeps nobody from writing, merging and removing others, nor from being removed itself', async () => {

@@ -2,7 +2,8 @@
 // write, which holds only if nobody changed that meanwhile. So a record is in one place at all times, whatever dies when.
 
 import type { Host, Row, Store, Write } from '@gateway/plugin-sdk';
-import { allFields, columnOf, columnOfRow, Columns, headKey, heads, joinColumns, keyOfHead, packBlock, partKey, partNames, readField, readHead, readPart, removalOf, timeOfKey, type Arrival, type BlockHead, type Column, type ColumnSource, type Field, type PackedPart } from './block.js';
+import { allFields, columnOf, columnOfRow, Columns, headKey, heads, joinColumns, keyOfHead, packBlock, partKey, partNamesOf, readField, readHead, readPart, removalOf, timeOfKey, type Arrival, type BlockHead, type Column, type ColumnSource, type Field, type PackedPart } from './block.js';
+import { Metadata } from './block-metadata.js';
 import type { OnDamaged } from './damage.js';
 import { countOfBatch, openLogBatch, readLogBatch } from './log-batch.js';
 import { ofCallers, timeKey } from './partitions.js';
@@ -192,7 +193,7 @@ export class Merging {
   async #columnsOf({ row, key, head }: Source): Promise<SourceColumns | undefined> {
     const parts: Uint8Array[] = [];
     if (head !== undefined) {
-      for (const name of partNames) {
+      for (const name of partNamesOf(head.format)) {
         const part = await this.store.get(partKey(key, name));
         if (part !== undefined) parts.push(Uint8Array.from(part.value));
       }
@@ -200,7 +201,7 @@ export class Merging {
       if ((await this.store.get(row.key))?.version !== row.version) return undefined;
     }
     try {
-      return head === undefined ? columnsOfRow(row.value) : columnsOfBlock(head.count, parts);
+      return head === undefined ? columnsOfRow(row.value) : columnsOfBlock(head, parts);
     } catch (thrown) {
       this.#leaveOut(row, thrown);
       return undefined;
@@ -209,8 +210,8 @@ export class Merging {
 }
 
 /** Throws when any of it is damaged, as the next one. */
-function columnsOfBlock(count: number, parts: readonly Uint8Array[]): SourceColumns {
-  if (parts.length < partNames.length) throw new Error('a block of the log is damaged: a part of it is missing');
+function columnsOfBlock({ format, count }: BlockHead, parts: readonly Uint8Array[]): SourceColumns {
+  if (parts.length < partNamesOf(format).length) throw new Error('a block of the log is damaged: a part of it is missing');
   const found = new Map<Field, Column>();
   for (const value of parts) {
     const part = readPart(value);
@@ -218,7 +219,8 @@ function columnsOfBlock(count: number, parts: readonly Uint8Array[]): SourceColu
     for (const field of allFields) {
       if (!part.columns.has(field)) continue;
       const own = found.get('id');
-      found.set(field, readField(part, field, Array.isArray(own) ? own : undefined));
+      const column = readField(part, field, Array.isArray(own) ? own : undefined);
+      found.set(field, column instanceof Metadata ? column.whole() : column);
     }
   }
   const nothing: PackedPart = { count, columns: new Map() };

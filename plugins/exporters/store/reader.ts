@@ -5,6 +5,7 @@ import type { Feedback, LogAggregate, LogAggregateQuery, LogFilter, LogPage, Log
 import { Aggregation } from './aggregate.js';
 import { setBackMsMax } from './arrivals.js';
 import { Columns, headKey, packBlock, timeOfKey, type Field } from './block.js';
+import { wordsOf } from './block-columns.js';
 import type { BodyRows } from './bodies.js';
 import { traceKey, type FeedbackChange, type FeedbackRows } from './feedback-rows.js';
 import { packLogBatch } from './log-batch.js';
@@ -255,8 +256,12 @@ export class StoreReader implements LogReader {
     const columns = await segment.open(everyField);
     const ids = columns.ids('id');
     if (!ids.some((id) => byId.has(id))) return;
+    const metadata = columns.at('metadata');
     const priced = new Columns(segment.count, {
-      read: (field) => (field === 'cost' || field === 'saved' || field === 'isPriced' ? columns.numbers(field).map((value, index) => Number(byId.get(ids[index] ?? '')?.[field] ?? value)) : columns.column(field)),
+      read: (field) => {
+        if (field === 'cost' || field === 'saved' || field === 'isPriced') return columns.numbers(field).map((value, index) => Number(byId.get(ids[index] ?? '')?.[field] ?? value));
+        return field === 'metadata' ? wordsOf(segment.count, (index) => String(metadata(index))) : columns.column(field);
+      },
     });
     const { key, version } = segment;
     const isWritten = isBlock(segment)
@@ -283,9 +288,13 @@ export class StoreReader implements LogReader {
   /** Blocks and rows that may hold what is asked for. */
   async #candidates(selection: Selection): Promise<Segment[]> {
     this.#sliceFromMs = performance.now();
-    const { traceIds } = selection.filter;
+    const { traceIds, spanIds } = selection.filter;
     const found: Segment[] = [];
-    for (const segment of await this.#segments.list()) if (selection.mayMatch(segment.bounds) && (traceIds === undefined || await segment.mayHaveId(traceIds))) found.push(segment);
+    for (const segment of await this.#segments.list()) {
+      if (!selection.mayMatch(segment.bounds) || !await segment.mayHaveValues(selection.valuesOf(segment.bounds))) continue;
+      if (traceIds !== undefined && !await segment.mayHaveId(traceIds)) continue;
+      if (spanIds === undefined || await segment.mayHaveSpan(spanIds)) found.push(segment);
+    }
     return found;
   }
 

@@ -2,10 +2,11 @@
 
 import type { Row, Store } from '@gateway/plugin-sdk';
 import {
-  allFields, atOf, boundsOf, bytesOfColumn, columnOf, columnOfRow, Columns, filterKey, headKey, heads, keyOfHead, partKey, partOfField, peekField, peekRow, readField, readHead, readPart, timeOfKey,
+  allFields, atOf, boundsOf, bytesOfColumn, columnOf, columnOfRow, Columns, filterKey, headKey, heads, keyOfHead, memberOf, partKey, partOfField, peekField, peekRow, readField, readHead, readPart, timeOfKey, valuesKey,
   type Arrival, type BlockBounds, type BlockHead, type Column, type ColumnSource, type Field, type PackedPart, type PartName, type Peek,
 } from './block.js';
-import type { At } from './block-columns.js';
+import type { At, Words } from './block-columns.js';
+import { Metadata } from './block-metadata.js';
 import { ColumnCache } from './column-cache.js';
 import type { OnDamaged } from './damage.js';
 import { mayHave } from './id-filter.js';
@@ -53,7 +54,11 @@ export interface Segment {
   readonly arrivals: readonly Arrival[];
   /** Throws StaleError. `isOfFew`: what is asked of the columns is what they say of few records (`at`, `record`). */
   open(fields: ReadonlySet<Field>, isOfFew?: boolean): Promise<Columns>;
+  /** Ids of records or traces. */
   mayHaveId(ids: readonly string[]): Promise<boolean>;
+  mayHaveSpan(ids: readonly string[]): Promise<boolean>;
+  /** Of each list one, as `Selection.valuesOf` gives them. */
+  mayHaveValues(lists: readonly (readonly string[])[]): Promise<boolean>;
   /** A row, in memory. */
   readonly isHeld: boolean;
 }
@@ -166,27 +171,35 @@ export class BlockSegment implements Segment {
   }
 
   async open(fields: ReadonlySet<Field>, isOfFew = false): Promise<Columns> {
-    const [kept, peeks, parts] = [new Map<Field, Column>(), new Map<Field, Peek>(), new Map<PartName, PackedPart>()];
+    const [kept, parts] = [new Map<Field, Column>(), new Map<PartName, OpenPart>()];
     // Ids of traces may be said by those of their records.
     const wanted = fields.has('traceId') || fields.has('spanId') || fields.has('parentSpanId') ? new Set<Field>(['id', ...fields]) : fields;
     const name = `block ${this.key}@${this.version}/`;
     for (const field of wanted) {
       // Only columns stand under such names.
       const column = this.cache.get(`${name}${field}`) as Column | undefined;
-      const peek = column === undefined && isOfFew ? this.cache.get(`${name}${field}?`) as Peek | undefined : undefined;
-      const partName = partOfField(field);
+      const partName = partOfField(this.bounds.format, field);
       if (column !== undefined) kept.set(field, column);
-      else if (peek !== undefined) peeks.set(field, peek);
-      else if (!parts.has(partName)) parts.set(partName, await this.#part(partName));
+      else if (!parts.has(partName)) parts.set(partName, await this.#openPart(`${name}part ${partName}`, partName, isOfFew));
     }
-    return new Columns(this.count, new BlockSource(this, name, kept, peeks, parts));
+    return new Columns(this.count, new BlockSource(this, name, kept, parts));
   }
 
-  async #part(name: PartName): Promise<PackedPart> {
+  /** What few records are read of is kept as it was read: the next ones are of it as well. Of all others the columns are kept. */
+  async #openPart(name: string, partName: PartName, isKept: boolean): Promise<OpenPart> {
+    const kept = this.cache.get(name);
+    if (kept instanceof OpenPart) return kept;
+    const { part, bytes } = await this.#part(partName);
+    const open: OpenPart = new OpenPart(part, isKept ? (peeks) => this.cache.set(name, open, bytes + peeks) : () => {});
+    open.told(0);
+    return open;
+  }
+
+  async #part(name: PartName): Promise<{ readonly part: PackedPart; readonly bytes: number }> {
     const row = await this.store.get(partKey(this.key, name));
     const part = row === undefined ? undefined : ofSegment(this, () => readPart(row.value));
     if (part === undefined || part.count !== this.count) throw await this.#faultOf(`a block of the log is damaged: its part ${name} is ${part === undefined ? 'missing' : 'of another one'}`);
-    return part;
+    return { part, bytes: row?.value.length ?? 0 };
   }
 
   /** While its head is as it was, nobody has merged or removed it. */
@@ -196,45 +209,92 @@ export class BlockSegment implements Segment {
   }
 
   async mayHaveId(ids: readonly string[]): Promise<boolean> {
-    const name = `block ${this.key}@${this.version}/`;
+    const bits = await this.#filter('ids', filterKey(this.key));
+    return ids.some((id) => mayHave(bits, id));
+  }
+
+  async mayHaveSpan(ids: readonly string[]): Promise<boolean> {
+    // Filters of the first format have no spans.
+    return this.bounds.format === 1 || this.mayHaveId(ids);
+  }
+
+  async mayHaveValues(lists: readonly (readonly string[])[]): Promise<boolean> {
+    if (this.bounds.format === 1 || lists.length === 0) return true;
+    const bits = await this.#filter('values', valuesKey(this.key));
+    return lists.every((values) => values.some((value) => mayHave(bits, value)));
+  }
+
+  async #filter(of: string, key: string): Promise<Uint8Array> {
+    const name = `block ${this.key}@${this.version}/filter of ${of}`;
     let bits = this.cache.get(name);
     if (!(bits instanceof Uint8Array)) {
-      const row = await this.store.get(filterKey(this.key));
-      if (row === undefined) throw await this.#faultOf('a block of the log is damaged: its filter of ids is missing');
+      const row = await this.store.get(key);
+      if (row === undefined) throw await this.#faultOf(`a block of the log is damaged: its filter of ${of} is missing`);
       bits = Uint8Array.from(row.value);
       this.cache.set(name, bits, row.value.length);
     }
     // As above.
-    return ids.some((id) => mayHave(bits as Uint8Array, id));
+    return bits as Uint8Array;
+  }
+}
+
+/** A part that was read, and what is said of few of its records. */
+class OpenPart {
+  readonly #peeks = new Map<Field, Peek>();
+  #bytes = 0;
+
+  /** `told`: how many bytes the peeks take. */
+  constructor(readonly part: PackedPart, readonly told: (bytes: number) => void) {}
+
+  peek(field: Field, own: At<string> | undefined): At<string | number> {
+    let peek = this.#peeks.get(field);
+    if (peek === undefined) {
+      this.#peeks.set(field, peek = peekField(this.part, field, own));
+      this.#bytes += peek.bytes + peekBytes;
+      this.told(this.#bytes);
+    }
+    return peek.at;
   }
 }
 
 /** Columns of a block: those that are kept, and those of the parts that were read for it. */
 class BlockSource implements ColumnSource {
-  constructor(readonly of: BlockSegment, readonly name: string, readonly kept: ReadonlyMap<Field, Column>, readonly peeks: ReadonlyMap<Field, Peek>, readonly parts: ReadonlyMap<PartName, PackedPart>) {}
+  constructor(readonly of: BlockSegment, readonly name: string, readonly kept: ReadonlyMap<Field, Column>, readonly parts: ReadonlyMap<PartName, OpenPart>) {}
 
   read(field: Field): Column {
     const kept = this.kept.get(field);
     if (kept !== undefined) return kept;
     const own = isOfOthers(field) ? this.read('id') : undefined;
-    const column = ofSegment(this.of, () => readField(this.#part(field), field, Array.isArray(own) ? own : undefined));
+    const column = ofSegment(this.of, () => readField(this.#part(field).part, field, Array.isArray(own) ? own : undefined));
     this.of.cache.set(`${this.name}${field}`, column, bytesOfColumn(column));
     return column;
   }
 
   peek(field: Field): At<string | number> {
-    const kept = this.kept.get(field);
-    if (kept !== undefined) return atOf(kept);
-    const found = this.peeks.get(field);
-    if (found !== undefined) return found.at;
     const own = isOfOthers(field) ? this.peek('id') : undefined;
-    const peek = ofSegment(this.of, () => peekField(this.#part(field), field, own === undefined ? undefined : (index) => String(own(index))));
-    this.of.cache.set(`${this.name}${field}?`, peek, peek.bytes + peekBytes);
-    return peek.at;
+    const at = ofSegment(this.of, () => {
+      const kept = this.kept.get(field);
+      // Members stand under such names.
+      if (kept instanceof Metadata) return kept.reading((name) => this.of.cache.get(this.#nameOf(name)) as Words | undefined).at;
+      return kept === undefined ? this.#part(field).peek(field, own === undefined ? undefined : (index) => String(own(index))) : atOf(kept);
+    });
+    return (index) => ofSegment(this.of, () => at(index));
   }
 
-  #part(field: Field): PackedPart {
-    const part = this.parts.get(partOfField(field));
+  member(name: string): Words {
+    const key = this.#nameOf(name);
+    // As above.
+    const kept = this.of.cache.get(key) as Words | undefined;
+    if (kept !== undefined) return kept;
+    const words = ofSegment(this.of, () => memberOf(this.read('metadata'), name));
+    this.of.cache.set(key, words, bytesOfColumn(words));
+    return words;
+  }
+
+  readonly #nameOf = (member: string): string => `${this.name}metadata/${member}`;
+
+  #part(field: Field): OpenPart {
+    const part = this.parts.get(partOfField(this.of.bounds.format, field));
     if (part === undefined) throw new Error(`${field} was not asked for`);
     return part;
   }
@@ -287,8 +347,25 @@ class RowSegment implements Segment, ColumnSource {
     return this.#peek(field) ?? atOf(this.read(field));
   }
 
+  member(name: string): Words {
+    const key = `${this.key}@${this.version}/metadata/${name}`;
+    // As above.
+    let words = this.cache.get(key) as Words | undefined;
+    if (words === undefined) this.cache.set(key, words = memberOf(this.read('metadata'), name), bytesOfColumn(words));
+    return words;
+  }
+
   async open(): Promise<Columns> {
     return new Columns(this.count, this);
+  }
+
+  /** What is held is as quickly read. */
+  async mayHaveSpan(): Promise<boolean> {
+    return true;
+  }
+
+  async mayHaveValues(): Promise<boolean> {
+    return true;
   }
 
   async mayHaveId(ids: readonly string[]): Promise<boolean> {

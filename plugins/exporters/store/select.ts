@@ -1,8 +1,9 @@
 // Which records of a block match a filter, by its columns. Means what `recordMatches` of plain-query.ts means.
 
 import type { Bounds, Feedback, LogFilter } from '@gateway/plugin-sdk';
-import type { BlockBounds, Columns, Field, ListedField, RangedField } from './block.js';
+import { ofMember, ofValue, type BlockBounds, type Columns, type Field, type ListedField, type RangedField } from './block.js';
 import { JoinedWords, type Words } from './block-columns.js';
+import { Metadata } from './block-metadata.js';
 import { traceKey } from './feedback-rows.js';
 import { isSuccess, metadataOf } from './plain-query.js';
 
@@ -70,8 +71,25 @@ export class Selection {
   mayMatch({ values, ranges }: BlockBounds): boolean {
     return this.#lists.every(({ field, values: wanted }) => values[field]?.some((value) => wanted.includes(value)) ?? true)
       && this.#ranges.every(({ field, bounds: { min = -Infinity, max = Infinity } }) => ranges[field][0] <= max && ranges[field][1] >= min)
+      && this.#mayHavePair(values)
       && (this.filter.records === 'all' || (values.isFinal?.includes('true') ?? true))
       && (this.#statuses === undefined || (values.status?.some((status) => this.#statuses?.(Number(status))) ?? true));
+  }
+
+  #mayHavePair({ provider, model }: BlockBounds['values']): boolean {
+    const { providerModels } = this.filter;
+    if (providerModels === undefined || provider === undefined || model === undefined) return true;
+    const wanted = new Set(providerModels);
+    return provider.some((left) => model.some((right) => wanted.has(`${left}__${right}`)));
+  }
+
+  /** What a filter of values is asked where `bounds` do not say it: of each list one has to be inside. */
+  valuesOf({ values }: BlockBounds): readonly (readonly string[])[] {
+    return [
+      ...this.#lists.filter(({ field }) => values[field] === undefined).map(({ field, values: wanted }) => wanted.map((value) => ofValue(field, value))),
+      // One that is not there is as an empty one.
+      ...this.#metadata.filter(([, value]) => value !== '').map(([name, value]) => [ofMember(name, value)]),
+    ];
   }
 
   /** Places of those that match, ascending. */
@@ -92,6 +110,23 @@ export class Selection {
     const narrowByWord = ({ words, codes }: Words, isKept: (word: string) => boolean): void => {
       const kept = words.map(isKept);
       if (!kept.every(Boolean)) narrow((index) => kept[codes[index] as number] === true);
+    };
+    const narrowByMetadata = (metadata: Words): void => {
+      const [text] = this.#metadata.flatMap(([, value]) => textIn(value) ?? []);
+      const isPossible = text !== undefined && metadata instanceof JoinedWords ? metadata.having([text, '\\']) : undefined;
+      const known = new Map<number, boolean>();
+      narrow((index) => {
+        const code = metadata.codes[index] as number;
+        if (isPossible?.[code] === 0) return false;
+        let isKept = known.get(code);
+        if (isKept === undefined) known.set(code, isKept = this.#hasMetadata(metadata instanceof JoinedWords ? metadata.joined.at(code) : metadata.words[code] ?? ''));
+        return isKept;
+      });
+    };
+    const narrowToWord = (words: Words, wanted: string): void => {
+      if (!(words instanceof JoinedWords)) return narrowByWord(words, (word) => word === wanted);
+      const kept = words.being(wanted);
+      narrow((index) => kept[words.codes[index] as number] === 1);
     };
     for (const { field, values } of this.#lists) if (bounds.values[field]?.every((value) => values.includes(value)) !== true) narrowByWord(columns.words(field), (word) => values.includes(word));
     for (const { field, bounds: { min = -Infinity, max = Infinity } } of this.#ranges) {
@@ -119,17 +154,9 @@ export class Selection {
       narrow((index) => providerModels.includes(`${provider.words[provider.codes[index] as number] ?? ''}__${model.words[model.codes[index] as number] ?? ''}`));
     }
     if (this.#metadata.length > 0) {
-      const metadata = columns.words('metadata');
-      const [text] = this.#metadata.flatMap(([, value]) => textIn(value) ?? []);
-      const isPossible = text !== undefined && metadata instanceof JoinedWords ? metadata.having([text, '\\']) : undefined;
-      const known = new Map<number, boolean>();
-      narrow((index) => {
-        const code = metadata.codes[index] as number;
-        if (isPossible?.[code] === 0) return false;
-        let isKept = known.get(code);
-        if (isKept === undefined) known.set(code, isKept = this.#hasMetadata(metadata instanceof JoinedWords ? metadata.joined.at(code) : metadata.words[code] ?? ''));
-        return isKept;
-      });
+      const metadata = columns.column('metadata');
+      if (metadata instanceof Metadata) for (const [name, value] of this.#metadata) narrowToWord(columns.member(name), value);
+      else if ('codes' in metadata) narrowByMetadata(metadata);
     }
     if (filter.traceIds !== undefined) narrowByIds(filter.traceIds, columns.ids('traceId'), narrow);
     if (filter.spanIds !== undefined) narrowByIds(filter.spanIds, columns.ids('spanId'), narrow);
