@@ -4,7 +4,7 @@
 // searches what was kept, once, at the end, also of an answer that broke off. Never decodes a stream, never holds more than headBytesMax and
 // twice keptBytesMin.
 
-import { ObjectCursor } from '../body/cursor.js';
+import { asBuffer, ObjectCursor } from '../body/cursor.js';
 import { firstText, lastText, needleOf, textAt, valueOfKey } from '../body/key-search.js';
 import { ObjectCapture } from '../body/object-capture.js';
 import { isKey } from '../body/scan.js';
@@ -55,6 +55,17 @@ export class UsageTap {
     if (bytes > this.#latest.length) this.#grow(bytes);
     this.#latest.set(chunk, this.#latestBytes);
     this.#latestBytes = bytes;
+  }
+
+  /** The same for the whole of an answer, in bytes that stay as they are: a short one is not copied. */
+  pushWhole(bytes: Uint8Array): void {
+    // A full block would be written into when more comes.
+    if (this.#latestBytes > 0 || bytes.length >= keptBytesMin) {
+      this.push(bytes);
+      return;
+    }
+    this.#latest = asBuffer(bytes);
+    this.#latestBytes = bytes.length;
   }
 
   /** The bytes that were kept: all of a short answer, the end of a long one. */

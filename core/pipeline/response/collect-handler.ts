@@ -163,7 +163,7 @@ export class CollectHandler implements ResponseHandler {
 
   #read(body: string | Uint8Array): UsageTap {
     const tap = new UsageTap(false);
-    tap.push(typeof body === 'string' ? Buffer.from(body) : body);
+    tap.pushWhole(typeof body === 'string' ? Buffer.from(body) : body);
     this.#tap = tap;
     return tap;
   }

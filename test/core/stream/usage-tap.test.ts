@@ -17,6 +17,9 @@ function reads(answer: string | Uint8Array, isEventStream: boolean, expected: Pa
   const bytes = typeof answer === 'string' ? new TextEncoder().encode(answer) : answer;
   const wanted = { ...unknown, ...expected };
   assert.deepEqual(usageOf([bytes], isEventStream), wanted);
+  const whole = new UsageTap(isEventStream);
+  whole.pushWhole(bytes);
+  assert.deepEqual(whole.read(), wanted);
   if (bytes.length < 4_000) {
     let index = 0;
     for (const pieces of everySplit(bytes)) {
@@ -327,5 +330,19 @@ test('an answer is told nothing of the one before it', () => {
     const kept = structuredClone(full);
     reads(isEventStream ? sse({ usage: { total_tokens: 7 } }) : '{"usage":{"total_tokens":7}}', isEventStream, { totalTokens: 7 });
     assert.deepEqual(full, kept);
+  }
+});
+
+test('an answer that is given whole is not copied where it is short, and never written to', () => {
+  const text = JSON.stringify({ model: 'm', usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } });
+  for (const bytesMore of [0, keptBytesMin - text.length - 1, keptBytesMin - text.length, keptBytesMin]) {
+    const given = Buffer.from(text.padStart(text.length + bytesMore));
+    const before = Buffer.from(given);
+    const tap = new UsageTap(false);
+    tap.pushWhole(given);
+    assert.equal(tap.kept().buffer === given.buffer, given.length < keptBytesMin);
+    for (let count = 0; count < 5; count += 1) tap.push(Buffer.alloc(keptBytesMin - 1, ' '));
+    assert.deepEqual(given, before);
+    assert.equal(tap.read().totalTokens, 3);
   }
 });
