@@ -61,14 +61,14 @@ function plainAnswer(status: number, body: string): string | Buffer {
   return answer.length > stringAnswerBytesMax ? Buffer.from(answer, 'latin1') : answer;
 }
 
-/** `isJson`: the answer is a JSON object of that size, for checks that look for one. */
-function chatBody(sizeBytes: number, isJson: boolean): string {
+/** `model`: as it was asked for; another one would be a note about the price in each record. `isJson`: the answer is a JSON object of that size, for checks that look for one. */
+function chatBody(sizeBytes: number, model: string, isJson: boolean): string {
   const make = (content: string): string =>
     JSON.stringify({
       id: 'chatcmpl-bench',
       object: 'chat.completion',
       created: 1_700_000_000,
-      model: 'bench',
+      model,
       choices: [{ index: 0, message: { role: 'assistant', content }, logprobs: null, finish_reason: 'stop' }],
       usage: { prompt_tokens: 16, completion_tokens: 32, total_tokens: 48 },
     });
@@ -102,7 +102,7 @@ export function makeRecipe(kind: AnswerKind, model: string): Recipe {
   let opening: string | Buffer;
   if (status !== 200) opening = plainAnswer(status, errorBody(status));
   else if (events > 0) opening = streamHead + frame(`${chunkPrefix}{"role":"assistant","content":""},"finish_reason":null}]}\n\n`);
-  else if (kind === 'chat') opening = plainAnswer(200, chatBody(size, knob('json', 0) === 1));
+  else if (kind === 'chat') opening = plainAnswer(200, chatBody(size, model || 'bench', knob('json', 0) === 1));
   else if (kind === 'embeddings') opening = plainAnswer(200, embeddingsBody(Math.min(knob('dimensions', 256), 8192)));
   else opening = plainAnswer(200, modelsBody);
   return {
