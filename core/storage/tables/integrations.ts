@@ -69,6 +69,8 @@ export const integrations = defineTable({
     updatedAtMs: timeMs(),
   }),
   indexes: {
+    /** Those of virtual keys and archived ones as well. */
+    'of-workspace': { of: (row) => (row.workspaceId === null ? null : [row.workspaceId]) },
     organisation: { of: (row) => (row.isPrivate || row.status === 'archived' ? null : [row.organisationId]) },
     /** Empty in place of a workspace: of the organisation. */
     slug: { isUnique: true, of: (row) => (row.isPrivate || row.status === 'archived' ? null : [row.organisationId, row.workspaceId ?? '', row.slug]) },

@@ -28,11 +28,14 @@ export const workspaces = defineTable({
     rateLimits: Type.Array(rateLimit),
     /** Absent: as the organisation has it. */
     logBodies: Type.Optional(orNull(logBodySettings)),
+    /** An archived one, of which nothing else is left to be found. */
+    isEmptied: Type.Optional(Type.Literal(true)),
   }),
   indexes: {
     organisation: { of: (row) => [row.organisationId] },
     slug: { isUnique: true, of: (row) => (row.status === 'archived' ? null : [row.organisationId, row.slug]) },
     name: { isUnique: true, of: (row) => (row.status === 'archived' ? null : [row.organisationId, row.name]) },
+    'to-empty': { of: (row) => (row.status === 'archived' && row.isEmptied !== true ? [] : null) },
   },
   upgrades: {
     // Before this format there was one workspace, made at the first start.

@@ -55,7 +55,7 @@ export function configurationsReply(context: ControlContext, row: IntegrationRow
 async function workspaceCount(context: ControlContext, row: IntegrationRow): Promise<number> {
   if (row.workspaceId !== null) return 1;
   if (!row.globalAccess.enabled) return Object.values(row.workspaces).filter(({ enabled }) => enabled).length;
-  const all = await context.repository.count(workspaces, 'organisation', [row.organisationId]);
+  const all = await context.repository.count(workspaces, 'name', [row.organisationId]);
   return all - Object.values(row.workspaces).filter(({ enabled }) => !enabled).length;
 }
 

@@ -1,5 +1,5 @@
 // A workspace that is deleted is archived: its row stays, for what the logs say of it; its name and slug are free again; its keys are removed, and so
-// nothing of it is reached by calls. Everything else of it can be reached by nobody from then on.
+// nothing of it is reached by calls. Everything else of it is removed in the background (emptying-job.ts).
 
 import { fail } from '../../../errors/gateway-error.js';
 import { object } from '../../../storage/schema-parts.js';
@@ -7,6 +7,8 @@ import { apiKeys } from '../../../storage/tables/api-keys.js';
 import { configs } from '../../../storage/tables/configs.js';
 import { guardrails } from '../../../storage/tables/guardrails.js';
 import { integrations } from '../../../storage/tables/integrations.js';
+import { ratePolicies, usagePolicies } from '../../../storage/tables/policies.js';
+import { promptPartials, prompts } from '../../../storage/tables/prompts.js';
 import { providers } from '../../../storage/tables/providers.js';
 import { scimMappings } from '../../../storage/tables/scim-mappings.js';
 import { workspaceMembers } from '../../../storage/tables/workspace-members.js';
@@ -37,6 +39,8 @@ export async function deleteWorkspace(context: ControlContext, idOrSlug: string,
     counted(keyCount, 'API key', 'API keys'), counted(await repository.count(configs, 'workspace', [row.id]), 'config', 'configs'), counted(await repository.count(providers, 'workspace', [row.id]), 'provider', 'providers'),
     counted(await repository.count(guardrails, 'workspace', [row.organisationId, row.id]), 'guardrail', 'guardrails'), counted(memberCount, 'member', 'members'),
     counted(await repository.count(integrations, 'slug', [row.organisationId, row.id]), 'integration of its own', 'integrations of its own'),
+    counted(await repository.count(prompts, 'workspace', [row.id]), 'prompt', 'prompts'), counted(await repository.count(promptPartials, 'workspace', [row.id]), 'partial', 'partials'),
+    counted(await repository.count(usagePolicies, 'active', [row.organisationId, row.id]) + await repository.count(ratePolicies, 'active', [row.organisationId, row.id]), 'policy', 'policies'),
   ].filter((each) => each !== '');
   const named = { kind: 'workspace', id: row.slug, users: users.join(', ') };
   if (users.length > 0 && !force_delete) throw fail('ROW_IN_USE', { ...named, advice: 'remove them first, or give force_delete: true' });
