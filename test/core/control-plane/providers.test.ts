@@ -89,7 +89,7 @@ describe('providers', () => {
     assert.deepEqual(control.faults, []);
   });
 
-  it('are not deleted while keys or configs name them, which is told; an integration takes them along', async () => {
+  it('are not deleted while keys or configs name them, which is told; nor is an integration, which takes them along', async () => {
     const control = await startControl();
     const integration = await integrate(control);
     const made = await create(control, { slug: 'used' });
@@ -108,8 +108,23 @@ describe('providers', () => {
     assert.equal((await control.call('DELETE', pathOf(made), undefined, { as })).status, 200);
     await removeRows(control.repository, apiKeys, 'a');
     assert.equal((await create(control, { slug: 'used' })).status, 200);
-    assert.equal((await control.call('POST', '/v1/configs', { config: { provider: '@used' } }, { as })).status, 200);
-    assert.equal((await control.call('DELETE', `/v1/integrations/${String(integration.body.slug)}`, undefined, { as })).status, 200);
+    const user = await control.call('POST', '/v1/configs', { config: { provider: '@used' } }, { as });
+    assert.equal(user.status, 200);
+    const ofIntegration = `/v1/integrations/${String(integration.body.slug)}`;
+    const refused = await control.call('DELETE', ofIntegration, undefined, { as });
+    assert.deepEqual(errorOf(refused), [409, 'AB07', null]);
+    assert.match(String(refused.body.message), new RegExp(`^integration main is in use by its provider @used, which is named by the config ${String(user.body.slug)};`));
+    assert.equal((await control.call('GET', '/v1/providers/used', undefined, { as })).status, 200);
+    // One that was left behind by a deleted workspace is in nobody's way.
+    const elsewhere = await control.call('POST', '/v1/workspaces', { name: 'Elsewhere' });
+    const shared = await control.call('POST', '/v1/integrations', { name: 'Shared', slug: 'shared', ai_provider_id: 'openai', key: 'sk-0123456789012345678901234' });
+    assert.equal((await control.call('PUT', '/v1/integrations/shared/workspaces', { workspaces: [{ id: elsewhere.body.id, enabled: true }] })).status, 200, JSON.stringify(shared.body));
+    assert.equal((await control.call('POST', '/v1/configs', { config: { provider: '@shared' }, workspace_id: elsewhere.body.id })).status, 200);
+    assert.equal((await control.call('DELETE', '/v1/integrations/shared')).status, 409);
+    assert.equal((await control.call('DELETE', `/v1/workspaces/${String(elsewhere.body.id)}`, { name: 'Elsewhere', force_delete: true })).status, 200);
+    assert.equal((await control.call('DELETE', '/v1/integrations/shared')).status, 200);
+    assert.equal((await control.call('DELETE', `/v1/configs/${String(user.body.slug)}`, undefined, { as })).status, 200);
+    assert.equal((await control.call('DELETE', ofIntegration, undefined, { as })).status, 200);
     assert.equal((await control.call('GET', '/v1/providers/used', undefined, { as })).status, 404);
     assert.deepEqual(errorOf(await control.call('POST', '/v1/configs', { config: { provider: '@used' } }, { as })), [404, 'AB02', 'config.provider']);
   });

@@ -57,7 +57,15 @@ export default resourceCases({
       bad: [{ body: { ai_provider_id: 'anthropic' }, param: 'ai_provider_id' }, { body: { configurations: { region: 'x' } }, param: 'configurations.region' }, { body: { key: 'sk-****0001' + '\n' }, param: 'key' }],
       conflict: { none: 'its slug stays' },
     },
-    delete: { target: owned, check: isEmpty, bad: [], conflict: { none: 'what is made from it goes with it' } },
+    delete: {
+      target: owned, check: isEmpty, bad: [],
+      conflict: async (stage) => {
+        const slug = stage.unique('named');
+        const target = await named(stage, { workspace_id: stage.workspace.id, default_provider_slug: slug });
+        await stage.made('POST', '/v1/configs', { name: slug, config: { provider: `@${slug}` }, workspace_id: stage.workspace.id });
+        return target;
+      },
+    },
     models: { target: owned, check: ({ body }) => assert.deepEqual([body.total, body.models], [0, []]), bad: [], conflict: changesNothing },
     updateModels: {
       target: async (stage) => ({ ...await owned(stage), body: { models: [{ slug: 'gpt-4o', enabled: true }], allow_all_models: false } }),

@@ -12,7 +12,7 @@ import { filteredPage, pageQuery } from '../../paging.js';
 import { nameField, slugField, slugFrom } from '../../slugs.js';
 import { freeSlug } from '../common/find-row.js';
 import { checkedMappings, refuseChosenAddress, secretMappingsField, secretMappingsReply } from '../common/secret-mappings.js';
-import { archiveIntegration, archiveProvider, insertDefaultProvider } from '../providers/make-provider.js';
+import { archiveIntegration, archiveProvider, insertDefaultProvider, usersOf } from '../providers/make-provider.js';
 import { credentialMembers, masksOf, providerId, providerPlugin } from './credentials.js';
 import { integrationOf, requireLevel, scopesOf } from './find-integration.js';
 import { maskedHeaders } from './headers.js';
@@ -145,6 +145,9 @@ export const integrationsResource = defineResource({
         const stored = await integrationOf(context, params.slug ?? '', 'delete');
         let archived = 0;
         for await (const provider of context.repository.each(providers, { index: 'integration', parts: [stored.row.id] })) {
+          const isGone = (await context.repository.get(workspaces, provider.row.workspaceId))?.row.status === 'archived';
+          const users = isGone ? [] : await usersOf(context, provider);
+          if (users.length > 0) throw fail('ROW_IN_USE', { kind: 'integration', id: stored.row.slug, users: `its provider @${provider.row.slug}, which is named by ${users.join(', ')}`, advice: 'change them first' });
           await archiveProvider(context, provider);
           archived += 1;
         }

@@ -50,8 +50,13 @@ export async function insertDefaultProvider(context: ControlContext, integration
 }
 
 /** Throws ROW_IN_USE. */
-export async function refuseUsed(context: ControlContext, { row }: Stored<ProviderRow>, kind: string): Promise<void> {
-  const { repository } = context;
+export async function refuseUsed(context: ControlContext, stored: Stored<ProviderRow>, kind: string): Promise<void> {
+  const users = await usersOf(context, stored);
+  if (users.length > 0) throw fail('ROW_IN_USE', { kind, id: stored.row.slug, users: users.join(', '), advice: 'change them first' });
+}
+
+/** What names a provider, in words: the first of it. */
+export async function usersOf({ repository }: ControlContext, { row }: Stored<ProviderRow>): Promise<readonly string[]> {
   const users: string[] = [];
   for await (const { row: key } of repository.each(apiKeys, { index: 'provider', parts: [row.workspaceId, row.slug] })) {
     if (users.length === usersShown) break;
@@ -67,7 +72,7 @@ export async function refuseUsed(context: ControlContext, { row }: Stored<Provid
     const version = (await repository.get(promptVersions, prompt.publishedId))?.row;
     if ((version?.provider ?? slugOfModel(version?.model)) === row.slug) users.push(`the prompt ${prompt.slug}`);
   }
-  if (users.length > 0) throw fail('ROW_IN_USE', { kind, id: row.slug, users: users.join(', '), advice: 'change them first' });
+  return users;
 }
 
 /** Archives a provider: no list shows it and no call finds it. An integration that belongs to it alone is archived as well. */
