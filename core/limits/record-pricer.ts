@@ -77,6 +77,7 @@ export class RecordPricer {
     const isUsed = tellsUsage(use);
     const isNamed = model !== '' || note.asked !== '';
     if (provider === '' || (!isUsed && (!isNamed || status >= 400))) return free;
+    if (isList(record)) return free;
     if (!isNamed) return unpriced;
     const table = this.#table;
     const tableName = this.#tableNames.get(provider);
@@ -88,7 +89,7 @@ export class RecordPricer {
     }
     const price = this.#priceOf(record, note.asked, integration, table, tableName);
     if (price === undefined || price.rates === null) return unpriced;
-    const isBatch = note.isBatch || record.endpoint === 'batches';
+    const isBatch = note.isBatch || record.endpoint === 'batches' || (isRead(record) && storedPath(record).includes('/batches/'));
     const cents = costOf(price.rates, use, { isBatch, adjustments: price.adjustments });
     if (isCachedAnswer(record.cacheStatus)) return { cost: 0, saved: cents, isPriced: true };
     if (cents > 0 && isRead(record) && !this.#isFirstOf(record)) return free;
@@ -141,11 +142,18 @@ export class RecordPricer {
   }
 }
 
-/** Of the object alone, whatever is asked of it. */
-const storedPath = ({ path }: LogRecord): string => path.replace(/\?.*$/s, '').replace(/\/cancel$/, '');
+/** Of the object alone, whatever is asked of it and on which way. */
+const storedPath = ({ path }: LogRecord): string => path.replace(/\?.*$/s, '').replace(/^\/v1\/proxy(?=\/)/, '').replace(/(?<!^)\/$/, '').replace(/\/cancel$/, '');
 
-/** Batches, and responses that are there already. */
-const isRead = (record: LogRecord): boolean => record.endpoint === 'batches' || (record.endpoint === 'responses' && !storedPath(record).endsWith('/responses'));
+/** They ask for nothing that is made for them. */
+const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE']);
+const isReadByProxy = ({ endpoint, method }: LogRecord): boolean => endpoint === 'proxy' && readingMethods.has(method);
+
+/** Batches, and responses and the like that are there already. */
+export const isRead = (record: LogRecord): boolean => record.endpoint === 'batches' || isReadByProxy(record) || (record.endpoint === 'responses' && !storedPath(record).endsWith('/responses'));
+
+/** What several objects have used, of which each tells it by itself. */
+const isList = (record: LogRecord): boolean => readingMethods.has(record.method) && (record.endpoint === 'batches' || isReadByProxy(record)) && /\/(?:batches|responses|completions|runs|steps|messages)$/.test(storedPath(record));
 
 const keyOf = ({ workspaceId, providerSlug }: LogRecord): string => `${workspaceId}\n${providerSlug}`;
 

@@ -4,7 +4,7 @@ import type { LogFilter, LogReader, LogRecord, RepricedRecord } from '@gateway/p
 import { fail } from '../errors/gateway-error.js';
 import { tellsUsage } from './cost.js';
 import { readPriceNote } from './price-note.js';
-import type { RecordPricer } from './record-pricer.js';
+import { isRead, type Pricing, type RecordPricer } from './record-pricer.js';
 
 /** Records that change, of one run: about 150 bytes each. */
 export const changesMax = 2_000_000;
@@ -58,13 +58,18 @@ export class Repricing {
     return { models: [...this.#models.values()].toSorted((left, right) => right.costAfter - left.costAfter), records: this.#records, changed: this.#changes.length, isWritten };
   }
 
-  async #add(record: LogRecord): Promise<void> {
+  async #price(record: LogRecord): Promise<Pricing | undefined> {
+    // It was charged when it was read first, which may have been before.
+    if (isRead(record) && record.isPriced && record.cost === 0) return record;
     const bare: LogRecord = { ...record, cost: -1, saved: 0, isPriced: false };
-    let pricing = this.pricer.price(bare);
-    if (pricing === undefined) {
-      await this.pricer.load();
-      pricing = this.pricer.price(bare);
-    }
+    const pricing = this.pricer.price(bare);
+    if (pricing !== undefined) return pricing;
+    await this.pricer.load();
+    return this.pricer.price(bare);
+  }
+
+  async #add(record: LogRecord): Promise<void> {
+    const pricing = await this.#price(record);
     this.#records += 1;
     // A cost that nobody can tell now stays as it is, as does one that was estimated under a budget, since the answer had not told it all.
     const after = pricing === undefined || pricing.cost === -1 || isEstimated(record) ? record : pricing;

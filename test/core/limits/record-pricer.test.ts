@@ -73,6 +73,21 @@ describe('the pricer of records', () => {
     for (let call = 0; call < 2; call += 1) near(await read('responses', '/v1/responses'), plain);
   });
 
+  it('counts what is read through the proxy once as well, and no list of such objects', async () => {
+    const { priceOf } = setUp();
+    const read = (endpoint: LogRecord['endpoint'], path: string, method = 'GET'): Promise<Pricing | undefined> => priceOf(recordOf({ endpoint, path, method }));
+    near(await read('batches', '/v1/batches'), 0);
+    near(await read('batches', '/v1/batches?limit=2'), 0);
+    near(await read('batches', '/v1/batches/b1'), plain / 2);
+    for (const list of ['/v1/proxy/v1/batches', '/v1/proxy/batches?limit=1', '/v1/proxy/v1/chat/completions?limit=1', '/v1/proxy/v1/messages/batches/']) near(await read('proxy', list), 0);
+    near(await read('proxy', '/v1/proxy/v1/batches/b1'), 0, 0);
+    near(await read('proxy', '/v1/proxy/v1/batches/b2'), plain / 2);
+    near(await read('proxy', '/v1/proxy/v1/batches/b2', 'HEAD'), 0);
+    near(await read('proxy', '/v1/proxy/v1/chat/completions/c1'), plain);
+    near(await read('proxy', '/v1/proxy/v1/chat/completions/c1', 'DELETE'), 0);
+    for (let call = 0; call < 2; call += 1) near(await read('proxy', '/v1/proxy/v1/chat/completions', 'POST'), plain);
+  });
+
   it('leaves records unpriced while rows cannot be read, and tries again', async () => {
     let isBroken = true;
     const { clock, asked, pricer, priceOf } = setUp({ integration: async () => { if (isBroken) throw new Error('damaged'); return null; } });

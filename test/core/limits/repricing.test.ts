@@ -43,6 +43,15 @@ describe('pricing history again', () => {
     assert.deepEqual(written, [[{ id: dearer.id, cost: 1, saved: 0, isPriced: true }, { id: unpriced.id, cost: 1, saved: 0, isPriced: true }, { id: hit.id, cost: 0, saved: 7, isPriced: true }]]);
   });
 
+  it('does not charge for what was read again, and had been charged before the time that is looked at', async () => {
+    const read = { endpoint: 'batches', method: 'GET', path: '/v1/batches/b1' } as const;
+    const records = [recordOf({ ...read, cost: 0 }), recordOf({ ...read, cost: 1 }), recordOf({ ...read, cost: 0, isPriced: false }), recordOf({ ...read, endpoint: 'chatCompletions', path: '/v1/chat/completions', cost: 0 })];
+    const { repricing, written, look } = setUp([records], () => ({ cost: 3, saved: 0, isPriced: true }));
+    await look();
+    await repricing.write();
+    assert.deepEqual(written.flat().map(({ id }) => id), [records[1]?.id, records[2]?.id, records[3]?.id]);
+  });
+
   it('leaves alone what nobody can price now, and what was estimated under a budget', async () => {
     const records = [recordOf({}), recordOf({ ...untold }), recordOf({ ended: 'client', decision: limited }), recordOf({ inputTokens: 0, outputTokens: 0, totalTokens: 0, decision: limited })];
     let tries = 0;
