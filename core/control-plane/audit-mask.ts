@@ -49,6 +49,13 @@ export const maskedText = (text: string): string =>
 /** A text that is kept as it is, but for credentials. */
 export const withoutCredentials = (text: string): string => text.replace(credentialShape, mark);
 
+/** Members that are credentials in any body: those of requests and answers have many that merely sound like one, such as max_tokens. */
+const credentialName = /^(?:x[-_])?(?:api[-_]?key|(?:proxy[-_]?)?authorization|(?:access|refresh|id|auth|session|bearer)[-_]?token|client[-_]?secret|secret[-_]?(?:access[-_]?)?key|aws[-_]?(?:access[-_]?key[-_]?id|secret[-_]?access[-_]?key|session[-_]?token)|private[-_]?key|password|passphrase|(?:set[-_]?)?cookie)$/i;
+
+/** The value of a member of a body or of metadata. */
+export const withoutCredential = (name: string, value: unknown): unknown =>
+  ((typeof value === 'string' && value !== '') || typeof value === 'number') && credentialName.test(name) ? mark : value;
+
 function addressOnly(text: string): string {
   const shown = maskedText(text);
   return shown === text && !/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? mark : shown;

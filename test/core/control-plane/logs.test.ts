@@ -78,6 +78,18 @@ describe('logs that clients tell', () => {
     assert.equal(JSON.stringify(stage.logs.records).includes(secret), false);
   });
 
+  it('hold no credential whose member says that it is one, however it looks', async () => {
+    const stage = await start();
+    const told = await stage.asService('POST', '/v1/logs', {
+      request: { url: 'https://h.example/v1/chat/completions', body: { model: 'm', api_key: 'plain-secret-1', max_tokens: 5, messages: [{ role: 'user', content: 'password: none', auth: { Authorization: 'plain-secret-2', clientSecret: 'plain-secret-3' } }], extra: [{ 'x-api-key': 'plain-secret-4', password: 12345678 }] } },
+      response: { body: { access_token: 'plain-secret-5', usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } } }, metadata: { api_key: 'plain-secret-6', team: 'red', trace_id: 'named' },
+    });
+    assert.equal(told.status, 200);
+    const text = JSON.stringify(stage.logs.records).replaceAll('\\', '');
+    assert.doesNotMatch(text, /plain-secret|12345678/);
+    for (const kept of ['"max_tokens":5', 'password: none', '"api_key":"[masked]"', '"prompt_tokens":1', '"clientSecret":"[masked]"', '"team":"red"']) assert.ok(text.includes(kept), kept);
+  });
+
   it('are refused by the place of the item that is at fault, and need both scopes', async () => {
     const stage = await start();
     const wrong = async (body: unknown): Promise<readonly unknown[]> => {
