@@ -1,9 +1,9 @@
 // Bytes in chunks of any size: the same whole, and no more memory than twice of it.
 
 import { ByteCollector } from '@gateway/plugin-sdk';
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from '../support/fast-check.js';
 
 /** Memory that `pieces` keep alive, each piece an object of its own. */
 function heldBy(pieces: readonly Uint8Array[]): number {

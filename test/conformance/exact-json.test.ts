@@ -1,7 +1,7 @@
 import { exactNumbersRead, isExactNumber, nearestNumber, readJson, writeJson } from '@gateway/plugin-sdk';
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from '../support/fast-check.js';
 
 test('numbers that JavaScript changes are written as they were read', () => {
   for (const number of ['9007199254740993', '-9007199254740993', '12345678901234567890', '9223372036854775807', '1e400', '-1E+999', '1000000000000000000000', '0']) {

@@ -1,7 +1,7 @@
 import { JsonObjectText } from '@gateway/plugin-sdk';
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from '../support/fast-check.js';
 
 function shown(pieces: readonly string[]): string {
   const filter = new JsonObjectText();

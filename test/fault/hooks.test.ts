@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { apiKey, startTestGateway } from '../support/gateway.js';
+import { testSeed } from '../support/seed.js';
 import { chatChunks, sendJson, startUpstream } from '../support/upstream.js';
 import { openWire } from '../support/wire.js';
 
@@ -13,7 +14,7 @@ const atOnce = 100;
 /** How long a stop waits for open calls; there are none. */
 const stopDeadlineMs = 20_000;
 const closeWaitMs = 10_000;
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const seed = testSeed;
 
 /** mulberry32 */
 let state = seed >>> 0;

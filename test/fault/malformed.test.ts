@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { apiKey, routed, startTestGateway } from '../support/gateway.js';
+import { testSeed } from '../support/seed.js';
 import { startUpstream } from '../support/upstream.js';
 
 const requestCount = 5_000;
@@ -427,8 +428,8 @@ async function callWorks(): Promise<void> {
 
 describe('malformed requests', () => {
   it('are all refused with a 4xx that says why, reach no provider, and leave nothing behind', async (t) => {
-    const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
-    t.diagnostic(`seed ${seed} (set SEED to repeat)`);
+    const seed = testSeed;
+    t.diagnostic(`seed ${seed} (set GATEWAY_TEST_SEED to repeat)`);
     const chance = new Chance(seed);
     const round = (): Promise<void> => sendAll(Array.from({ length: requestCount / 2 }, () => chance.of(makers)(chance)), seed);
     await callWorks();

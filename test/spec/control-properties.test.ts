@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
-import fc, { type Arbitrary } from 'fast-check';
 import type { Operation } from '../../core/control-plane/define-resource.js';
 import { resources } from '../../core/control-plane/resources/index.js';
+import fc, { type Arbitrary } from '../support/fast-check.js';
 import { checkReply, faultsOf } from '../support/reply-schema.js';
 import { anyJson, oddTexts, valuesOf } from '../support/schema-values.js';
 import type { ResourceCases, Target } from './control/cases.js';

@@ -1,6 +1,6 @@
 // Values that a JSON Schema takes, for fast-check. Made as far as keywords go that schemas here have; whoever needs to be sure holds them against the schema.
 
-import fc, { type Arbitrary } from 'fast-check';
+import fc, { type Arbitrary } from './fast-check.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -77,6 +77,10 @@ const bans: readonly Ban[] = [
     applies: (source) => isProduct(source) && source.path !== 'core/workers/young-generation.ts',
     matches: (node) => ts.isPropertyAssignment(node) && node.name.getText() === 'maxYoungGenerationSizeMb',
   },
+  {
+    name: 'fast-check without the seed', instead: 'test/support/fast-check.ts, which draws what GATEWAY_TEST_SEED says', applies: ({ path }) => path !== 'test/support/fast-check.ts',
+    matches: (node) => ts.isImportDeclaration(node) && node.moduleSpecifier.getText() === "'fast-check'",
+  },
   { name: 'test that is left out', instead: 'a test that runs', applies: ({ path }) => isTest(path), matches: isLeftOut },
   {
     name: 'async function in a hot file', instead: 'a callback; if no call and no chunk waits for it, list it in coldFunctions', applies: isHot,
@@ -141,6 +145,7 @@ describe('the rules themselves', () => {
     assert.ok(isCaught('guard for objects of its own', 'core/x.ts', "const isMap = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);"));
     for (const text of ['export default {};', 'export default function f() {}']) assert.ok(isCaught('export default', 'core/x.ts', text), text);
     assert.ok(isCaught('young generation of a thread', 'core/x.ts', 'new Worker(file, { resourceLimits: { maxYoungGenerationSizeMb: 16 } });'));
+    assert.ok(isCaught('fast-check without the seed', 'plugins/caches/x/plugin.test.ts', "import fc from 'fast-check';"));
     for (const text of ["test.skip('x', () => {});", "it.only('x');", 't.todo();', "test('x', { skip: true }, () => {});", "describe.skip('x');"]) {
       assert.ok(isCaught('test that is left out', 'test/x.test.ts', text), text);
     }

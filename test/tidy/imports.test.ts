@@ -65,12 +65,15 @@ function coreFault(arrow: Import): string | undefined {
 /** The plugin's own folder: providers/groq, plugins/strategies/fallback. */
 const ownFolderOf = (path: string): string => path.split('/').slice(0, path.startsWith('providers/') ? 2 : 3).join('/');
 
+/** The seed of all that tests draw at random. */
+const isSeed = ({ from, target }: Import): boolean => isTest(from) && /^test\/support\/(?:fast-check|seed)\.ts$/.test(target);
+
 function pluginFault(arrow: Import): string | undefined {
   if (!/^(?:plugins|providers)\//.test(arrow.from)) return undefined;
   if (arrow.isRelative) {
     const isOwn = arrow.target.startsWith(`${ownFolderOf(arrow.from)}/`);
     const isCommon = /^(?:providers|plugins(?:\/[^/]+)?)\/common\//.test(arrow.target) && topOf(arrow.target) === topOf(arrow.from);
-    return isOwn || isCommon ? undefined : `${describeImport(arrow)}: only its own folder and common/ are allowed`;
+    return isOwn || isCommon || isSeed(arrow) ? undefined : `${describeImport(arrow)}: only its own folder and common/ are allowed`;
   }
   const isTestKit = arrow.specifier === '@gateway/plugin-sdk/testing';
   return isTestKit && !isTest(arrow.from) ? `${describeImport(arrow)} outside a test` : undefined;
@@ -101,7 +104,7 @@ const sharedWithBench = ['test/fault/hostile-package/', 'test/core/registry/plug
 
 function testFault(arrow: Import): string | undefined {
   const top = topOf(arrow.target);
-  if (!arrow.isRelative || topOf(arrow.from) === 'test') return undefined;
+  if (!arrow.isRelative || topOf(arrow.from) === 'test' || isSeed(arrow)) return undefined;
   if (topOf(arrow.from) === 'bench' && sharedWithBench.some((place) => arrow.target.startsWith(place))) return undefined;
   const isOutside = (top === 'test' || top === 'bench') && topOf(arrow.from) !== top;
   return isOutside || (isTest(arrow.target) && !isTest(arrow.from)) ? describeImport(arrow) : undefined;
@@ -202,6 +205,8 @@ describe('the rules themselves', () => {
 
   test('refuse product code that imports tests, and SDK code that imports anything', () => {
     assert.equal(faultsIn(testFault, 'core/app.ts', "import { x } from '../test/support/gateway.js';"), 1);
+    assert.equal(faultsIn(testFault, 'plugins/caches/a/plugin.test.ts', "import fc from '../../../test/support/fast-check.js';"), 0);
+    assert.equal(faultsIn(testFault, 'plugins/caches/a/plugin.ts', "import fc from '../../../test/support/fast-check.js';"), 1);
     assert.equal(faultsIn(testFault, 'providers/a/a.test.ts', "import { x } from '../../bench/main.js';"), 1);
     assert.equal(faultsIn(testFault, 'plugins/storage/a/plugin.ts', "import { x } from './test-writer.js';"), 1);
     assert.equal(faultsIn(testFault, 'plugins/storage/a/plugin.test.ts', "import { x } from './test-writer.js';"), 0);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Exporter, Feedback, LogAggregateQuery, LogFilter, LogGroup, LogMeasure, LogReader, LogRecord, Store, Write } from '@gateway/plugin-sdk';
 import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
-import fc from 'fast-check';
+import fc from '../../../test/support/fast-check.js';
 import { idAt, JoinedWords, numberAt, packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordAt, wordsOf } from './block-columns.js';
 import { heads, readHead } from './block.js';
 import { memberOfWords, Metadata, packMetadata, partMetadata, readMetadata } from './block-metadata.js';

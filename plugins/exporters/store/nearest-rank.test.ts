@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../../test/support/fast-check.js';
 import { nearestRanks } from './nearest-rank.js';
 
 const shares = [0.5, 0.9, 0.95, 0.99];

@@ -1,9 +1,9 @@
 import { ParameterError, type Exchange, type Host, type Json } from '@gateway/plugin-sdk';
 import { fakeOutcome } from '@gateway/plugin-sdk/testing';
 import { Ajv } from 'ajv';
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from '../../../test/support/fast-check.js';
 import plugin from './plugin.js';
 
 // Conditional uses none of it.

@@ -1,9 +1,9 @@
 import type { Exchange, Host, Outcome, Target } from '@gateway/plugin-sdk';
 import { fakeOutcome } from '@gateway/plugin-sdk/testing';
 import { Ajv } from 'ajv';
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from '../../../test/support/fast-check.js';
 import plugin from './plugin.js';
 
 // Fallback looks at neither.

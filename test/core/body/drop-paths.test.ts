@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import { dropPaths, parseDropPath, type DropPath } from '../../../core/body/splice.js';
+import fc from '../../support/fast-check.js';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const dropped = (text: string, ...paths: string[]): string => Buffer.from(dropPaths(bytesOf(text), paths.map((path) => parseDropPath(path)!))).toString();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { HeldBytes, smallBytesMax } from '../../../core/body/held-bytes.js';
+import fc from '../../support/fast-check.js';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;

@@ -1,5 +1,5 @@
 // JSON objects as text with everything that texts may differ in: white space, escapes, number forms, duplicate names.
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 
 export interface TextMember {
   /** With its quotes, maybe escaped. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { knownText } from '../../../core/body/known-texts.js';
+import fc from '../../support/fast-check.js';
 
 describe('texts that come again', () => {
   test('are what their bytes say, whatever came before', () => {

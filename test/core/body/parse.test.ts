@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import { explainFault } from '../../../core/body/json-fault.js';
 import { levelsMax } from '../../../core/body/depth.js';
 import { parseAnswer, parseJsonObject } from '../../../core/body/parse.js';
+import fc from '../../support/fast-check.js';
 import { anyObject } from './json-text.js';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { field, scanObject } from '../../../core/body/scan.js';
+import fc from '../../support/fast-check.js';
 import { anyName, anyObject } from './json-text.js';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import { scanObject } from '../../../core/body/scan.js';
 import { spliceObject, type BodyEdit } from '../../../core/body/splice.js';
+import fc from '../../support/fast-check.js';
 import { anyName, anyObject, anyValue } from './json-text.js';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { test } from 'node:test';
 import { configSchema } from '../../../core/config/schema.js';
 import { parseConfig, validateConfig } from '../../../core/config/validate.js';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
+import fc from '../../support/fast-check.js';
 
 const options = { isKeyless: (provider: string) => provider === 'mock' };
 const names = Object.keys(configSchema.$defs.config.else.properties);

@@ -11,6 +11,7 @@ import { moderations } from '../../../core/endpoints/moderations.js';
 import { rerank } from '../../../core/endpoints/rerank.js';
 import { createResponse } from '../../../core/endpoints/responses.js';
 import type { EndpointDefinition } from '../../../core/exchange/endpoint.js';
+import { testSeed } from '../../support/seed.js';
 
 /** A body that fits, and changes to it with the field at fault; null: it still fits. */
 function table(endpoint: EndpointDefinition, good: Readonly<Record<string, unknown>>, rows: readonly [change: Record<string, unknown>, param: string | null][]): void {
@@ -173,7 +174,7 @@ describe('a check', () => {
   });
 
   it('never throws, whatever JSON it is given', () => {
-    const seed = Date.now() % 100_000;
+    const seed = testSeed;
     console.log(`seed ${seed}`);
     let state = seed;
     const random = (below: number): number => { state = (state * 1103515245 + 12345) % 2147483648; return Math.floor(state / 2147483648 * below); };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Ajv } from 'ajv';
-import fc from 'fast-check';
 import { exactRoutes } from '../../../core/router/routes.js';
+import fc from '../../support/fast-check.js';
 
 // What tells valid members from others in one of the routes, mixed at random.
 const values = fc.oneof(

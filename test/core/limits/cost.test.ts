@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { calcPrice, findProvider } from '@pydantic/genai-prices';
-import fc from 'fast-check';
 import { noUsage, type Usage } from '../../../core/exchange/usage.js';
 import { adjustmentsOf, centsMax, costOf } from '../../../core/limits/cost.js';
 import { noRates, priceTable, withOwnPrices, type Rates } from '../../../core/limits/prices.js';
+import fc from '../../support/fast-check.js';
 
 const atMs = Date.UTC(2026, 8, 1, 12);
 const table = await priceTable();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { periodAt, weekStarts, type ResetRule } from '../../../core/limits/periods.js';
 import type { LimitLevel } from '../../../core/snapshot/limit-specs.js';
+import fc from '../../support/fast-check.js';
 
 const iso = (ms: number): string => (Number.isFinite(ms) ? new Date(ms).toISOString() : String(ms));
 const at = (rule: ResetRule, level: LimitLevel, now: string, made = '2026-01-15T12:00:00Z'): [string, string] => {

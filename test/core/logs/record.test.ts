@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import type { LogBodies, LogRecord } from '@gateway/plugin-sdk';
 import { sampleLogRecord } from '@gateway/plugin-sdk/testing';
 import { DecisionLog, decisionsMax } from '../../../core/exchange/decision-log.js';
@@ -18,6 +17,7 @@ import { FaultReport } from '../../../core/telemetry/fault-report.js';
 import { Metrics } from '../../../core/telemetry/metrics.js';
 import { KeptText } from '../../../core/telemetry/kept-text.js';
 import { limitRecord, recordBytesMax } from '../../../core/telemetry/record-limits.js';
+import fc from '../../support/fast-check.js';
 import { chatEndpoint, exchangeOf } from '../exchange/fakes.js';
 
 function setUp(size = 1024 * 1024) {

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lineAt, lineOfMember, lineOfText } from '../../../core/registry/member-line.js';
+import fc from '../../support/fast-check.js';
 
 const text = `{
   "name": "a \\"quoted\\" {name}, ]",

@@ -3,8 +3,8 @@ import { after, afterEach, before, describe, it, mock } from 'node:test';
 import type { GatewayError } from '../../../core/errors/gateway-error.js';
 import { HeldBytes } from '../../../core/body/held-bytes.js';
 import { RequestBody } from '../../../core/server/request-body.js';
-import fc from 'fast-check';
 import type { Readable } from 'node:stream';
+import fc from '../../support/fast-check.js';
 import { endOfTask, FakeUwsResponse } from './fake-uws-response.js';
 
 const KiB = 1024;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { boundedKey } from '../../../core/limits/journal-layout.js';
 import { policyCounterKey } from '../../../core/snapshot/limit-specs.js';
 import { groupKeysMax, isValueKey, PolicyGroup, RatePolicy, UsagePolicy, type PolicyFacts } from '../../../core/snapshot/policy.js';
+import fc from '../../support/fast-check.js';
 import { ratePolicyRow, usagePolicyRow } from '../../support/rows.js';
 import type { UsagePolicyRow } from '../../../core/storage/tables/policies.js';
 

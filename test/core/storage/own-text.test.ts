@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { ownText, ownTexts } from '../../../core/storage/own-text.js';
+import fc from '../../support/fast-check.js';
 
 describe('texts of their own', () => {
   it('are the same, whatever they are made of', () => {

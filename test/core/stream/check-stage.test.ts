@@ -2,10 +2,10 @@ import type { AnswerEvent, StreamCheck, TextWindow } from '@gateway/plugin-sdk';
 import { checkChatChunks, checkMessagesEvents, checkResponsesEvents } from '@gateway/plugin-sdk/testing';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { dialects, type DialectName } from '../../../core/dialect/dialects.js';
 import { CheckStage } from '../../../core/stream/check-stage.js';
 import { channelsMax } from '../../../core/dialect/common/text-gate.js';
+import fc from '../../support/fast-check.js';
 import { bytesOf, chatEvents, dialectNames, eventsOf, redactor, run, secret, textsOf, type Run, type Step } from '../dialect/common/test-streams.js';
 
 function grammarFaults(dialect: DialectName, { events }: Pick<Run, 'events'>): string[] {

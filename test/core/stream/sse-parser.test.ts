@@ -1,11 +1,11 @@
 import type { SseEvent } from '@gateway/plugin-sdk';
 import { everySplit, randomSplits } from '@gateway/plugin-sdk/testing';
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import { eventCharactersMax, SseParser } from '../../../core/stream/sse-parser.js';
 import { writeEvent } from '../../../core/stream/sse-writer.js';
+import fc from '../../support/fast-check.js';
 
 function eventsOf(pieces: Iterable<Uint8Array>): SseEvent[] {
   const events: SseEvent[] = [];

@@ -6,9 +6,10 @@ import { applyEdits, type Check, type GuardrailPlugin, type Json } from '@gatewa
 import { fakeCheckInput, fakeExchange, fakeHost, withDefaults } from '@gateway/plugin-sdk/testing';
 import { nameOf } from '../../../core/registry/ids.js';
 import { TextGate } from '../../../core/dialect/common/text-gate.js';
+import { testSeed } from '../../support/seed.js';
 
 const runs = 250;
-const seed = Math.floor(Math.random() * 2 ** 31);
+const seed = testSeed;
 let state = seed;
 /** mulberry32 (public domain). */
 function random(): number {

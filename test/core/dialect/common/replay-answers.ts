@@ -1,7 +1,7 @@
 // Random plain answers of the four dialects, as their APIs give them.
 
 import type { Json, JsonObject } from '@gateway/plugin-sdk';
-import fc, { type Arbitrary } from 'fast-check';
+import fc, { type Arbitrary } from '../../../support/fast-check.js';
 
 /** Texts short and long, with characters of one, two, three and four bytes; never half a surrogate pair. */
 export const someText = fc.oneof(

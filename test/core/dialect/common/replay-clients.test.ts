@@ -2,13 +2,13 @@
 
 import Anthropic from '@anthropic-ai/sdk';
 import type { JsonObject } from '@gateway/plugin-sdk';
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import OpenAI from 'openai';
 import { replay } from '../../../../core/dialect/common/replay.js';
 import { dialects, type DialectName } from '../../../../core/dialect/dialects.js';
 import { writeEvent } from '../../../../core/stream/sse-writer.js';
+import fc from '../../../support/fast-check.js';
 import { chatAnswer, message, response } from './replay-answers.js';
 
 const answering = (dialect: DialectName, answer: JsonObject) => (): Promise<Response> => {

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AnswerEvent, JsonObject } from '@gateway/plugin-sdk';
 import { checkChatChunks, checkMessagesEvents, checkResponsesEvents } from '@gateway/plugin-sdk/testing';
-import fc, { type Arbitrary } from 'fast-check';
 import { assembler } from '../../../../core/dialect/common/assembler.js';
 import { replay } from '../../../../core/dialect/common/replay.js';
 import type { Dialect } from '../../../../core/dialect/dialect.js';
 import { dialects } from '../../../../core/dialect/dialects.js';
+import fc, { type Arbitrary } from '../../../support/fast-check.js';
 import { chatAnswer, completion, message, response } from './replay-answers.js';
 
 function assembled(dialect: Dialect, events: Iterable<AnswerEvent>): JsonObject | null {

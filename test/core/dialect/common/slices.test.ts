@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sliceLength, slices, tokenSlices } from '../../../../core/dialect/common/slices.js';
+import fc from '../../../support/fast-check.js';
 import { someText } from './replay-answers.js';
 
 const tokens = (...texts: readonly string[]): { token: string }[] => texts.map((token) => ({ token }));

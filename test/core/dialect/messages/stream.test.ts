@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import type { AnswerEvent, EventSink, JsonObject } from '@gateway/plugin-sdk';
 import { isProviderError } from '@gateway/plugin-sdk';
 import { checkMessagesEvents } from '@gateway/plugin-sdk/testing';
-import fc from 'fast-check';
 import { readSignature } from '../../../../core/dialect/messages/signature.js';
 import { MessagesStage } from '../../../../core/dialect/messages/stream.js';
+import fc from '../../../support/fast-check.js';
 
 class Collector implements EventSink {
   readonly events: AnswerEvent[] = [];

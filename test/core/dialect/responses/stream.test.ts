@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { isProviderError, type Json, type JsonObject } from '@gateway/plugin-sdk';
 import { checkChatChunks, checkResponsesEvents } from '@gateway/plugin-sdk/testing';
 import { chatToResponse } from '../../../../core/dialect/responses/answer.js';
 import { seal } from '../../../../core/dialect/responses/reasoning.js';
+import fc from '../../../support/fast-check.js';
 import { chunkOf, context, play, responseUsage, usage, usageChunk } from './recorder.js';
 
 const role = chunkOf({ role: 'assistant', content: '', refusal: null });
