@@ -61,7 +61,8 @@ export function packMetadata(given: Words): PackedColumn {
   const ofWords = words.map((word): { readonly shape: number; readonly values: readonly string[] } => {
     const parted = partMetadata(word);
     if (parted === undefined) return { shape: 0, values: [] };
-    const key = JSON.stringify([parted.pieces, parted.names]);
+    // The names are among the pieces, which have no such character.
+    const key = parted.pieces.join('\u0000');
     let shape = shapeByKey.get(key);
     if (shape === undefined) {
       const added = parted.names.filter((name) => !names.has(name));
