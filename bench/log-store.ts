@@ -1,7 +1,8 @@
 // `node dist/bench/log-store.js`: what a day of logs costs. The size of a record in the store; figures of the day and the newest records, by a reader that
-// has read nothing yet and by one that has; calls at a fixed rate while such questions run, beside the same without.
+// has read nothing yet and by one that has; calls at a fixed rate while such questions run, beside the same without, and beside the same questions to
+// another gateway of the machine.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,7 +20,7 @@ import { describeMachine } from './load/machine.js';
 import { residentMib } from './load/process-figures.js';
 import { adminKey, gatewayKey, startGateway, startUpstream, subjectPids, type Subject } from './load/subjects.js';
 
-const { values: options } = parseArgs({ options: { records: { type: 'string', default: '1000000' }, seconds: { type: 'string', default: '5' }, rounds: { type: 'string', default: '5' }, rate: { type: 'string', default: '1000' }, help: { type: 'boolean', default: false } } });
+const { values: options } = parseArgs({ options: { records: { type: 'string', default: '1000000' }, seconds: { type: 'string', default: '3' }, rounds: { type: 'string', default: '12' }, rate: { type: 'string', default: '1000' }, help: { type: 'boolean', default: false } } });
 const [count, seconds, rounds, rate] = [options.records, options.seconds, options.rounds, options.rate].map(Number) as [number, number, number, number];
 const command = 'node --max-semi-space-size=32 --single-threaded-gc dist/core/main.js start';
 const dayMs = 86_400_000;
@@ -142,10 +143,14 @@ function asked({ organisationId, workspaceId }: Owner): readonly Question[] {
       ask: async (reader) => isExact(await reader.aggregate({ filter, bucket: null, groupBy: 'model', measures: ['tookMsP50', 'tookMsP90', 'tookMsP95', 'tookMsP99', 'count', 'cost', 'totalTokens', 'tookMsSum'] })),
     },
     { name: 'a day by hours, requests and errors', msMax: figuresMsMax, ask: (reader) => reader.aggregate({ filter, bucket: 'hour', groupBy: null, measures: ['count', 'errors'] }) },
-    { name: 'a day by users', msMax: null, ask: (reader) => reader.aggregate({ filter, bucket: null, groupBy: 'user', measures: ['count', 'cost'] }) },
+    { name: 'a day by users', msMax: figuresMsMax, ask: (reader) => reader.aggregate({ filter, bucket: null, groupBy: 'user', measures: ['count', 'cost'] }) },
     { name: 'the newest 100 with status 500', msMax: pageMsMax, ask: page({ statuses: [500] }) },
     { name: 'the newest 100 of one model and one key', msMax: pageMsMax, ask: page({ models: ['model-3'], keyIds: ['01900000-0000-7000-8000-000000000007'] }) },
     { name: 'the newest 100 of one user of 3,000', msMax: null, ask: page({ metadata: { _user: 'user-17' } }) },
+    { name: 'the newest 100 of a user that is not there', msMax: pageMsMax, ask: page({ metadata: { _user: 'nobody' } }) },
+    { name: 'the newest 100 of a member of metadata that is not there', msMax: pageMsMax, ask: page({ metadata: { region: 'eu' } }) },
+    { name: 'the newest 100 of a key that is not there', msMax: pageMsMax, ask: page({ keyIds: ['01900000-0000-7000-8000-000000000099'] }) },
+    { name: 'the newest 100 of a span that is not there', msMax: pageMsMax, ask: page({ spanIds: ['0000000000000000'] }) },
     { name: 'the newest 100 of a model that is not there', msMax: pageMsMax, ask: page({ models: ['model-99'] }) },
     { name: 'the newest 100 that cost so much that only a few did', msMax: null, ask: page({ cost: { min: 1.895 } }) },
     { name: 'a record by its id that is not there', msMax: null, ask: (reader) => reader.read(filter.scope, '01900000-0000-7000-8000-000000000000') },
@@ -180,24 +185,43 @@ async function ask(subject: Subject, path: string): Promise<number> {
   return performance.now() - from;
 }
 
-async function measureCalls(subject: Subject, upstreamPort: number, { workspaceId }: Owner): Promise<void> {
+/** `elsewhere`: the same questions to another gateway with the same records, which take the same of the machine and nothing else from the calls. */
+const phases = ['alone', 'asking', 'elsewhere'] as const;
+type Phase = (typeof phases)[number];
+/** Rarer than this is not taken for chance. */
+const chanceMax = 0.05;
+
+/** That so many or more of all rounds are worse, when each is as likely worse as better. */
+function chanceOf(worse: number, all: number): number {
+  let [sum, ways] = [0, 1];
+  for (let count = 0; count <= all; count += 1) {
+    if (count >= worse) sum += ways;
+    ways = (ways * (all - count)) / (count + 1);
+  }
+  return sum / 2 ** all;
+}
+
+async function measureCalls(subject: Subject, other: Subject, upstreamPort: number, { workspaceId }: Owner): Promise<void> {
   const times = `workspace_slug=${workspaceId}&time_of_generation_min=${new Date(endMs - dayMs).toISOString()}&time_of_generation_max=${new Date(endMs).toISOString()}`;
   const paths = [`/analytics/groups/model?${times}&columns=cost,avg_latency,p95_latency,p99_latency`, `/analytics/graphs/latency?${times}`, `/logs?${times}&status_code=500&page_size=100`];
   const resident = (): number => residentMib(subjectPids(subject));
   const startMib = resident();
   for (const path of paths) await ask(subject, path);
   const quietMib = resident();
+  for (const path of paths) await ask(other, path);
   let peakMib = quietMib;
   const looks = setInterval(() => { peakMib = Math.max(peakMib, resident()); }, 25);
-  const p99 = { quiet: [] as number[], asking: [] as number[] };
+  const p99: Readonly<Record<Phase, number[]>> = { alone: [], asking: [], elsewhere: [] };
   const answered: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    for (const phase of round % 2 === 0 ? ['quiet', 'asking'] as const : ['asking', 'quiet'] as const) {
+    // Each comes first, second and last as often as the others.
+    for (let turn = 0; turn < phases.length; turn += 1) {
+      const phase = phases[(round + turn) % phases.length] as Phase;
       const calls = generate(subject, upstreamPort);
       const pause = seconds * 1000 / questions;
-      for (let turn = 0; turn < questions && phase === 'asking'; turn += 1) {
-        const ms = await ask(subject, paths[turn % paths.length] ?? '');
-        answered.push(ms);
+      for (let question = 0; question < questions && phase !== 'alone'; question += 1) {
+        const ms = await ask(phase === 'asking' ? subject : other, paths[question % paths.length] ?? '');
+        if (phase === 'asking') answered.push(ms);
         await new Promise((done) => { setTimeout(done, Math.max(0, pause - ms)); });
       }
       const figures = await calls;
@@ -209,7 +233,13 @@ async function measureCalls(subject: Subject, upstreamPort: number, { workspaceI
   await new Promise((done) => { setTimeout(done, restMs); });
   console.log(`\nresident: ${startMib.toFixed(0)} MiB after the start, ${quietMib.toFixed(0)} MiB when each question was asked once, ${peakMib.toFixed(0)} at the highest, ${resident().toFixed(0)} ${restMs / 1000} s after the last; what the system can take back from the store's file is among it`);
   const list = (values: readonly number[]): string => values.map((value) => (value / 1000).toFixed(2)).join(' ');
-  console.log(`\n${rate} calls/s, p99 in ms: alone ${list(p99.quiet)}; while ${questions} questions in ${seconds} s are answered ${list(p99.asking)}; median ${(median(p99.quiet) / 1000).toFixed(2)} and ${(median(p99.asking) / 1000).toFixed(2)}; the questions took ${median(answered).toFixed(0)} ms, at most ${Math.max(...answered).toFixed(0)}`);
+  console.log(`\n${rate} calls/s, p99 in ms, medians of ${rounds} rounds: ${phases.map((phase) => `${phase} ${(median(p99[phase]) / 1000).toFixed(2)} (${list(p99[phase])})`).join('; ')}; ${questions} questions in ${seconds} s took ${median(answered).toFixed(0)} ms, at most ${Math.max(...answered).toFixed(0)}`);
+  for (const beside of ['alone', 'elsewhere'] as const) {
+    const ratios = p99.asking.map((us, round) => us / (p99[beside][round] ?? NaN));
+    const worse = ratios.filter((ratio) => ratio > 1).length;
+    const chance = chanceOf(worse, rounds);
+    console.log(`questions to this gateway, beside ${beside === 'alone' ? 'none' : 'the same to another one of the machine'}: p99 times ${median(ratios).toFixed(2)} (median), worse in ${worse} of ${rounds} rounds: ${chance <= chanceMax ? 'THEY COST CALLS SOMETHING' : `chance alone does as much in ${(chance * 100).toFixed(0)} of 100 runs`}`);
+  }
 }
 
 async function measureAll(): Promise<void> {
@@ -220,9 +250,12 @@ async function measureAll(): Promise<void> {
   const first = await startGateway('logs', command, tree, around, { readyTimeoutMs: 60_000, environment });
   await first.child?.stop(20_000);
   const owner = await seed(join(temporaryDirectory, 'data-logs'));
+  cpSync(join(temporaryDirectory, 'data-logs'), join(temporaryDirectory, 'data-others'), { recursive: true });
   const subject = await startGateway('logs', command, tree, around, { readyTimeoutMs: 60_000, environment });
-  await measureCalls(subject, upstream.port, owner);
+  const other = await startGateway('others', command, tree, around, { readyTimeoutMs: 60_000, environment });
+  await measureCalls(subject, other, upstream.port, owner);
   await subject.child?.stop(20_000);
+  await other.child?.stop(20_000);
 }
 
 if (options.help) console.log('node dist/bench/log-store.js [--records N] [--seconds N] [--rounds N] [--rate N]');
