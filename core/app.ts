@@ -35,7 +35,7 @@ import { Breakers } from './upstream/breaker.js';
 import { DataThread, type SharedMemory } from './thread.js';
 import { gatewayVersion } from './version.js';
 import { servingGeneration } from './workers/young-generation.js';
-import { controlStore, ThreadServices } from './thread-services.js';
+import { controlStore, requireDirectory, ThreadServices } from './thread-services.js';
 import type { ThreadData, ThreadMessage } from './thread-entry.js';
 
 /** Descriptors that a thread has open at once while it loads its files, about twice over. */
@@ -217,6 +217,7 @@ export async function checkGateway(settings: Settings, faulty: ReadonlySet<Setti
 
 /** For `gateway audit verify`; a gateway may be running on the same data. */
 export async function verifyAuditLog(settings: Settings): Promise<AuditVerdict> {
+  requireDirectory(settings);
   const services = new ThreadServices(settings);
   try {
     const storage = await services.openStorage();

@@ -1,6 +1,6 @@
 // Commands on a data directory without a gateway: backup, restore, change of the master key. A backup also works beside one.
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackupReport, RekeyOptions, RekeyReport } from './cli/app-contract.js';
 import { fail } from './errors/gateway-error.js';
@@ -19,7 +19,7 @@ import { Sealer } from './storage/sealer.js';
 import { tables } from './storage/tables/index.js';
 import { gatewayVersion } from './version.js';
 import { spendStore } from './spend.js';
-import { controlStore, ThreadServices } from './thread-services.js';
+import { controlStore, requireDirectory, ThreadServices } from './thread-services.js';
 
 export async function backupGateway(settings: Settings, file: string, { withSecrets }: { readonly withSecrets: boolean }): Promise<BackupReport> {
   return inStore(settings, async (repository, ledger) => {
@@ -95,8 +95,4 @@ async function inStore<T>(settings: Settings, use: (repository: Repository, ledg
   } finally {
     await services.close();
   }
-}
-
-function requireDirectory({ dataDir }: Settings): void {
-  if (!existsSync(dataDir)) throw fail('SETTINGS_INVALID', { reason: `there is no data directory ${dataDir}; name it with GATEWAY_DATA_DIR` });
 }

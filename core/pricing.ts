@@ -17,7 +17,7 @@ import { integrations } from './storage/tables/integrations.js';
 import { organisations } from './storage/tables/organisations.js';
 import { providers } from './storage/tables/providers.js';
 import { workspaces } from './storage/tables/workspaces.js';
-import { controlStore, ThreadServices } from './thread-services.js';
+import { controlStore, requireDirectory, ThreadServices } from './thread-services.js';
 
 const dayMs = 86_400_000;
 /** Of one data directory. */
@@ -97,6 +97,7 @@ interface Readers {
 
 /** Throws SETTINGS_INVALID. */
 async function withReader<T>(settings: Settings, work: (readers: Readers) => Promise<T>): Promise<T> {
+  requireDirectory(settings);
   const services = new ThreadServices(settings);
   try {
     const storage = await services.openStorage();

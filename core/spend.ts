@@ -21,7 +21,7 @@ import type { Settings } from './settings/read.js';
 import { microCentsOf } from './snapshot/limit-specs.js';
 import { Repository } from './storage/repository.js';
 import { organisations } from './storage/tables/organisations.js';
-import { controlStore, ThreadServices } from './thread-services.js';
+import { controlStore, requireDirectory, ThreadServices } from './thread-services.js';
 import { fetchBytes } from './upstream/fetch-bytes.js';
 
 /** Name of the store of the ledger. */
@@ -148,6 +148,7 @@ async function recordedOf(call: OpenCall, repository: Repository, logs: LogReade
 
 /** For `gateway ledger verify`; a gateway may be running on the same data. */
 export async function verifySpending(settings: Settings, now: () => number = Date.now): Promise<LedgerVerdict> {
+  requireDirectory(settings);
   const services = new ThreadServices(settings);
   try {
     const storage = await services.openStorage();

@@ -2,6 +2,7 @@
 // each thread, before anything that serves calls.
 
 import type { Storage, Store } from '@gateway/plugin-sdk';
+import { existsSync } from 'node:fs';
 import { fail, isGatewayError, reasonOf } from './errors/gateway-error.js';
 import type { MemoryJournal } from './limits/memory-journal.js';
 import { PluginHosts } from './registry/host.js';
@@ -148,4 +149,9 @@ export class ThreadServices {
 function frameOf(thrown: unknown): string {
   const stack = thrown instanceof Error ? thrown.stack ?? '' : '';
   return stack.split('\n').find((line) => line.trimStart().startsWith('at '))?.trim().slice(3) ?? 'unknown place';
+}
+
+/** For commands that read what a gateway has stored: in a directory that they made, all would be well. Throws SETTINGS_INVALID. */
+export function requireDirectory({ dataDir }: Settings): void {
+  if (!existsSync(dataDir)) throw fail('SETTINGS_INVALID', { reason: `there is no data directory ${dataDir}; name it with GATEWAY_DATA_DIR` });
 }

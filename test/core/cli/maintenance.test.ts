@@ -116,6 +116,7 @@ describe('the commands', () => {
       [['backup'], {}, 'backup needs the path of a file: gateway backup <file>'],
       [['restore'], {}, 'restore needs the path of a file: gateway restore <file>'],
       [['backup', 'x'], { GATEWAY_DATA_DIR: none }, `there is no data directory ${none}; name it with GATEWAY_DATA_DIR`],
+      ...([['prices'], ['reprice', '--from', '2026-11-01'], ['ledger', 'verify'], ['audit', 'verify']] as const).map((words) => [words, { GATEWAY_DATA_DIR: none }, `there is no data directory ${none}; name it with GATEWAY_DATA_DIR`] as const),
       [['rekey', '--new-key-file'], {}, 'option --new-key-file needs a value: --new-key-file <file>'],
       [['rekey', '--new-key-file', 'x'], { GATEWAY_NEW_MASTER_KEY: 'y' }, 'the new master key is given twice; take --new-key-file or GATEWAY_NEW_MASTER_KEY'],
       [['rekey', '--forget'], { GATEWAY_NEW_MASTER_KEY: 'y' }, '--forget goes by the master key of now and takes no new one; change it afterwards'],
