@@ -15,12 +15,16 @@ export function tableOf(rows: readonly unknown[], columns: readonly string[]): s
 export function membersOf(reply: unknown): string {
   const entries = Object.entries(Object(reply)).filter(([, value]) => value !== null && value !== undefined);
   const width = Math.max(0, ...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => `${name.padEnd(width)}  ${plain(typeof value === 'object' ? JSON.stringify(value) : String(value))}`).join('\n');
+  return entries.map(([name, value]) => `${name.padEnd(width)}  ${plain(typeof value === 'object' ? JSON.stringify(value) : typeof value === 'number' ? numberText(value) : String(value))}`).join('\n');
 }
+
+/** Sums of prices have digits that only the machine made. */
+const digitsMax = 12;
+const numberText = (value: number): string => String(Number(value.toPrecision(digitsMax)));
 
 function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '';
-  const text = plain(Array.isArray(value) && value.every((each) => typeof each === 'string') ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value));
+  const text = plain(Array.isArray(value) && value.every((each) => typeof each === 'string') ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : typeof value === 'number' ? numberText(value) : String(value));
   return text.length > cellCharsMax ? `${text.slice(0, cellCharsMax - 1)}…` : text;
 }
 

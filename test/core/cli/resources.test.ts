@@ -10,6 +10,7 @@ import { parseAllDocuments } from 'yaml';
 import { runCommandLine } from '../../../core/cli/command-line.js';
 import type { Surroundings } from '../../../core/cli/app-contract.js';
 import { fieldsOf } from '../../../core/cli/resource-fields.js';
+import { tableOf } from '../../../core/cli/resource-table.js';
 import { resourceCommands } from '../../../core/cli/resources.js';
 import { firstAdminKey, startControl } from '../../support/control.js';
 
@@ -150,10 +151,14 @@ describe('the command line against a running gateway', () => {
 
   it('does what README.md shows of it', async () => {
     const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
-    const shown = [...readme.matchAll(/^npm run gateway -- ((?:users|invites|prompts|partials|labels|collections|guardrails|secrets) [^#\n]+?) *(?:#.*)?$/gm)].map(([, words = '']) => words);
-    assert.equal(shown.length, 8);
+    const shown = [...readme.matchAll(/^npm run gateway -- ((?:keys|users|invites|prompts|partials|usage-limits|rate-limits|labels|collections|guardrails|secrets|integrations|providers|configs) [^#\n]+?) *(?:#.*)?$/gm)].map(([, words = '']) => words);
+    assert.equal(shown.length, 13);
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-cli-'));
+    after(() => rmSync(folder, { recursive: true, force: true }));
+    writeFileSync(join(folder, 'fast.json'), '{"provider":"mock"}');
+    const environment = { GATEWAY_URL: url, GATEWAY_API_KEY: firstAdminKey, OPENAI_API_KEY: 'sk-an-openai-key-of-the-test-0001' };
     for (const words of shown) {
-      const { code, error } = await gateway([...words.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? ''));
+      const { code, error } = await gateway([...words.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => (quoted ?? plain ?? '').replace(/^file:(?!\/)/, `file:${folder}/`)), environment);
       assert.deepEqual([code, error], [0, ''], words);
     }
   });
@@ -165,6 +170,10 @@ describe('the command line against a running gateway', () => {
     assert.match((await gateway(['workspaces', 'update', '--help'])).out, /--name <string>/);
     assert.match((await gateway(['help'])).out, /^ +workspaces +workspaces$/m);
   });
+});
+
+it('shows sums without the digits that only the machine made', () => {
+  assert.equal(tableOf([{ cost: 0.1 + 0.2, calls: 12_345_678_901 }], ['cost', 'calls']), 'cost  calls\n0.3   12345678901');
 });
 
 describe('options as members of a body', () => {
