@@ -24,7 +24,7 @@ import { loadUws } from './server/uws.js';
 import { checkMasterKey, loadMasterKey } from './settings/master-key.js';
 import { noResources, type Settings } from './settings/read.js';
 import type { SettingKey } from './settings/schema.js';
-import { isAnyGatewayAlive, newProcessName, Presence } from './storage/presence.js';
+import { isOwnPort, newProcessName, Presence } from './storage/presence.js';
 import { AppliedSequences } from './snapshot/applied-sequences.js';
 import { RevisionSignal } from './snapshot/snapshot.js';
 import { Repository } from './storage/repository.js';
@@ -81,6 +81,7 @@ async function startIn(settings: Settings, { hasLogThread = true, hasControlThre
   const uws = loadUws(settings.headerBytesMax);
   const masterKey = shareBytes(loadMasterKey(settings));
   const port = await reservePort(uws, settings.host, settings.port);
+  presence?.tell({ host: settings.host, port });
   // Applied by this thread, and nobody else's affair: secrets are in it.
   const plainSettings: Settings = { ...settings, resources: noResources };
   const applyResources = async (services: ThreadServices, repository: Repository): Promise<void> => {
@@ -200,9 +201,11 @@ export async function checkGateway(settings: Settings, faulty: ReadonlySet<Setti
   /** Nothing is looked at that was not meant. */
   const isMeant = (...keys: readonly SettingKey[]): boolean => !keys.some((key) => faulty.has(key));
   await attempt('uWebSockets.js', () => loadUws(settings.headerBytesMax));
-  if (isMeant('host', 'port')) await attempt(`address ${settings.host}:${settings.port}`, () => reservePort(loadUws(settings.headerBytesMax), settings.host, settings.port).catch((thrown: unknown) => {
-    // Settings are tried before a restart: the gateway that runs on this data gives its port up then.
-    if (!isMeant('data_dir') || !isAnyGatewayAlive(settings.dataDir)) throw thrown;
+  const reserve = (port: number): Promise<number> => reservePort(loadUws(settings.headerBytesMax), settings.host, port);
+  if (isMeant('host', 'port')) await attempt(`address ${settings.host}:${settings.port}`, () => reserve(settings.port).catch(async (thrown: unknown) => {
+    // Settings are tried before a restart: the gateway that runs on this data gives its port up then. Its address must be one of this machine all the same.
+    if (!isMeant('data_dir') || !isOwnPort(settings.dataDir, settings)) throw thrown;
+    await reserve(0).catch(() => { throw thrown; });
   }));
   if (isMeant('data_dir')) await attempt(`data directory ${settings.dataDir}`, () => prepareDataDir(settings.dataDir));
   let masterKey: Uint8Array | undefined | null = null;

@@ -1,8 +1,9 @@
 // Who works in a data directory: gateways, any number of them, or one command that needs it for itself (a change of the master key, a restore). Each
-// has an empty file in `in-use/` whose name says who it is. It is looked after while its owner lives; a dead one's is removed by the next who comes.
+// has a file in `in-use/` whose name says who it is, and that holds where a gateway listens. It is looked after while its owner lives; a dead one's is removed by
+// the next who comes.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fail, reasonOf } from '../errors/gateway-error.js';
@@ -11,6 +12,14 @@ const folderName = 'in-use';
 const beatMs = 10_000;
 /** Of another machine or container, which cannot be asked, this much silence is death. */
 const silentMs = 60_000;
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Each of them has the port on all addresses. */
+const anyHosts: ReadonlySet<string> = new Set(['', '0.0.0.0', '::']);
 
 export type Occupant = 'gateway' | 'command';
 
@@ -45,6 +54,15 @@ export class Presence {
     });
   }
 
+  /** Where the gateway listens. Without room for it nobody learns of that. */
+  tell(address: Address): void {
+    try {
+      writeFileSync(this.path, JSON.stringify(address), { flag: 'r+' });
+    } catch {
+      // What it is for, a check of the settings beside a gateway that runs, then finds its port in use.
+    }
+  }
+
   leave(): void {
     clearInterval(this.#timer);
     rmSync(this.path, { force: true });
@@ -69,8 +87,20 @@ export const isGatewayAlive = (dataDir: string, name: string): boolean => isAliv
 /** Whether other gateways run in a data directory than the one that calls itself so. */
 export const hasOthers = (dataDir: string, name: string): boolean => othersIn(join(dataDir, folderName), `gateway.${name}`).some((other) => other.startsWith('gateway.'));
 
-/** Whether a gateway runs in a data directory. */
-export const isAnyGatewayAlive = (dataDir: string): boolean => hasOthers(dataDir, '');
+/** Whether it is a gateway in this data directory that has the port. */
+export const isOwnPort = (dataDir: string, { host, port }: Address): boolean => othersIn(join(dataDir, folderName), '').some((name) => {
+  const own = name.startsWith('gateway.') ? addressIn(join(dataDir, folderName, name)) : undefined;
+  return own?.port === port && (own.host === host || anyHosts.has(own.host) || anyHosts.has(host));
+});
+
+function addressIn(path: string): Address | undefined {
+  try {
+    const { host, port }: { readonly host?: unknown; readonly port?: unknown } = Object(JSON.parse(readFileSync(path, 'utf8')));
+    return typeof host === 'string' && typeof port === 'number' ? { host, port } : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** The directory around it is there. */
 function makeFolder(folder: string): void {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -48,6 +50,24 @@ async function admin(url: string, path: string, body?: unknown): Promise<any> {
   });
   return { status: response.status, body: await response.json() };
 }
+
+describe('a check of the settings beside a gateway that runs', () => {
+  it('takes its port for free, and that of another program for what it is', async () => {
+    const environment = { GATEWAY_SETTINGS: written('plain.yaml', 'log_level: error\n'), GATEWAY_HOST: '127.0.0.1', GATEWAY_PORT: '0', GATEWAY_THREADS: '1', GATEWAY_DATA_DIR: mkdtempSync(join(folder, 'data-')), GATEWAY_API_KEY: apiKey, GATEWAY_ADMIN_KEY: adminKey };
+    const running = await startGateway(settingsOf(environment), { hasLogThread: false, hasControlThread: false });
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const faultOf = async (port: number | string): Promise<string | undefined> => {
+      const found = (await checkGateway(settingsOf({ ...environment, GATEWAY_PORT: String(port) }))).find(({ subject }) => subject === `address 127.0.0.1:${port}`);
+      assert.ok(found !== undefined);
+      return found.fault;
+    };
+    assert.equal(await faultOf(new URL(running.url).port), undefined);
+    assert.match(await faultOf((other.address() as AddressInfo).port) ?? '', /the port is in use/);
+    other.close();
+    await running.stop(0);
+  });
+});
 
 describe('resources in the settings', () => {
   it('are obeyed from the first call on, and change nothing at the next start', async () => {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { Presence, type Occupant } from '../../../core/storage/presence.js';
+import { isOwnPort, Presence, type Occupant } from '../../../core/storage/presence.js';
 import { temporaryFolder } from '../../support/child-gateway.js';
 
 const refuse = (thrown: unknown): void => { throw thrown; };
@@ -44,6 +44,17 @@ describe('a data directory', () => {
     const before = Date.now() / 1000 - 61;
     utimesSync(file, before, before);
     enter(folder, 'command').leave();
+  });
+
+  it('knows which port is that of a gateway that runs in it', () => {
+    const folder = temporaryFolder();
+    const address = { host: '127.0.0.1', port: 4321 };
+    const gateway = enter(folder, 'gateway');
+    assert.equal(isOwnPort(folder, address), false);
+    gateway.tell(address);
+    for (const [asked, expected] of [[address, true], [{ ...address, host: '0.0.0.0' }, true], [{ ...address, host: '127.0.0.2' }, false], [{ ...address, port: 4322 }, false]] as const) assert.equal(isOwnPort(folder, asked), expected, JSON.stringify(asked));
+    gateway.leave();
+    assert.equal(isOwnPort(folder, address), false);
   });
 
   it('that has no room keeps no gateway from its start', () => {
