@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors/codes.js';
 import { errorCodes } from '../errors/codes.js';
 import { fail } from '../errors/gateway-error.js';
 import { errorReply, errorSchema } from '../control-plane/envelope.js';
-import { errorBody } from '../dialect/common/client-error.js';
+import { refusalBody } from '../dialect/common/client-error.js';
 import type { Dialect } from '../dialect/dialect.js';
 import { dialects } from '../dialect/dialects.js';
 import type { JsonSchema } from '../exchange/endpoint.js';
@@ -40,6 +40,8 @@ export function controlResponses(components: Components): Responses {
   }));
 }
 
+/** Of what the gateway says itself, beside what clients of the dialect read. */
+const ofGateway = { status: { const: 'failure', description: 'the gateway says so, and no provider' }, message: { type: 'string', description: 'the same as below `error`' } } as const;
 const openaiError: JsonSchema = {
   title: 'ChatError', type: 'object', required: ['error'],
   properties: {
@@ -48,6 +50,7 @@ const openaiError: JsonSchema = {
       properties: { message: { type: 'string' }, type: { type: 'string' }, param: { type: ['string', 'null'] }, code: { description: 'of the gateway: the name of its error in lower case; of a provider: its own', type: ['string', 'integer', 'null'] } },
     },
     hook_results: { type: 'object', description: 'which checks failed' },
+    ...ofGateway,
   },
 };
 const anthropicError: JsonSchema = {
@@ -56,6 +59,7 @@ const anthropicError: JsonSchema = {
     type: { const: 'error' },
     error: { type: 'object', required: ['type', 'message'], properties: { type: { type: 'string' }, message: { type: 'string' } } },
     hook_results: { type: 'object' },
+    ...ofGateway,
   },
 };
 /** Other routes have errors in the shape of chat completions. */
@@ -75,7 +79,7 @@ export function inferenceResponses(components: Components): Responses {
     const schema = components.refer(errorSchemaOf(dialect));
     for (const isClient of [true, false]) {
       const examples = Object.entries(errorCodes).filter(([code, { status }]) => status < 500 === isClient && isInference(code)).map(([code, { status, type, message }]) => {
-        const value: unknown = JSON.parse(errorBody({ status, message, type, param: null, code: code.toLowerCase() }, dialect));
+        const value: unknown = JSON.parse(refusalBody({ status, message, type, param: null, code: code.toLowerCase() }, dialect));
         return [code.toLowerCase(), { summary: `status ${status}`, value }];
       });
       const description = isClient ? 'The gateway or the provider refuses the call. A provider\'s error keeps its status, message and code.' : 'The gateway or the provider failed.';

@@ -5084,6 +5084,13 @@ export interface components {
       };
       /** @description which checks failed */
       hook_results?: Record<string, unknown>;
+      /**
+      * @description the gateway says so, and no provider
+      * @constant
+      */
+      status?: "failure";
+      /** @description the same as below `error` */
+      message?: string;
     };
     MessagesError: {
       /** @constant */
@@ -5093,6 +5100,13 @@ export interface components {
         message: string;
       };
       hook_results?: Record<string, unknown>;
+      /**
+      * @description the gateway says so, and no provider
+      * @constant
+      */
+      status?: "failure";
+      /** @description the same as below `error` */
+      message?: string;
     };
   };
   responses: {

@@ -60,6 +60,9 @@ describe('a call without a valid key', () => {
       assert.equal(status, 401);
       assert.equal(error.code, 'key_invalid');
       assert.match(error.message ?? '', /check x-gateway-api-key/);
+      // As in control calls, for clients of ours.
+      const { status: state, message } = JSON.parse(text) as { readonly status?: unknown; readonly message?: unknown };
+      assert.deepEqual([state, message], ['failure', error.message]);
       assert.ok(!text.includes(wrong));
     }
   });

@@ -84,7 +84,7 @@ describe('limits and official clients', () => {
       assert.ok(ofOpenai instanceof APIError && ofAnthropic instanceof AnthropicError);
       assert.deepEqual([ofOpenai.status, ofOpenai.code, ofAnthropic.status], [429, 'key_rate_limited', 429]);
       for (const { message } of [ofOpenai, ofAnthropic]) {
-        assert.match(message, keys === perDay ? /the API key \\?"My app\\?" allows 0 requests a day, and no call passes until the limit is raised/ : /allows 20 tokens a week, and \d+ (?:is|are) left; this call needs \d+; try again in \d+ s/);
+        assert.match(message, keys === perDay ? /^429 the API key "My app" allows 0 requests a day, and no call passes until the limit is raised/ : /^429 the API key "My app" allows 20 tokens a week, and \d+ (?:is|are) left; this call needs \d+; try again in \d+ s/);
       }
       assert.equal(ofOpenai.headers?.get('retry-after') === null, keys === perDay);
     }
@@ -104,7 +104,7 @@ describe('limits and official clients', () => {
       assert.equal(thrown instanceof APICallError ? thrown.statusCode : thrown.status, 412);
       // Their errors have no code; the type alone tells a budget from a faulty request.
       if (thrown instanceof AnthropicError) assert.equal(thrown.type, 'billing_error');
-      assert.match(thrown.message, /the API key \\?"My app\\?" may use 200 tokens a month, and \d+ (?:is|are) left; this call needs \d+; raise the limit or wait for its reset/);
+      assert.match(thrown.message, /^(?:412 )?the API key "My app" may use 200 tokens a month, and \d+ (?:is|are) left; this call needs \d+; raise the limit or wait for its reset/);
     }
   });
 });

@@ -8,7 +8,10 @@ const told = (error: GatewayError | ClientError): ClientError => (isGatewayError
   : error);
 
 /** The body of an error answer. */
-export const errorBody = (error: GatewayError | ClientError, dialect: Dialect): string => dialect.errorBody(told(error));
+export const errorBody = (error: GatewayError | ClientError, dialect: Dialect): string => (isGatewayError(error) ? refusalBody(told(error), dialect) : dialect.errorBody(error));
+
+/** Of what the gateway itself has to say. Its own clients read `status` and `message` at the top, as in control calls; those of a dialect read what is below `error` alone. */
+export const refusalBody = (error: ClientError, dialect: Dialect): string => `${dialect.errorBody(error).slice(0, -1)},"status":"failure","message":${JSON.stringify(error.message)}}`;
 
 /**
  * An error event for a stream that has begun: what the dialect's own clients understand as a failure. `isMidEvent`: the bytes sent so far

@@ -212,7 +212,7 @@ describe('a dialect that is one object', () => {
 
   test('refuses what it cannot translate, in its own shape of errors', async () => {
     const { status, json } = await call({ model: 'm' }, unasked);
-    assert.deepEqual([status, json], [400, { wrong: 'ask: acme.chatty: must be a text' }]);
+    assert.deepEqual([status, json], [400, { wrong: 'ask: acme.chatty: must be a text', status: 'failure', message: 'ask: acme.chatty: must be a text' }]);
   });
 
   test('tells a provider\'s errors in its own shape, and leaves those that have it', async () => {

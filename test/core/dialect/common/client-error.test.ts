@@ -16,11 +16,20 @@ function eventsOf(stream: string): { event: string | undefined; data: unknown }[
   return events;
 }
 
+/** What the gateway's own clients read of what it says itself. */
+const ownOf = ({ message }: Error) => ({ status: 'failure', message });
+
 describe('an error as a body', () => {
+  it('of a provider has nothing of the gateway', () => {
+    const error = { status: 429, message: 'slow down', type: 'rate_limit_error', param: null, code: null };
+    assert.deepEqual(JSON.parse(errorBody(error, dialects.chat)), { error: { message: 'slow down', type: 'rate_limit_error', param: null, code: null } });
+    assert.deepEqual(JSON.parse(errorBody(error, dialects.messages)), { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } });
+  });
+
   it('has the shape of OpenAI for chat and responses', () => {
     for (const dialect of ['chat', 'responses'] as const) {
       assert.deepEqual(JSON.parse(errorBody(bodyFault, dialects[dialect])), {
-        error: { message: bodyFault.message, type: 'invalid_request_error', param: 'messages', code: 'body_invalid' },
+        error: { message: bodyFault.message, type: 'invalid_request_error', param: 'messages', code: 'body_invalid' }, ...ownOf(bodyFault),
       });
       assert.deepEqual(JSON.parse(errorBody(fail('KEY_MISSING'), dialects[dialect])).error.param, null);
     }
@@ -33,14 +42,15 @@ describe('an error as a body', () => {
       [fail('OVERLOADED', { maximum: 1 }), 'overloaded_error'], [fail('ATTEMPT_TIMEOUT', { timeoutMs: 1 }), 'invalid_request_error'],
       [fail('UPSTREAM_BROKE', { provider: 'p', reason: 'x' }), 'api_error'], [fail('UPSTREAM_IDLE', { provider: 'p', timeoutMs: 1 }), 'timeout_error'],
     ] as const;
-    for (const [error, type] of cases) assert.deepEqual(JSON.parse(errorBody(error, dialects.messages)), { type: 'error', error: { type, message: error.message } });
+    for (const [error, type] of cases) assert.deepEqual(JSON.parse(errorBody(error, dialects.messages)), { type: 'error', error: { type, message: error.message }, ...ownOf(error) });
   });
 });
 
 describe('an error inside a stream', () => {
   it('is one event in each dialect', () => {
-    assert.deepEqual(eventsOf(errorEvent(bodyFault, dialects.chat, false)), [{ event: undefined, data: JSON.parse(errorBody(bodyFault, dialects.chat)) }]);
-    assert.deepEqual(eventsOf(errorEvent(bodyFault, dialects.messages, false)), [{ event: 'error', data: JSON.parse(errorBody(bodyFault, dialects.messages)) }]);
+    const { message } = bodyFault;
+    assert.deepEqual(eventsOf(errorEvent(bodyFault, dialects.chat, false)), [{ event: undefined, data: { error: { message, type: 'invalid_request_error', param: 'messages', code: 'body_invalid' } } }]);
+    assert.deepEqual(eventsOf(errorEvent(bodyFault, dialects.messages, false)), [{ event: 'error', data: { type: 'error', error: { type: 'invalid_request_error', message } } }]);
     assert.deepEqual(eventsOf(errorEvent(bodyFault, dialects.responses, false)), [
       { event: 'error', data: { type: 'error', code: 'body_invalid', message: bodyFault.message, param: 'messages', sequence_number: 0 } },
     ]);
