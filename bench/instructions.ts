@@ -24,6 +24,9 @@ const stopMs = 20_000;
 /** Warming up goes on until making code takes less than this, and no longer than so many times. */
 const compilerShareMax = 0.04;
 const warmUpTurnsMax = 4;
+/** Threads beside those that serve calls collect once, some seconds after the start: the instructions of one such collection, at the least. */
+const fullCollectionMin = 30_000_000;
+const quietTurnsMax = 6;
 /** The first request runs code that nothing has run before. */
 const probeTimeoutMs = 120_000;
 /** One is read and written. */
@@ -85,9 +88,19 @@ async function window({ subject, callgrind }: Counted, work: () => Promise<unkno
   return sumUp(await callgrind.dump(subject.child?.pid ?? -1), seconds);
 }
 
+/** What an idle subject spends: not with what it still does because it was started. */
+async function idleWindow(counted: Counted): Promise<Sum> {
+  let idle = await window(counted, () => sleep(idleMs));
+  for (let turn = 1; turn < quietTurnsMax && idle.garbage >= fullCollectionMin; turn += 1) {
+    say(`${counted.subject.name} collects what its start left behind, waiting for that`);
+    idle = await window(counted, () => sleep(idleMs));
+  }
+  return idle;
+}
+
 /** What one more request costs: the difference of a long and a short run, so that connections cancel out, less what an idle subject spends in the same time. */
 async function count(counted: Counted, measure: Measure, load: CountedLoad): Promise<{ readonly count: Count; readonly long: Sum; readonly longCount: number }> {
-  const idle = await window(counted, () => sleep(idleMs));
+  const idle = await idleWindow(counted);
   const short = await window(counted, () => load.run(measure, counted.subject, false));
   const long = await window(counted, () => load.run(measure, counted.subject, true));
   const more = load.countOf(true) - load.countOf(false);
