@@ -94,7 +94,7 @@ export async function loadWindows({ port, series, connections, untilMs, patience
 }
 
 /** Calls by the windows of this program's clock, which is the gateway's: both run on one machine. */
-export class ClockWindows {
+class ClockWindows {
   readonly #limit: number;
   readonly #windowMs: number;
   /** Calls that passed and began and ended in a window, by its number; and those that ended in a later one than they began in, under each of them. */

@@ -41,7 +41,7 @@ const upperBitsOfRate = 16;
 const upperBitsOfUsage = 28;
 /** A counter that has come to it goes no further. */
 const countMaxOfRate = 2 ** 40 - 1;
-export const countMaxOfUsage = 2 ** 52 - 1;
+const countMaxOfUsage = 2 ** 52 - 1;
 /** Windows and periods are told apart modulo these: of windows by the second, half a year. */
 const windowMask = (1 << 24) - 1;
 export const periodMask = (1 << 12) - 1;

@@ -179,7 +179,7 @@ export class Keeper {
   /** At the start of the process, before calls: what the dead left is put in, and the counters hold what is used. Rejects when the ledger cannot be read. */
   async recover(): Promise<void> {
     await this.#putInAll();
-    const { ledger, counters, isAlive } = this.#services;
+    const { ledger, isAlive } = this.#services;
     // Who died while it gave counters back had calls on them.
     for await (const { process, charges } of ledger.openCalls(null)) if (!isAlive(process)) for (const { key, period } of charges) await ledger.takeBack(key, period);
     await this.#load();

@@ -51,7 +51,7 @@ const units = ['rps', 'rpm', 'rph', 'rpd', 'rpw'] as const satisfies readonly Ra
 export const slotUnknown = -1;
 
 /** `id`: of an integration in a workspace, what accessId() says. */
-export const rateCounterKey = (level: LimitLevel, id: string, counted: Counted, unit: RateUnit): string => `${level}/${id}/${counted}/${unit}`;
+const rateCounterKey = (level: LimitLevel, id: string, counted: Counted, unit: RateUnit): string => `${level}/${id}/${counted}/${unit}`;
 export const usageCounterKey = (level: LimitLevel, id: string, counted: Counted): string => `${level}/${id}/${counted}`;
 /** A policy counts by value keys (`k1:v1-k2:v2`). `unit`: of a rate limit, which another unit does not go on with; null for usage. */
 export const policyCounterKey = (policyId: string, valueKey: string, unit: RateUnit | null): string => (unit === null ? `policy/${policyId}/${valueKey}` : `policy/${policyId}/${unit}/${valueKey}`);
@@ -93,7 +93,7 @@ export function spanWords(reset: unknown, days: unknown): string {
 }
 
 /** Null: it limits nothing and has no threshold. */
-export function usageSpec(level: LimitLevel, id: string, name: string, usage: Members): UsageSpec | null {
+function usageSpec(level: LimitLevel, id: string, name: string, usage: Members): UsageSpec | null {
   const { credit_limit: limit, alert_threshold: threshold, type } = usage;
   const hasLimit = typeof limit === 'number';
   if (!hasLimit && typeof threshold !== 'number') return null;

@@ -166,7 +166,7 @@ export class JsonValues implements ValueSource {
         }
         continue;
       }
-      const after = this.#step(text, at, code);
+      const after = this.#step(at, code);
       if (after > at) {
         at = after;
         continue;
@@ -207,7 +207,7 @@ export class JsonValues implements ValueSource {
   }
 
   /** One character of structure: the place behind it; the same place for a word or number; -1: this is not JSON. */
-  #step(text: string, at: number, code: number): number {
+  #step(at: number, code: number): number {
     const next = this.#next;
     const open = this.#open;
     switch (code) {

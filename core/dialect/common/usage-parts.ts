@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '@gateway/plugin-sdk';
 const kinds = ['audio_tokens', 'image_tokens', 'video_tokens'] as const;
 
 /** Of prompt_tokens_details or completion_tokens_details: sound, images, films, where there were any. */
-export function mediaParts(details: Json | undefined): Readonly<Record<string, number>> {
+function mediaParts(details: Json | undefined): Readonly<Record<string, number>> {
   const parts: Record<string, number> = {};
   if (!isObject(details)) return parts;
   for (const kind of kinds) {

@@ -10,7 +10,7 @@ import { packIdFilter } from './id-filter.js';
 import { blankFields, valuesOf, type KeptRecord, type LogBatch } from './log-batch.js';
 
 /** What is written; those of version 1 are read. */
-export const blockFormat = 2;
+const blockFormat = 2;
 
 export type Field = keyof KeptRecord;
 /** By the letter at the end of its key. `facts` were labels, figures and metadata in one. */

@@ -7,7 +7,7 @@ import type { LogRecord } from '@gateway/plugin-sdk';
 import { Packr } from 'msgpackr';
 import { NumberColumn, readColumn, ValueColumn } from './columns.js';
 
-export const logBatchFormat = 2;
+const logBatchFormat = 2;
 const rowFormat = 1;
 /** Nobody writes as many in one batch; what says so is damaged. */
 const countMax = 1_000_000;

@@ -11,7 +11,7 @@ import { nextTurn } from './segments.js';
 import { Turn } from './turn.js';
 
 /** Records of a full block, about. */
-export const blockRecords = 8192;
+const blockRecords = 8192;
 /** What a block is made of takes at most so many bytes, or this share of all the room. */
 const sourceBytesMax = 4 * 1024 * 1024;
 const sourceShare = 16;

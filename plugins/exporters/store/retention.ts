@@ -4,7 +4,7 @@
 
 import type { Host, Store, Write } from '@gateway/plugin-sdk';
 import { bytesOfHead, heads, keyOfHead, removalOf, timeOfKey } from './block.js';
-import { ofCallers, ofRefused, refusedRoom, timeKey, type Partition } from './partitions.js';
+import { ofCallers, ofRefused, refusedRoom, type Partition } from './partitions.js';
 import { Turn } from './turn.js';
 
 export interface RetentionLimits {

@@ -153,7 +153,7 @@ export class Segments {
 }
 
 /** Batches of callers and of those without a key lie between other rows. */
-export const isBatchKey = (key: string): boolean => /^r?\d{13}-/.test(key);
+const isBatchKey = (key: string): boolean => /^r?\d{13}-/.test(key);
 
 export const nextTurn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
 

@@ -46,6 +46,7 @@ async function start(): Promise<Stage> {
   };
 }
 
+const members = (value: unknown): Readonly<Record<string, unknown>> => Object(value);
 const data = ({ body }: TestReply): readonly Record<string, any>[] => body.data as readonly Record<string, any>[];
 
 describe('logs that clients tell', () => {
@@ -217,15 +218,15 @@ describe('who sees logs', () => {
       assert.equal((await stage.asService('GET', '/v1/logs/seen')).status, 200);
       await stage.settings({ [`${role}sViewLogBodies`]: false, [`${role}sViewMetadata`]: false });
       const { status, body } = await stage.asPerson('GET', '/v1/logs/seen');
-      assert.deepEqual([status, (body.request as any).body, (body.request as any).headers, (body.request as any).gatewayHeaders, body.transformedRequest, (body.metrics as any)['metadata.key']], [200, undefined, undefined, {}, {}, []]);
+      assert.deepEqual([status, members(body.request).body, members(body.request).headers, members(body.request).gatewayHeaders, body.transformedRequest, members(body.metrics)['metadata.key']], [200, undefined, undefined, {}, {}, []]);
       assert.equal(JSON.stringify((await stage.asPerson('GET', '/v1/logs')).body).includes('search'), false);
       assert.equal((await stage.asPerson('GET', byMetadata)).status, 403);
       await stage.settings({ [`${role}sViewMetadata`]: false });
       const times = 'time_of_generation_min=2030-01-15T00:00:00Z&time_of_generation_max=2030-01-16T00:00:00Z';
       for (const [path, wanted] of [['groups/users', 403], ['groups/metadata/team', 403], ['groups/model', 200], ['graphs/users', 200]] as const) assert.equal((await stage.asPerson('GET', `/v1/analytics/${path}?${times}`)).status, wanted, `${role} ${path}`);
-      const headers = (await stage.asPerson('GET', '/v1/logs/seen')).body.request as any;
+      const headers = members((await stage.asPerson('GET', '/v1/logs/seen')).body.request);
       assert.deepEqual([headers.headers, headers.gatewayHeaders], [{ a: 'b' }, {}]);
-      assert.deepEqual(((await stage.asService('GET', '/v1/logs/seen')).body.metrics as any)['metadata.key'], ['team']);
+      assert.deepEqual(members((await stage.asService('GET', '/v1/logs/seen')).body.metrics)['metadata.key'], ['team']);
     }
   });
 
@@ -244,8 +245,8 @@ describe('who sees logs', () => {
       assert.equal(path === '/v1/logs' || JSON.stringify((await stage.asService('GET', path)).body).includes('hidden'), true, path);
     }
     const { body } = await stage.asPerson('GET', '/v1/logs/seen');
-    assert.deepEqual([(body.request as any).headers, (body.transformedRequest as any).headers, (body.finalUntransformedRequest as any).headers], [{ a: 'b' }, { a: 'b' }, { a: 'b' }]);
-    const why = (await stage.asPerson('GET', '/v1/logs/seen/why')).body as any;
+    assert.deepEqual([members(body.request).headers, members(body.transformedRequest).headers, members(body.finalUntransformedRequest).headers], [{ a: 'b' }, { a: 'b' }, { a: 'b' }]);
+    const why: Record<string, any> = (await stage.asPerson('GET', '/v1/logs/seen/why')).body;
     assert.deepEqual([why.limits.map((each: any) => each.counter), why.refused_by[0].counter], [['policy/metadata.…', 'key/minute'], 'policy/model:m-metadata.…']);
   });
 });

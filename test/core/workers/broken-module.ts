@@ -71,7 +71,7 @@ export const rejectUnheard = (): Promise<never> => new Promise(() => {
   void Promise.reject(new Error('unheard'));
 });
 
-export const fillHeap = (): number => {
+const fillHeap = (): number => {
   const all: object[] = [];
   for (;;) all.push(Array.from({ length: 1000 }, (_, index) => ({ index })));
 };
