@@ -45,7 +45,9 @@ export class CollectHandler implements ResponseHandler {
     const { context } = this;
     const maximum = this.mode === 'error' ? errorBytesMax : context.services.settings.collectedBytesMax;
     if (this.#collected.length + chunk.length <= maximum) {
-      this.#collected.appendCopy(chunk);
+      // Most answers come in one chunk. A copy in the pool of small buffers costs less than memory of its own; a cache that kept it would hold all of the pool.
+      if (this.#collected.length === 0 && context.owner.cacheKey === null) this.#collected.append(Buffer.from(chunk));
+      else this.#collected.appendCopy(chunk);
       return;
     }
     context.owner.stop();

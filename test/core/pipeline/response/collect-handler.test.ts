@@ -87,4 +87,20 @@ describe('a collected response', () => {
     await new Promise(setImmediate);
     assert.deepEqual([owner.asked, owner.responder.isStarted], [[], false]);
   });
+
+  it('has memory of its own where a cache may keep it: what is kept is counted by its length', () => {
+    const owner = new FakeOwner();
+    owner.cacheKey = {} as never;
+    const context = new ResponseContext(owner, { cache: null, provider: { id: 'p', plugin: {} } } as never, { spec: { path: '/c' }, call: null, translation: null } as never, new ResponseHead(200, ['content-type', 'application/json']), 0, null);
+    const kept: (Uint8Array | null)[] = [];
+    context.remember = (_, bytes) => { kept.push(bytes); };
+    const text = JSON.stringify({ text: 'x'.repeat(collectedBytesMax - 20) });
+    const handler = new CollectHandler(context, 'whole');
+    handler.onChunk(Buffer.from(text));
+    handler.onEnd();
+    const [bytes] = kept;
+    assert.ok(bytes instanceof Uint8Array);
+    assert.equal(Buffer.from(bytes).toString(), text);
+    assert.ok(bytes.buffer.byteLength <= Math.max(512, 2 * text.length));
+  });
 });
