@@ -12,10 +12,14 @@ const addFormats = 'default' in addFormatsModule ? addFormatsModule.default : ad
 
 const fullTime = /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
+/** A year of four digits in UTC as well: replies write it so. */
+const inFourDigits = { fromMs: Date.parse('0000-01-01T00:00:00.000Z'), toMs: Date.parse('9999-12-31T23:59:59.999Z') };
+
 /** Days that a month does not have are those of the next one to Date. */
 function isTime(text: string): boolean {
   const day = fullTime.exec(text)?.[1];
-  return day !== undefined && !Number.isNaN(Date.parse(text)) && !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
+  const ms = Date.parse(text);
+  return day !== undefined && ms >= inFourDigits.fromMs && ms <= inFourDigits.toMs && !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
 }
 
 const makeAjv = (coerceTypes: boolean): Ajv => {
