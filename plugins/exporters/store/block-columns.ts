@@ -9,7 +9,7 @@
 //                                               when all are of one form, else packed
 // block-planes.ts has what `packed` is.
 
-import { damaged, deflated, fromPlanes, fromPlanesAt, inflated, owned, packPlanes, planesOf, readPlanes, widthMax, widthOf } from './block-planes.js';
+import { damaged, deflated, fromPlanes, fromPlanesAt, inflated, owned, packPlanes, readPlanes, widthMax, widthOf } from './block-planes.js';
 
 export type PackedColumn = readonly unknown[];
 

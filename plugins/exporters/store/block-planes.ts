@@ -64,7 +64,7 @@ export function inflated(packed: unknown, bytesWanted?: number): Buffer {
 export const owned = (bytes: Buffer, packed: unknown): Buffer => (Array.isArray(packed) && packed[0] === true ? bytes : Buffer.from(bytes));
 
 /** Little-endian, all first bytes before all second ones: what repeats stands together. */
-export function planesOf(values: Float64Array, width: number): Buffer {
+function planesOf(values: Float64Array, width: number): Buffer {
   const { length } = values;
   const bytes = Buffer.alloc(length * width);
   for (let index = 0; index < length; index += 1) {
