@@ -9,6 +9,7 @@ import { backupGateway, restoreGateway, verifySpending } from '../../core/app.js
 import { journalFolder, journalName } from '../../core/limits/journal-layout.js';
 import { readSettings } from '../../core/settings/read.js';
 import { adminKey, startTestGateway } from '../support/gateway.js';
+import { withinOneDay } from '../support/one-day.js';
 import { storedData } from '../support/stored.js';
 import { answerChat, sendJson, startUpstream } from '../support/upstream.js';
 
@@ -42,6 +43,7 @@ await rows.provider('small', 'main', { usageLimits: { type: 'tokens', credit_lim
 await rows.key(key, { id: keyId, scopes: ['completions.write'], alertEmails: ['ops@example.com'], usageLimits: { type: 'tokens', credit_limit: 2_000, alert_threshold: 1_000, periodic_reset: 'monthly' } });
 const environment = { ...stored.environment, GATEWAY_ALERT_WEBHOOK_URL: `http://127.0.0.1:${(webhook.address() as AddressInfo).port}/alerts` };
 let gateway = await startTestGateway(environment);
+await withinOneDay();
 
 const upTo = async (count: number): Promise<void> => {
   while (posted.length < count) await new Promise<void>((resolve) => { waiting.push(resolve); });

@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiKeyRow } from '../../core/storage/tables/api-keys.js';
 import { startTestGateway } from '../support/gateway.js';
+import { withinOneDay } from '../support/one-day.js';
 import { storedData } from '../support/stored.js';
 import { answerChat, answerStream, startUpstream } from '../support/upstream.js';
 
@@ -37,6 +38,7 @@ const perDay = await makeKeys({ rateLimits: [{ type: 'requests', unit: 'rpd', va
 const perWeek = await makeKeys({ rateLimits: [{ type: 'tokens', unit: 'rpw', value: 20 }] });
 const budget = await makeKeys({ usageLimits: { type: 'tokens', credit_limit: 200, periodic_reset: 'monthly' } });
 const gateway = await startTestGateway(stored.environment);
+await withinOneDay();
 
 let asked = 0;
 const counted: typeof fetch = (...given) => {

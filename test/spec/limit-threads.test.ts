@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { loadWindows } from '../../bench/load/limit-windows.js';
 import { ratePolicies } from '../../core/storage/tables/policies.js';
 import { startChildGateway } from '../support/child-gateway.js';
+import { withinOneDay } from '../support/one-day.js';
 import { putRows, ratePolicyRow } from '../support/rows.js';
 import { storedData } from '../support/stored.js';
 import { startUpstream } from '../support/upstream.js';
@@ -26,6 +27,7 @@ await putRows(rows.repository, ratePolicies, ratePolicyRow('by-user', {
   organisationId: rows.organisationId, workspaceId: rows.workspaceId, conditions: [{ key: 'metadata._user', value: '*' }], groupBy: [{ key: 'metadata._user' }], unit: 'rpw', value: limitOfWeek,
 }));
 const gateway = await startChildGateway(stored.environment);
+await withinOneDay();
 const headersOf = (key: string, user?: string): Readonly<Record<string, string>> =>
   ({ 'x-gateway-api-key': key, 'x-gateway-provider': '@free', ...(user === undefined ? {} : { 'x-gateway-metadata': JSON.stringify({ _user: user }) }) });
 

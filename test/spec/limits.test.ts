@@ -7,6 +7,7 @@ import { ratePolicies } from '../../core/storage/tables/policies.js';
 import { workspaces } from '../../core/storage/tables/workspaces.js';
 import type { ApiKeyRow } from '../../core/storage/tables/api-keys.js';
 import { adminKey, startTestGateway } from '../support/gateway.js';
+import { withinOneDay } from '../support/one-day.js';
 import { putRows, ratePolicyRow } from '../support/rows.js';
 import { storedData } from '../support/stored.js';
 import { answerChat, chatChunks, chatCompletion, sendJson, startUpstream, type Answer } from '../support/upstream.js';
@@ -62,6 +63,7 @@ const limited = {
   plain: await makeKey({}),
 };
 const gateway = await startTestGateway(stored.environment);
+await withinOneDay();
 
 interface Call {
   readonly key: string;

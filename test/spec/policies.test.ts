@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, describe, it } from 'node:test';
 import { adminKey, apiKey, startTestGateway } from '../support/gateway.js';
+import { withinOneDay } from '../support/one-day.js';
 import { storedData } from '../support/stored.js';
 import { chatCompletion, sendJson, startUpstream } from '../support/upstream.js';
 
@@ -16,6 +17,7 @@ await rows.provider('spare', 'spare');
 await rows.config('pc-both', { strategy: { mode: 'fallback' }, targets: [{ provider: '@main' }, { provider: '@spare' }] });
 await rows.config('pc-main', { provider: '@main', override_params: { model: 'other' } });
 const gateway = await startTestGateway(environment);
+await withinOneDay();
 
 type Kind = 'rate-limits' | 'usage-limits';
 

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import OpenAI from 'openai';
 import type { ApiKeyRow } from '../../core/storage/tables/api-keys.js';
 import { startTestGateway } from '../support/gateway.js';
+import { withinOneDay } from '../support/one-day.js';
 import { storedData } from '../support/stored.js';
 import { answerChat, chatChunks, startUpstream, type Answer, type Received } from '../support/upstream.js';
 
@@ -29,6 +30,7 @@ for (const name of names) limitedKeys.set(name, await limited());
 const requestsOnly = await keyOf({ rateLimits: [{ type: 'requests', unit: 'rpd', value: 1_000 }] });
 const plain = await keyOf({});
 const gateway = await startTestGateway(environment);
+await withinOneDay();
 const keyFor = (name: (typeof names)[number]): string => limitedKeys.get(name) as string;
 
 const words = ['Hel', 'lo', ' there'];

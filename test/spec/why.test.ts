@@ -9,6 +9,7 @@ import type { Surroundings } from '../../core/cli/app-contract.js';
 import { runCommandLine } from '../../core/cli/command-line.js';
 import type { Why } from '../../core/cli/why.js';
 import { adminKey, apiKey, startTestGateway } from '../support/gateway.js';
+import { withinOneDay } from '../support/one-day.js';
 import { answerChat, sendJson, startUpstream } from '../support/upstream.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'gateway-why-'));
@@ -53,6 +54,7 @@ await call('limited', JSON.stringify(at('ok')), 'gpt-4o-mini', 'hello', String(l
 await call('refused', JSON.stringify(at('ok')), 'gpt-4o-mini', 'hello', String(limited.key));
 await first.stop(3000);
 const second = await startTestGateway({ GATEWAY_DATA_DIR: directory });
+await withinOneDay();
 ({ url } = second);
 
 const why = async (id: string): Promise<Why> => {
