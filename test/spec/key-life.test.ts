@@ -53,7 +53,7 @@ const statusOfCall = async (as: string): Promise<number> => {
   await response.arrayBuffer();
   return response.status;
 };
-/** Answers are awaited in between, for ten seconds at most. */
+/** Answers are awaited in between, for a minute at most. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const untilMs = performance.now() + 60_000;
   while (!await holds()) assert.ok(performance.now() < untilMs, 'it did not come');
