@@ -9,6 +9,8 @@ const inScope = ({ organisationId, workspaceId }: { readonly organisationId: str
   organisationId === scope.organisationId && (scope.workspaceIds === null || scope.workspaceIds.includes(workspaceId));
 
 const metadataOf = (record: LogRecord): Readonly<Record<string, unknown>> => (record.metadata === '' ? {} : JSON.parse(record.metadata));
+/** As the store has members: what is no text as its JSON. */
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : JSON.stringify(value));
 
 export function isWanted(record: LogRecord, filter: LogFilter): boolean {
   return inScope(record, filter.scope) && inBounds(record.startedAtMs, { ...(filter.fromMs === undefined ? {} : { min: filter.fromMs }), ...(filter.toMs === undefined ? {} : { max: filter.toMs }) })
@@ -16,7 +18,7 @@ export function isWanted(record: LogRecord, filter: LogFilter): boolean {
     && isOneOf(record.provider, filter.providers) && isOneOf(record.model, filter.models) && isOneOf(`${record.provider}__${record.model}`, filter.providerModels)
     && isOneOf(record.providerSlug, filter.providerSlugs) && isOneOf(record.configId, filter.configIds) && isOneOf(record.keyId, filter.keyIds) && isOneOf(record.promptSlug, filter.promptSlugs)
     && isOneOf(record.traceId, filter.traceIds) && isOneOf(record.spanId, filter.spanIds) && isOneOf<string>(record.endpoint, filter.endpoints) && isOneOf(record.cacheStatus, filter.cacheStatuses)
-    && isOneOf(record.errorCode, filter.errorCodes) && Object.entries(filter.metadata ?? {}).every(([name, value]) => metadataOf(record)[name] === value)
+    && isOneOf(record.errorCode, filter.errorCodes) && Object.entries(filter.metadata ?? {}).every(([name, value]) => textOf(metadataOf(record)[name]) === value)
     && inBounds(record.cost, filter.cost) && inBounds(record.totalTokens, filter.totalTokens) && inBounds(record.inputTokens, filter.inputTokens) && inBounds(record.outputTokens, filter.outputTokens)
     && inBounds(record.tookMs, filter.tookMs);
 }

@@ -147,10 +147,10 @@ describe('lists of logs', () => {
     const { organisationId, workspaceId } = stage;
     const plain = { organisationId, workspaceId };
     const special = { id: 'wanted', status: 429, provider: 'anthropic', model: 'claude', providerSlug: 'mine', configId: 'config-1', keyId: 'key-1', promptSlug: 'pp-1', traceId: 'trace-9', spanId: 'span-9', endpoint: 'messages', cacheStatus: 'HIT',
-      errorCode: 'RATE', metadata: '{"team":"search"}', cost: 9, totalTokens: 90, inputTokens: 60, outputTokens: 30, tookMs: 900, startedAtMs: Date.UTC(2030, 0, 14) } as const;
+      errorCode: 'RATE', metadata: '{"team":"search","attempt":2,"isTest":true}', cost: 9, totalTokens: 90, inputTokens: 60, outputTokens: 30, tookMs: 900, startedAtMs: Date.UTC(2030, 0, 14) } as const;
     stage.logs.insert([logRecord({ ...plain, id: 'usual' }), logRecord({ ...plain, ...special }), logRecord({ ...plain, ...special, id: 'left', isFinal: false })]);
     const filters = ['status_code=429,500', 'ai_org=anthropic', 'ai_model=claude', 'ai_org_model=anthropic__claude', 'virtual_keys=@mine', 'configs=config-1', 'api_key_ids=key-1', 'prompt_slug=pp-1', 'trace_id=trace-9', 'span_id=span-9', 'endpoint=messages',
-      'cache_status=HIT', 'error_code=RATE', `metadata=${encodeURIComponent('{"team":"search"}')}`, 'cost_min=5', 'total_units_min=50', 'prompt_token_min=50', 'completion_token_min=20', 'response_time_min=500', 'is_success=false', 'time_of_generation_max=2030-01-14T12:00:00Z'];
+      'cache_status=HIT', 'error_code=RATE', `metadata=${encodeURIComponent('{"team":"search"}')}`, `metadata=${encodeURIComponent('{"attempt":2,"isTest":true}')}`, 'cost_min=5', 'total_units_min=50', 'prompt_token_min=50', 'completion_token_min=20', 'response_time_min=500', 'is_success=false', 'time_of_generation_max=2030-01-14T12:00:00Z'];
     for (const filter of filters) {
       assert.deepEqual(data(await stage.call('GET', `/v1/logs?${filter}`)).map(({ id }) => id), ['wanted'], filter);
       assert.deepEqual(data(await stage.call('GET', `/v1/logs?records=all&${filter}`)).map(({ id }) => String(id)).sort(), ['left', 'wanted'], filter);

@@ -112,7 +112,8 @@ function metadataOf(given: unknown, param: string): Readonly<Record<string, stri
   }
   if (value === undefined) return undefined;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fail('FIELD_INVALID', { param, reason: 'must be an object of names and texts' });
-  const entries = Object.entries(value);
+  // Calls may have numbers in their metadata, and what is true or false.
+  const entries = Object.entries(value).map(([name, each]): [string, unknown] => [name, typeof each === 'number' || typeof each === 'boolean' ? JSON.stringify(each) : each]);
   if (entries.length > metadataMax) throw fail('FIELD_INVALID', { param, reason: `must have at most ${metadataMax} members` });
   for (const [name, each] of entries) if (typeof each !== 'string' || each.length > valueCharsMax || name.length > valueCharsMax) throw fail('FIELD_INVALID', { param, reason: `must have names and texts of at most ${valueCharsMax} characters` });
   return entries.length === 0 ? undefined : Object.fromEntries(entries.map(([name, each]) => [name, String(each)]));
