@@ -37,8 +37,6 @@ export interface BackgroundServices {
 export class BackgroundHolds {
   readonly #packr = new Packr({ useRecords: false });
   #pending = 0;
-  /** Rows on their way to the store, of which a call may tell before they are there. */
-  readonly #writing = new Map<string, Promise<void>>();
 
   constructor(readonly services: BackgroundServices) {}
 
@@ -50,12 +48,7 @@ export class BackgroundHolds {
     }
     this.#pending += 1;
     const value = this.#packr.pack({ ...use, expiresAtMs: this.services.counters.now() + keptMs } satisfies BackgroundRow);
-    const key = keyOf(exchange, id);
-    const written = this.#write(key, value).catch(this.services.onFault).finally(() => {
-      this.#pending -= 1;
-      if (this.#writing.get(key) === written) this.#writing.delete(key);
-    });
-    this.#writing.set(key, written);
+    this.#write(keyOf(exchange, id), value).catch(this.services.onFault).finally(() => { this.#pending -= 1; });
   }
 
   async #write(key: string, value: Uint8Array): Promise<void> {
@@ -79,7 +72,6 @@ export class BackgroundHolds {
 
   async #settle(exchange: Exchange, key: string, told: Usage | null): Promise<void> {
     const { store, prices } = this.services;
-    await this.#writing.get(key);
     const stored = await store.get(key);
     if (stored === undefined) return;
     const row = this.#packr.unpack(stored.value) as BackgroundRow;
