@@ -15,7 +15,6 @@ import { fail, reasonOf } from './errors/gateway-error.js';
 import type { BodyReader } from './exchange/exchange.js';
 import { KeptRoom } from './exchange/kept-bodies.js';
 import { checkExporter, type LogMemory, type LogThread } from './log-thread.js';
-import { BackgroundHolds, backgroundStore } from './limits/background-holds.js';
 import { CallPrices } from './limits/call-prices.js';
 import { Counters } from './limits/counters.js';
 import { Gate } from './limits/gate.js';
@@ -184,8 +183,6 @@ export class DataThread {
     const responses = await responseStoreOf(services, index);
     const rates = new RateBook({ ask: rateQuestion(link), now: Date.now });
     const counters = await countersOf(services, shared, index);
-    const prices = new CallPrices(rates, () => snapshot.view);
-    const background = await backgroundOf(services, counters, journal, prices, index);
     const pipeline = new Pipeline({
       settings: { retryDelayMs: settings.retryDelayMs, requestsMax: settings.requestsMax, collectedBytesMax: settings.collectedBytesMax, showsCost: settings.costHeader },
       authenticator,
@@ -208,8 +205,7 @@ export class DataThread {
       builtBodies: new BuiltBodies(),
       listModels: modelList(link),
       rates,
-      gate: new Gate({ counters, journal, outputTokens: settings.limitOutputTokens, prices, background, isRecorded: writer !== null }),
-      background,
+      gate: new Gate({ counters, journal, outputTokens: settings.limitOutputTokens, prices: new CallPrices(rates, () => snapshot.view), isRecorded: writer !== null }),
       responses,
     });
     const sessions = new SessionCookies({ publicUrl: settings.publicUrl, isTls: settings.tls !== undefined, find: (hash) => snapshot.view.session(hash, Date.now()) });
@@ -357,13 +353,6 @@ async function responseStoreOf(services: ThreadServices, index: number): Promise
   const responses = new ResponseStore(await services.openStore(responseStore), services.settings.responsesDays * dayMs, (thrown) => lost.add(responseStore, reasonOf(thrown)));
   if (index === 0) services.hosts.hostOf('gateway').every(sweepMs, () => responses.sweep(Date.now()));
   return responses;
-}
-
-async function backgroundOf(services: ThreadServices, counters: Counters, journal: SpendWriter, prices: CallPrices, index: number): Promise<BackgroundHolds> {
-  const faults = services.faultReport('error', { message: 'responses that are made in the background count with what was reserved for them', metric: 'limits.backgroundFaults', subject: 'at' });
-  const background = new BackgroundHolds({ store: await services.openStore(backgroundStore), counters, journal, prices, onFault: (thrown) => faults.add(backgroundStore, reasonOf(thrown)) });
-  if (index === 0) services.hosts.hostOf('gateway').every(sweepMs, () => background.sweep());
-  return background;
 }
 
 async function countersOf(services: ThreadServices, shared: SharedMemory, index: number): Promise<Counters> {

@@ -75,7 +75,7 @@ function caseOf(type: 'requests' | 'tokens', keyId: string): Case {
 }
 
 const gateOf = (isRecorded: boolean): Gate => new Gate({
-  counters: new Counters(Counters.allocate()), journal: null, background: null, outputTokens: 1_000, isRecorded,
+  counters: new Counters(Counters.allocate()), journal: null, outputTokens: 1_000, isRecorded,
   prices: { cost: () => ({ cents: 0, isPriced: false }), expected: () => 0, load: () => null },
 });
 

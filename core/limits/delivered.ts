@@ -2,17 +2,10 @@
 // How many tokens an answer held that broke off, or says nothing of its usage: by the length of its text. Of an event stream the part that all events have in common
 // is not text.
 
-import { Buffer } from 'node:buffer';
-
 const bytesPerToken = 4;
 /** Around the text of an event there are at most so many bytes; who sends more at a time sends text. */
 const frameBytesMax = 256;
 const lineFeed = 0x0a;
-
-/** Of an answer so much is kept, to find its id in. */
-const beginningBytesMax = 4_096;
-/** A response is the whole of an answer, or of its first event. */
-const responseId = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,256})"|"response"\s*:\s*\{\s*"id"\s*:\s*"([^"\\]{1,256})"/;
 
 export class Delivered {
   #bytes = 0;
@@ -55,22 +48,5 @@ export class Delivered {
     if (this.#bytes === 0) return 0;
     const frames = this.#events * this.#shortest;
     return this.#events + Math.ceil(Math.max(0, this.#bytes - frames) / bytesPerToken);
-  }
-}
-
-/** Of a response that is made in the background. */
-export class NamedDelivered extends Delivered {
-  #beginning = '';
-
-  override push(chunk: Uint8Array, isEventStream: boolean): void {
-    const room = beginningBytesMax - this.#beginning.length;
-    if (room > 0) this.#beginning += Buffer.from(chunk.subarray(0, room)).toString('latin1');
-    super.push(chunk, isEventStream);
-  }
-
-  /** Empty: it said none. */
-  get id(): string {
-    const [, own, ofEvent] = responseId.exec(this.#beginning) ?? [];
-    return own ?? ofEvent ?? '';
   }
 }

@@ -6,12 +6,12 @@ import { DecisionLog } from '../exchange/decision-log.js';
 import type { Exchange, Hold } from '../exchange/exchange.js';
 import type { HeaderList } from '../exchange/responder.js';
 import { noUsage, type Usage } from '../exchange/usage.js';
-import { microCentsOf, type Counted, type LimitLevel, type LimitSpec, type RateSpec, type RateUnit } from '../snapshot/limit-specs.js';
+import { microCentsOf, type Counted, type LimitSpec, type RateSpec } from '../snapshot/limit-specs.js';
 import type { Principal } from '../snapshot/principal.js';
 import { KeptText } from '../telemetry/kept-text.js';
 import { CallFacts } from './call-facts.js';
 import { noRoom, type Counters } from './counters.js';
-import { Delivered, NamedDelivered } from './delivered.js';
+import { Delivered } from './delivered.js';
 import { estimate, type Estimate } from './estimate.js';
 import type { SpendCharge, SpendWriter } from './journal.js';
 import { durationOf, lengthOf, timeOf, windowEnd } from './windows.js';
@@ -41,26 +41,6 @@ export interface Prices {
   load(exchange: Exchange, model: string): Promise<void> | null;
 }
 
-/** A limit that counts a response in the background. */
-export interface BackgroundCharge {
-  readonly counter: string;
-  readonly counted: Exclude<Counted, 'requests'>;
-  /** Null: of a budget. */
-  readonly unit: RateUnit | null;
-  /** Window or period that the reservation is counted in. */
-  readonly tag: number;
-  readonly isInvented: boolean;
-}
-
-/** What is counted for a response in the background before anybody knows what it uses. */
-export interface BackgroundUse {
-  readonly tokens: number;
-  readonly microCents: number;
-  /** Of the tokens: of its input. */
-  readonly inputTokens: number;
-  readonly charges: readonly BackgroundCharge[];
-}
-
 export interface CallCost {
   readonly cents: number;
   readonly isPriced: boolean;
@@ -78,8 +58,6 @@ export interface HoldOptions {
   /** Tokens that a call is taken to answer with when it says nothing. */
   readonly outputTokens: number;
   readonly prices: Prices;
-  /** Null: responses that are made in the background count with what was reserved for them. */
-  readonly background: { keep(exchange: Exchange, id: string, use: BackgroundUse): void } | null;
   /** False: nobody reads what limits said of a call. */
   readonly isRecorded: boolean;
 }
@@ -111,8 +89,6 @@ export class CallHold implements Hold {
   /** The limit that refused the present target; null: none did. */
   #refusal: { readonly spec: LimitSpec; readonly before: number } | null = null;
   #isSettled = false;
-  /** What was counted for an answer that did not tell. */
-  #answered = { tokens: 0, microCents: 0, inputTokens: 0 };
   /** Limits of targets that were left, for the log. */
   #leftLimits: Taken[] | null = null;
 
@@ -134,7 +110,7 @@ export class CallHold implements Hold {
   add(spec: LimitSpec, amount: number, isOfTarget: boolean): void {
     const { tag, countBefore } = this.options.counters;
     this.taken.push({ spec, tag, before: countBefore, isOfTarget, amount });
-    if (spec.counted !== 'requests') this.delivered ??= this.#newDelivered();
+    if (spec.counted !== 'requests') this.delivered ??= new Delivered();
     if (spec.counted === 'cost') this.hasCost = true;
   }
 
@@ -164,7 +140,7 @@ export class CallHold implements Hold {
     this.#leftTokens += this.#thrownTokens;
     this.#leftMicroCents += this.#thrownMicroCents;
     this.#thrownTokens = this.#thrownMicroCents = 0;
-    if (this.delivered !== null) this.delivered = this.#newDelivered();
+    if (this.delivered !== null) this.delivered = new Delivered();
   }
 
   /** The target was passed over before anything was sent to it. */
@@ -194,7 +170,6 @@ export class CallHold implements Hold {
       this.#settleTaken(taken, own + ofLeft, nowMs);
     }
     if (this.#charges !== null && this.options.journal !== null) this.options.journal.settle(this.exchange.id, this.#charges, isEstimated);
-    if (isEstimated && this.delivered instanceof NamedDelivered) this.#keepInBackground(this.delivered.id);
     if (this.options.isRecorded) this.#tell();
     this.taken = [];
   }
@@ -223,12 +198,9 @@ export class CallHold implements Hold {
       return false;
     }
     const guess = this.estimate;
-    // Of a response in the background, the answer comes before what it will use is known.
     const inputTokens = isTold && usage.inputTokens >= 0 ? usage.inputTokens : guess.input;
-    const outputTokens = !isTold && this.delivered instanceof NamedDelivered ? guess.output : Math.max(isTold ? usage.outputTokens : 0, guess.isGenerating ? this.#delivered : 0);
-    const [tokens, microCents] = [this.#thrownTokens, this.#thrownMicroCents];
+    const outputTokens = !isTold && this.#isInBackground ? guess.output : Math.max(isTold ? usage.outputTokens : 0, guess.isGenerating ? this.#delivered : 0);
     this.#addFinal({ ...(usage ?? noUsage), inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
-    this.#answered = { tokens: this.#thrownTokens - tokens, microCents: this.#thrownMicroCents - microCents, inputTokens };
     return true;
   }
 
@@ -237,21 +209,10 @@ export class CallHold implements Hold {
     return tokens === 0 ? Math.ceil(this.exchange.responder.bytesSent / bytesPerToken) : tokens;
   }
 
-  /** Whoever reads or cancels the response later tells what it used. */
-  #keepInBackground(id: string): void {
-    const { background } = this.options;
-    if (background === null || id === '') return;
-    const charges: BackgroundCharge[] = [];
-    for (const { spec, tag } of this.taken) {
-      const { counter, counted, level } = spec;
-      if (counted !== 'requests') charges.push({ counter, counted, unit: spec.type === 'rate' ? spec.unit : null, tag, isInvented: isInvented(level) });
-    }
-    background.keep(this.exchange, id, { ...this.#answered, charges });
-  }
-
-  #newDelivered(): Delivered {
+  /** The answer comes before what it will use is known; who fetches that later may be nobody. */
+  get #isInBackground(): boolean {
     const { exchange } = this;
-    return exchange.route.name === 'responses' && exchange.isJson && exchange.json().background === true ? new NamedDelivered() : new Delivered();
+    return this.estimate.isGenerating && exchange.isJson && exchange.ending === 'complete' && exchange.json().background === true;
   }
 
   /** The record of the call says the same cost as its budgets. */
@@ -384,11 +345,9 @@ export class CallHold implements Hold {
 
 /** Of its counter, which the workspace of the call is charged with; `noRoom`: there is none. */
 export function slotOf(counters: Counters, spec: LimitSpec, { principal: { workspaceId, organisationId } }: Exchange): number {
-  return counters.slot(spec.counter, spec.type === 'rate' ? spec.unit : 'usage', workspaceId || organisationId, isInvented(spec.level));
+  // Values of policies and tokens are as many as clients like.
+  return counters.slot(spec.counter, spec.type === 'rate' ? spec.unit : 'usage', workspaceId || organisationId, spec.level === 'policy' || spec.level === 'token');
 }
-
-/** Values of policies and tokens are as many as clients like. */
-const isInvented = (level: LimitLevel): boolean => level === 'policy' || level === 'token';
 
 /** With a count before a call, and one after it, it is JSON. */
 function toldOf({ counter, counted, maximum }: LimitSpec): KeptText {

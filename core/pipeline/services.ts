@@ -6,7 +6,6 @@ import type { Exchange } from '../exchange/exchange.js';
 import type { KeptRoom } from '../exchange/kept-bodies.js';
 import type { LeftTarget } from '../exchange/left-target.js';
 import type { Usage } from '../exchange/usage.js';
-import type { BackgroundHolds } from '../limits/background-holds.js';
 import type { Gate } from '../limits/gate.js';
 import type { RateBook } from '../limits/rate-book.js';
 import type { PlanCache } from '../plan/plan-cache.js';
@@ -63,8 +62,6 @@ export interface PipelineServices {
   readonly rates: RateBook;
   /** Of limits. */
   readonly gate: Gate;
-  /** Told of calls about stored responses, when they end. */
-  readonly background: Pick<BackgroundHolds, 'note'>;
   /** Responses kept for providers that keep none. */
   readonly responses: ResponseStore;
 }

@@ -58,7 +58,6 @@ const limited = {
   cached: await makeKey({ rateLimits: [...perDay(10), ...perDay(100_000, 'tokens')] }),
   raised: await makeKey({ rateLimits: perDay(1) }),
   budget: await makeKey({ usageLimits: { type: 'tokens', credit_limit: 1_000 } }),
-  background: await makeKey({ rateLimits: perDay(100_000, 'tokens') }),
   messages: await makeKey({ rateLimits: [...perDay(3), ...perDay(1_000, 'tokens')] }),
   plain: await makeKey({}),
 };
@@ -293,28 +292,6 @@ describe('limits of tokens', () => {
     assert.equal(response.headers.get('x-gateway-cache-status'), 'HIT');
     assert.equal(response.headers.get('x-ratelimit-remaining-requests'), '6');
     assert.ok(Number(response.headers.get('x-ratelimit-remaining-tokens')) > 100_000 - 12 - 60);
-  });
-
-  test('of a response in the background count its reservation until it is cancelled, and then what it used', async () => {
-    const responses = (path: string, body: object): Promise<Response> => fetch(`${gateway.url}/v1/responses${path}`, {
-      method: 'POST', headers: { 'content-type': 'application/json', 'x-gateway-api-key': limited.background, 'x-gateway-provider': '@free' }, body: JSON.stringify(body),
-    });
-    const response = (status: string, usage: object | null): object => ({ id: 'resp_1', object: 'response', status, model: 'gpt-test', output: [], usage });
-    await during((_, answer) => sendJson(answer, 200, response('queued', null)), async () => (await responses('', { model: 'gpt-test', input: 'hi', background: true, max_output_tokens: 50_000 })).text());
-    const before = await left({ key: limited.background, body: { max_tokens: 1 } }, 'tokens');
-    assert.ok(before < 50_000, String(before));
-    const usage = { input_tokens: 10, output_tokens: 30, total_tokens: 40 };
-    const cancelled = await during((_, answer) => sendJson(answer, 200, response('cancelled', usage)), () => responses('/resp_1/cancel', {}));
-    assert.equal(cancelled.status, 200);
-    await cancelled.text();
-    let after = 0;
-    await wait(async () => {
-      after = await left({ key: limited.background, body: { max_tokens: 1 } }, 'tokens');
-      return after > 90_000;
-    });
-    assert.ok(after < 100_000 - 40, String(after));
-    await during((_, answer) => sendJson(answer, 200, response('cancelled', usage)), async () => (await responses('/resp_1/cancel', {})).text());
-    assert.equal(after - await left({ key: limited.background, body: { max_tokens: 1 } }, 'tokens'), 12, 'of the call before it alone');
   });
 
   test('of a target that was left count what its answer used', async () => {

@@ -376,7 +376,6 @@ export class Pipeline implements CallEnd {
     const usage = this.#usageOf(exchange, running);
     this.open -= 1;
     const { hooks, hold } = exchange;
-    if (exchange.suffix !== '' && exchange.route.name === 'responses') this.services.background.note(exchange, usage);
     const pricing = hold === null ? null : hold.loadPrice(usage);
     if (hold !== null && pricing === null) hold.settle(usage, isCachedAnswer(exchange.cacheStatus));
     if (pricing !== null) this.#settleLater(exchange, running, usage, hooks === null ? [pricing] : [...hooks.pending, pricing]);

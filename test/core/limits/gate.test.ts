@@ -7,7 +7,6 @@ import { isGatewayError } from '../../../core/errors/gateway-error.js';
 import { Exchange } from '../../../core/exchange/exchange.js';
 import { RequestHead } from '../../../core/exchange/request-head.js';
 import { noUsage } from '../../../core/exchange/usage.js';
-import { BackgroundHolds } from '../../../core/limits/background-holds.js';
 import { Counters } from '../../../core/limits/counters.js';
 import { Gate } from '../../../core/limits/gate.js';
 import type { CallHold, Prices } from '../../../core/limits/hold.js';
@@ -18,7 +17,6 @@ import { StoredPolicies } from '../../../core/snapshot/workspace-policies.js';
 import { WorkspaceState } from '../../../core/snapshot/workspace-state.js';
 import { ratePolicies, usagePolicies } from '../../../core/storage/tables/policies.js';
 import type { WorkspaceRow } from '../../../core/storage/tables/workspaces.js';
-import { MemoryStore } from '../../../plugins/storage/memory/memory-store.js';
 import { ratePolicyRow, usagePolicyRow } from '../../support/rows.js';
 
 const nowMs = 1_760_000_040_000;
@@ -31,7 +29,7 @@ const workspaceRow: WorkspaceRow = {
   defaults: { metadata: {}, input_guardrails: [], output_guardrails: [], user_api_key_config: null }, usageLimits: [], rateLimits: [],
 };
 
-function exchangeOf(body: object = {}, route: 'chatCompletions' | 'responses' = 'chatCompletions', method = 'POST', suffix = ''): Exchange {
+function exchangeOf(body: object = {}, route: 'chatCompletions' | 'responses' = 'chatCompletions', method = 'POST'): Exchange {
   const head = new RequestHead();
   const bytes = Buffer.from(JSON.stringify({ model: 'm', messages: [], ...body }));
   head.method = method;
@@ -40,7 +38,7 @@ function exchangeOf(body: object = {}, route: 'chatCompletions' | 'responses' = 
   head.contentLength = bytes.length;
   const responder = { isOpen: false, isStarted: true, bytesSent: 0, drainListener: null, send() {}, start() {}, write: () => true, end() {}, abort() {} };
   const client = { collect() {}, stream: () => { throw new Error('not read here'); }, discard() {}, letGo: () => undefined };
-  const exchange = new Exchange(head, { name: route, dialect: chat, body: 'json', scope: 'completions.write', validate: null, isSingleTarget: false }, suffix, client, responder, { parse: parseJsonObject, field });
+  const exchange = new Exchange(head, { name: route, dialect: chat, body: 'json', scope: 'completions.write', validate: null, isSingleTarget: false }, '', client, responder, { parse: parseJsonObject, field });
   exchange.bytes = bytes;
   exchange.status = 200;
   exchange.attempts = 1;
@@ -63,15 +61,14 @@ function setUp(prices: Prices = noPrices, clock = { nowMs }) {
     settle: (_: string, charges: readonly SpendCharge[]) => note('settle', charges),
     close: () => undefined,
   };
-  const background = new BackgroundHolds({ store: new MemoryStore(), counters, journal, prices, onFault: (thrown) => { throw thrown; } });
-  const gate = new Gate({ counters, journal, background, outputTokens: 100, prices, isRecorded: true });
+  const gate = new Gate({ counters, journal, outputTokens: 100, prices, isRecorded: true });
   const take = (principal: Principal, ofTarget: readonly LimitSpec[] | null = null, exchange = exchangeOf()): Exchange => {
     exchange.principal = principal;
     exchange.hold = gate.open(exchange, principal);
     assert.equal(gate.take(exchange, ofTarget), null);
     return exchange;
   };
-  return { counters, gate, background, entries, take };
+  return { counters, gate, entries, take };
 }
 
 const codeOf = (work: () => unknown): string => {
@@ -310,82 +307,4 @@ test('a response that is made in the background counts with what was reserved, s
   failed.status = 400;
   failed.hold?.settle(null, false);
   assert.equal(counters.usage('key/k/tokens')?.count, 30_000 + Math.ceil(exchange.bytes.length / 4));
-});
-
-test('what a response in the background used takes the place of its reservation when a call is told of it, once', async () => {
-  const limits = limitSpecs('key', 'k', 'k', [{ type: 'requests', unit: 'rpd', value: 99 }, { type: 'tokens', unit: 'rpd', value: 90_000 }], [{ type: 'tokens', credit_limit: 100_000 }]);
-  const turn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
-  const set = (used: number, id = 'resp_1', answer = `{"id":"${id}","object":"response","status":"queued","usage":null}`) => {
-    const made = setUp({ ...noPrices });
-    const counted = (): readonly [number, number] => [made.counters.usage('key/k/tokens')?.count ?? 0, made.counters.rate('key/k/tokens/rpd', 'rpd')];
-    const principal = principalOf(limits?.map((spec) => ({ ...spec })));
-    const exchange = made.take(principal, null, exchangeOf({ background: true, max_output_tokens: 30_000 }, 'responses'));
-    exchange.ending = 'complete';
-    for (let at = 0; at < answer.length; at += 7) (exchange.hold as CallHold).delivered?.push(Buffer.from(answer.slice(at, at + 7)), answer.startsWith('event'));
-    exchange.hold?.settle(null, false);
-    const reserved = counted()[0];
-    assert.ok(reserved > 30_000);
-    const about = (suffix: string, method: string, changes: Partial<Exchange> = {}): Promise<void> => {
-      const call = made.take(principal, null, Object.assign(exchangeOf({}, 'responses', method, suffix), changes));
-      call.ending = 'complete';
-      const usage = used < 0 ? null : { ...noUsage, inputTokens: 10, outputTokens: used - 10, totalTokens: used };
-      const settled = made.background.settle(call, usage);
-      call.hold?.settle(usage, false);
-      return settled;
-    };
-    return { ...made, counted, reserved, about };
-  };
-
-  for (const [suffix, method] of [['/resp_1', 'GET'], ['/resp_1/cancel', 'POST']] as const) {
-    for (const used of [500, 50_000]) {
-      const { counted, about, entries, reserved } = set(used);
-      await turn();
-      for (const [other, way] of [['/resp_2', 'GET'], ['/resp_1/input_items', 'GET'], ['/resp_1', 'DELETE']] as const) await about(other, way);
-      await about(suffix, method, { status: 404 });
-      assert.deepEqual(counted(), [reserved, reserved], 'nobody has told of it');
-      await Promise.all([about(suffix, method), about(suffix, method)]);
-      await about('/resp_1', 'GET');
-      assert.deepEqual(counted(), [used, used], `${method} ${used}`);
-      assert.equal(entries.filter(([kind]) => kind === 'settle').reduce((sum, [, , , amount]) => sum + amount, 0), used, 'the ledger has the same');
-    }
-  }
-
-  // One that is cancelled without a word counts at most what was reserved.
-  const silent = set(-1, 'resp_1', 'event: response.created\ndata: {"type":"response.created","response":{"id":"resp_1"}}\n\n');
-  await turn();
-  await silent.about('/resp_1', 'GET');
-  assert.equal(silent.counted()[0], silent.reserved);
-  await silent.about('/resp_1/cancel', 'POST');
-  const [left, leftOfDay] = silent.counted();
-  assert.ok(left > 0 && left < 100 && left === leftOfDay, String(left));
-
-  // Of another workspace.
-  const own = set(500);
-  await turn();
-  const other = exchangeOf({}, 'responses', 'GET', '/resp_1');
-  other.principal = { ...principalOf(), workspaceId: 'another' };
-  other.ending = 'complete';
-  await own.background.settle(other, { ...noUsage, totalTokens: 5 });
-  assert.deepEqual(own.counted(), [own.reserved, own.reserved]);
-});
-
-test('responses in the background that nobody asks for are forgotten', async () => {
-  const store = new MemoryStore();
-  const clock = { nowMs };
-  const counters = new Counters(Counters.allocate(1024), () => clock.nowMs);
-  const background = new BackgroundHolds({ store, counters, journal: null, prices: noPrices, onFault: (thrown) => { throw thrown; } });
-  const countOf = async (): Promise<number> => {
-    let count = 0;
-    for await (const _ of store.range({ from: '', to: '\u{10ffff}', limit: 5_000 })) count += 1;
-    return count;
-  };
-  for (let number = 0; number < 1_000; number += 1) background.keep(exchangeOf({}, 'responses'), `resp_${number}`, { tokens: 1, microCents: 0, inputTokens: 1, charges: [] });
-  await new Promise((resolve) => { setImmediate(resolve); });
-  for (let number = 0; number < 500; number += 1) background.keep(exchangeOf({}, 'responses'), `later_${number}`, { tokens: 1, microCents: 0, inputTokens: 1, charges: [] });
-  await background.sweep();
-  assert.equal(await countOf(), 1_500);
-  clock.nowMs += 8 * 86_400_000;
-  background.keep(exchangeOf({}, 'responses'), 'new', { tokens: 1, microCents: 0, inputTokens: 1, charges: [] });
-  await background.sweep();
-  assert.equal(await countOf(), 1);
 });
