@@ -130,8 +130,8 @@ export class Gate {
     let wanted = 1;
     let needed = 1;
     if (counted !== 'requests') {
-      // Whatever usage the answer tells is that of the call that made what is read.
-      if (hold.exchange.head.method === 'GET') return;
+      // Whatever usage the answer tells is that of the call that made what is read, or cancelled.
+      if (hold.exchange.head.method === 'GET' || isCancelling(hold.exchange)) return;
       const { input, output, isStated } = hold.estimate;
       wanted = Math.max(1, counted === 'tokens' ? input + output : this.#expectedCost(hold, input, output, from, nowMs));
       if (isStated) needed = wanted;
@@ -202,6 +202,9 @@ const namesMax = 128;
 function isFree({ route, head }: Exchange): boolean {
   return head.method === 'GET' && (route.name === 'batches' || route.name === 'files');
 }
+
+/** A response that is made in the background, which counts with what was reserved for it. */
+const isCancelling = ({ route, suffix }: Exchange): boolean => suffix !== '' && route.name === 'responses' && suffix.endsWith('/cancel');
 
 function specOfPolicy(policy: RatePolicy | UsagePolicy, valueKey: string): LimitSpec {
   const name = `${policy.name === null ? policy.id : `"${policy.name}"`} for ${valueKey}`;

@@ -29,7 +29,7 @@ const workspaceRow: WorkspaceRow = {
   defaults: { metadata: {}, input_guardrails: [], output_guardrails: [], user_api_key_config: null }, usageLimits: [], rateLimits: [],
 };
 
-function exchangeOf(body: object = {}, route: 'chatCompletions' | 'responses' = 'chatCompletions', method = 'POST'): Exchange {
+function exchangeOf(body: object = {}, route: 'chatCompletions' | 'responses' = 'chatCompletions', method = 'POST', suffix = ''): Exchange {
   const head = new RequestHead();
   const bytes = Buffer.from(JSON.stringify({ model: 'm', messages: [], ...body }));
   head.method = method;
@@ -38,7 +38,7 @@ function exchangeOf(body: object = {}, route: 'chatCompletions' | 'responses' = 
   head.contentLength = bytes.length;
   const responder = { isOpen: false, isStarted: true, bytesSent: 0, drainListener: null, send() {}, start() {}, write: () => true, end() {}, abort() {} };
   const client = { collect() {}, stream: () => { throw new Error('not read here'); }, discard() {}, letGo: () => undefined };
-  const exchange = new Exchange(head, { name: route, dialect: chat, body: 'json', scope: 'completions.write', validate: null, isSingleTarget: false }, '', client, responder, { parse: parseJsonObject, field });
+  const exchange = new Exchange(head, { name: route, dialect: chat, body: 'json', scope: 'completions.write', validate: null, isSingleTarget: false }, suffix, client, responder, { parse: parseJsonObject, field });
   exchange.bytes = bytes;
   exchange.status = 200;
   exchange.attempts = 1;
@@ -285,13 +285,15 @@ test('an answer with text that counts nothing has told nothing', () => {
   assert.equal(counters.usage('key/k/tokens')?.count, 1_000 + Math.ceil(exchange.bytes.length / 4));
 });
 
-test('what a stored response used is not used again by who reads it', () => {
-  const { counters, entries, take } = setUp();
-  const principal = principalOf(limitSpecs('key', 'k', 'k', [{ type: 'requests', unit: 'rpd', value: 9 }, { type: 'tokens', unit: 'rpd', value: 9_000 }], [{ type: 'tokens', credit_limit: 100_000 }]));
-  const exchange = take(principal, null, exchangeOf({}, 'responses', 'GET'));
-  exchange.ending = 'complete';
-  exchange.hold?.settle({ ...noUsage, inputTokens: 1_000, outputTokens: 500, totalTokens: 1_500 }, false);
-  assert.deepEqual([counters.usage('key/k/tokens')?.count ?? 0, counters.rate('key/k/tokens/rpd', 'rpd'), counters.rate('key/k/requests/rpd', 'rpd'), entries], [0, 0, 1, []]);
+test('what a stored response used is not used again by who reads or cancels it', () => {
+  for (const [method, suffix] of [['GET', '/resp_1'], ['POST', '/resp_1/cancel']] as const) {
+    const { counters, entries, take } = setUp();
+    const principal = principalOf(limitSpecs('key', 'k', 'k', [{ type: 'requests', unit: 'rpd', value: 9 }, { type: 'tokens', unit: 'rpd', value: 9_000 }], [{ type: 'tokens', credit_limit: 100_000 }]));
+    const exchange = take(principal, null, exchangeOf({}, 'responses', method, suffix));
+    exchange.ending = 'complete';
+    exchange.hold?.settle({ ...noUsage, inputTokens: 1_000, outputTokens: 500, totalTokens: 1_500 }, false);
+    assert.deepEqual([counters.usage('key/k/tokens')?.count ?? 0, counters.rate('key/k/tokens/rpd', 'rpd'), counters.rate('key/k/requests/rpd', 'rpd'), entries], [0, 0, 1, []], method);
+  }
 });
 
 test('a response that is made in the background counts with what was reserved, since its answer says nothing yet', () => {
