@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, it } from 'node:test';
 import { routed, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { answerChat, chatCompletion, startUpstream } from '../support/upstream.js';
-import { openWire, type Wire } from '../support/wire.js';
+import { isAnswered, openWire, type Wire } from '../support/wire.js';
 
 const bodyBytesMax = 4096;
 const bodyTimeoutMs = 250;
@@ -46,7 +46,7 @@ interface Answer {
 
 /** An error answer of the gateway; the connection may stay open. */
 async function errorOf(wire: Wire): Promise<Answer> {
-  const text = await wire.until((all) => all.trimEnd().endsWith('}}'));
+  const text = await wire.until(isAnswered);
   const [start = '', body = ''] = text.split('\r\n\r\n');
   const { error } = JSON.parse(body);
   assert.equal(typeof error.message, 'string');

@@ -9,7 +9,7 @@ import { startChildGateway } from '../support/child-gateway.js';
 import { routed, startTestGateway } from '../support/gateway.js';
 import { quickest } from '../support/quickest.js';
 import { startUpstream } from '../support/upstream.js';
-import { openWire, type Wire } from '../support/wire.js';
+import { isAnswered, openWire, type Wire } from '../support/wire.js';
 
 const upstream = await startUpstream();
 const gateway = await startTestGateway({ GATEWAY_REQUESTS_MAX: '5', GATEWAY_BODY_DEADLINE_MS: '600', GATEWAY_BODY_RATE_MIN: '100000' });
@@ -21,7 +21,6 @@ const chat = JSON.stringify({ model: 'gpt-test', messages: [{ role: 'user', cont
 const lines = (headers: Readonly<Record<string, string>>): string => Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('');
 const head = (path: string, headers: Readonly<Record<string, string>>): string => `POST ${path} HTTP/1.1\r\nhost: g\r\ncontent-type: application/json\r\n${lines(headers)}\r\n`;
 const wrongKey = { 'x-gateway-api-key': 'wrong-key-0123456789' };
-const isAnswered = (text: string): boolean => text.trimEnd().endsWith('}}');
 
 const wires: Wire[] = [];
 after(() => { for (const wire of wires) wire.destroy(); });

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { routed, startTestGateway } from '../support/gateway.js';
 import { sendJson, startUpstream, type Answer, type Received } from '../support/upstream.js';
-import { openWire } from '../support/wire.js';
+import { isAnswered, openWire } from '../support/wire.js';
 
 const upstream = await startUpstream();
 const gateway = await startTestGateway();
@@ -202,7 +202,7 @@ describe('a proxied request', () => {
         const wire = await openWire(gateway.port);
         const headers = Object.entries(routed(upstream.url)).map(([name, value]) => `${name}: ${value}\r\n`).join('');
         wire.write(`GET ${prefix}${path} HTTP/1.1\r\nhost: g\r\n${headers}connection: close\r\n\r\n`);
-        const text = await wire.until((all) => all.includes('\r\n\r\n') && all.includes('}}'));
+        const text = await wire.until(isAnswered);
         wire.destroy();
         assert.match(text, /^HTTP\/1\.1 400 /, prefix + path);
         assert.match(text, /"param":"path"/);

@@ -14,6 +14,14 @@ export interface Wire {
   destroy(): void;
 }
 
+/** The first answer on it is there, with all of the body whose length it says. */
+export function isAnswered(text: string): boolean {
+  const headEnd = text.indexOf('\r\n\r\n');
+  if (headEnd === -1) return false;
+  const length = /^content-length: (\d+)\r$/im.exec(text.slice(0, headEnd + 1))?.[1];
+  return length !== undefined && text.length >= headEnd + 4 + Number(length);
+}
+
 /** `from`: the client's address. */
 export async function openWire(port: number, from = '127.0.0.1'): Promise<Wire> {
   const socket = connect({ port, host: '127.0.0.1', localAddress: from });
