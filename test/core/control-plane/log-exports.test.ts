@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -342,6 +342,30 @@ describe('exports of logs', () => {
     assert.deepEqual([gone.status, /7 days/.test(String(gone.body.message))], [409, true]);
     assert.equal((await stage.ran(id)).status, 'success');
     assert.deepEqual([filesOf(stage.folder, id).length, readdirSync(stage.folder).length], [1, 2]);
+  });
+
+  it('keep their files of a build that named them by the export alone, and lose those that nobody can fetch', async () => {
+    const stage = await start();
+    stage.logs.insert([logRecord({ id: 'one', organisationId: stage.organisationId, workspaceId: stage.workspaceId })]);
+    const nobodys = '01890000-0000-7000-8000-000000000001.jsonl';
+    const [kept, renewed, lost, draft] = [await stage.made({}), await stage.made({}), await stage.made({}), await stage.made({})];
+    for (const id of [kept, renewed, lost]) await stage.ran(id);
+    const nameOf = (id: string): string => String(filesOf(stage.folder, id)[0]);
+    const [keptName, renewedName] = [nameOf(kept), nameOf(renewed)];
+    renameSync(join(stage.folder, keptName), join(stage.folder, `${kept}.jsonl`));
+    rmSync(join(stage.folder, nameOf(lost)));
+    // What was written for another run than that of the row is nobody's.
+    for (const name of [`${renewed}.jsonl`, `${lost}.jsonl`, `${draft}.jsonl`, nobodys]) {
+      writeFileSync(join(stage.folder, name), 'of an earlier run');
+      utimesSync(join(stage.folder, name), 1, 1);
+    }
+    stage.clock.nowMs += 3_600_000;
+    await stage.runner.sweep();
+    assert.deepEqual(readdirSync(stage.folder).toSorted(), [keptName, renewedName].toSorted());
+    assert.deepEqual(stage.lines(kept).map((line) => line.id), ['one']);
+    stage.clock.nowMs += 7 * 86_400_000;
+    await stage.runner.sweep();
+    assert.deepEqual(readdirSync(stage.folder), []);
   });
 
   it('lose the oldest of their files when all of them take too much room', async () => {

@@ -18,6 +18,9 @@ export const runOfFile = (name: string): { readonly exportId: string; readonly r
   return exportId === undefined || runId === undefined ? undefined : { exportId, runId, isPart: end === 'part' };
 };
 
+/** The export whose file an earlier build named so. */
+export const exportOfEarlierFile = (name: string): string | undefined => /^([0-9a-f-]{36})\.jsonl$/.exec(name)?.[1];
+
 const signed = (exportId: string, runId: string, expires: string): string => `${exportId} ${runId} ${expires}`;
 
 export function linkTo(exportId: string, runId: string, origin: string, sealer: Sealer, nowMs: number): string {

@@ -13,7 +13,7 @@ import { isCommitted } from '../../jobs.js';
 import { nextTurn } from '../../next-turn.js';
 import type { LogExportRunner } from '../../services.js';
 import { KnownNames } from '../logs/log-names.js';
-import { exportFileName, exportPartName, runOfFile } from './export-file.js';
+import { exportFileName, exportOfEarlierFile, exportPartName, runOfFile } from './export-file.js';
 import { deniedFieldsOf, exportLine, needsBodies, type LineRules } from './export-row.js';
 
 /** Of one file. */
@@ -225,6 +225,7 @@ export class ExportRunner implements LogExportRunner {
     }
     if (nowMs - this.#tidiedAtMs < tidyEveryMs) return;
     this.#tidiedAtMs = nowMs;
+    await this.#takeEarlierFiles(nowMs);
     await this.#removeFiles();
     await this.#sweepRows(nowMs);
     await this.#sweepFiles(nowMs);
@@ -261,6 +262,23 @@ export class ExportRunner implements LogExportRunner {
       if (stored.row.status !== 'in_progress' && stored.row.updatedAtMs <= nowMs - rowDays * dayMs) change.remove(stored);
     }
     if (!change.isEmpty) await isCommitted(repository, change);
+  }
+
+  /** Files of builds that named them by their export alone: those that the row tells of get their name, others are removed. */
+  async #takeEarlierFiles(nowMs: number): Promise<void> {
+    const { folder, repository } = this.services;
+    const names = await readdir(folder).catch((): string[] => []);
+    for (const name of names.slice(0, sweptMax)) {
+      const exportId = exportOfEarlierFile(name);
+      const path = join(folder, name);
+      const found = exportId === undefined ? undefined : await stat(path).catch(() => undefined);
+      if (exportId === undefined || found === undefined) continue;
+      const { status = '', run = null } = (await repository.get(logExports, exportId))?.row ?? {};
+      const place = status === 'success' && run?.isRemoved === false && run.bytes === found.size ? join(folder, exportFileName(exportId, run.id)) : undefined;
+      // Another process may have come first.
+      if (place !== undefined && await stat(place).catch(() => undefined) === undefined) await rename(path, place).catch(() => {});
+      else if (found.mtimeMs < nowMs - dayMs) await rm(path, { force: true });
+    }
   }
 
   /** Parts of processes that died, and files of rows that are gone or went on to another run. */
