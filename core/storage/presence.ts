@@ -20,6 +20,9 @@ export interface Address {
 
 /** Each of them has the port on all addresses. */
 const anyHosts: ReadonlySet<string> = new Set(['', '0.0.0.0', '::']);
+/** A name, and the addresses that it may stand for. */
+const localName = 'localhost';
+const localHosts: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
 
 export type Occupant = 'gateway' | 'command';
 
@@ -59,7 +62,7 @@ export class Presence {
     try {
       writeFileSync(this.path, JSON.stringify(address), { flag: 'r+' });
     } catch {
-      // What it is for, a check of the settings beside a gateway that runs, then finds its port in use.
+      // What it is for, a check of the settings beside a gateway that runs, then takes any port for its own.
     }
   }
 
@@ -87,11 +90,15 @@ export const isGatewayAlive = (dataDir: string, name: string): boolean => isAliv
 /** Whether other gateways run in a data directory than the one that calls itself so. */
 export const hasOthers = (dataDir: string, name: string): boolean => othersIn(join(dataDir, folderName), `gateway.${name}`).some((other) => other.startsWith('gateway.'));
 
-/** Whether it is a gateway in this data directory that has the port. */
+/** Whether it is a gateway in this data directory that has the port. One that does not say where it listens, of an earlier build, may have any. */
 export const isOwnPort = (dataDir: string, { host, port }: Address): boolean => othersIn(join(dataDir, folderName), '').some((name) => {
-  const own = name.startsWith('gateway.') ? addressIn(join(dataDir, folderName, name)) : undefined;
-  return own?.port === port && (own.host === host || anyHosts.has(own.host) || anyHosts.has(host));
+  if (!name.startsWith('gateway.')) return false;
+  const own = addressIn(join(dataDir, folderName, name));
+  return own === undefined || (own.port === port && isSameHost(own.host.toLowerCase(), host.toLowerCase()));
 });
+
+const isSameHost = (one: string, other: string): boolean =>
+  one === other || anyHosts.has(one) || anyHosts.has(other) || (one === localName && localHosts.has(other)) || (other === localName && localHosts.has(one));
 
 function addressIn(path: string): Address | undefined {
   try {
