@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { JobRunner } from '../../../core/control-plane/jobs.js';
 import { jobs } from '../../../core/control-plane/resources/jobs.js';
+import { CommitConflict } from '../../../core/storage/change.js';
 import { tables } from '../../../core/storage/tables/index.js';
+import { workspaces } from '../../../core/storage/tables/workspaces.js';
 import { startControl, type TestControl } from '../../support/control.js';
 
 const secret = 'sk-of-the-workspace-0123456789';
@@ -68,4 +70,32 @@ describe('a workspace that was deleted', () => {
     await made(control, 'DELETE', '/v1/configs/pc-one');
     await made(control, 'DELETE', '/v1/guardrails/shared');
   });
+
+  for (const [kind, fault, told] of [['fails', new Error('the store refuses'), 1], ['is changed meanwhile', new CommitConflict('stale', 'provider', 'one'), 0]] as const) {
+    it(`that ${kind} while it is emptied holds up no other one, and is emptied later`, async () => {
+      const control = await startControl();
+      const { repository } = control;
+      const runner = new JobRunner({ repository, now: () => control.clock.nowMs, notify: () => {}, onFault: (_, thrown) => control.faults.push(thrown) }, jobs);
+      const gone: string[] = [];
+      for (const slug of ['first', 'second']) {
+        gone.push(String((await made(control, 'POST', '/v1/workspaces', { name: slug, slug })).id));
+        await made(control, 'POST', '/v1/integrations', { name: 'Own', slug: `own-${slug}`, ai_provider_id: 'openai', key: secret, workspace_id: slug });
+        await made(control, 'POST', '/v1/virtual-keys', { name: 'Virtual', slug: `virtual-${slug}`, provider: 'openai', key: secret, workspace_id: slug });
+        await made(control, 'DELETE', `/v1/workspaces/${slug}`, { name: slug, force_delete: true });
+      }
+      const left = async (id: string | undefined): Promise<readonly string[]> => {
+        const names: string[] = [];
+        for (const table of tables) for await (const { row } of repository.all(table)) if (table.name !== 'workspace' && JSON.stringify(row).includes(String(id))) names.push(table.name);
+        return names;
+      };
+      const commit = repository.commit.bind(repository);
+      repository.commit = (change) => (change.rows.some(({ table, before, after }) => table.name === 'provider' && after === null && JSON.stringify(before?.row).includes(String(gone[0]))) ? Promise.reject(fault) : commit(change));
+      await runner.runDue();
+      assert.deepEqual([await left(gone[1]), (await repository.get(workspaces, String(gone[1])))?.row.isEmptied, control.faults], [[], true, told === 0 ? [] : [fault]]);
+      assert.ok((await left(gone[0])).includes('integration'), 'what providers name goes after them');
+      repository.commit = commit;
+      await runner.runDue();
+      assert.deepEqual([await left(gone[0]), control.faults.length], [[], told]);
+    });
+  }
 });

@@ -19,6 +19,8 @@ import { ownAuditRecord, type Job, type JobContext, type Memory } from '../../jo
 const pageRows = 20;
 /** Of one run, about; the rest follow in the next. */
 const runRowsMax = 5_000;
+/** That one run looks at. */
+const workspacesMax = 1_000;
 
 type Parts = (workspace: WorkspaceRow) => readonly string[];
 
@@ -48,8 +50,8 @@ const owned: readonly Owned[] = [
   { table: promptCollections, index: 'workspace', parts: byId },
   { table: usagePolicies, index: 'workspace', parts: byPlace },
   { table: ratePolicies, index: 'workspace', parts: byPlace },
-  { table: integrations, index: 'of-workspace', parts: byId },
   { table: providers, index: 'workspace', parts: byId },
+  { table: integrations, index: 'of-workspace', parts: byId },
   { table: guardrails, index: 'workspace', parts: byPlace },
 ];
 
@@ -59,18 +61,20 @@ async function isDue({ repository }: JobContext): Promise<boolean> {
   return (await repository.list(workspaces, { index: 'to-empty', limit: 1 })).length > 0;
 }
 
+/** One that fails, or that somebody changes meanwhile, is left to the next run, and holds up no other. */
 async function run(context: JobContext): Promise<Memory> {
-  try {
-    let left = runRowsMax;
-    for (const stored of await context.repository.list(workspaces, { index: 'to-empty', limit: pageRows })) {
+  const faults: unknown[] = [];
+  let left = runRowsMax;
+  for (const stored of await context.repository.list(workspaces, { index: 'to-empty', limit: workspacesMax })) {
+    try {
       left -= await removeOwned(context, stored.row, left);
       if (left <= 0) break;
       await forget(context, stored);
+    } catch (thrown) {
+      if (!(thrown instanceof CommitConflict)) faults.push(thrown);
     }
-  } catch (thrown) {
-    // Somebody changed a row meanwhile: the next run goes on from there.
-    if (!(thrown instanceof CommitConflict)) throw thrown;
   }
+  if (faults.length > 0) throw faults[0];
   return {};
 }
 
