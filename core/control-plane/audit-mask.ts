@@ -50,11 +50,37 @@ export const maskedText = (text: string): string =>
 export const withoutCredentials = (text: string): string => text.replace(credentialShape, mark);
 
 /** Members that are credentials in any body: those of requests and answers have many that merely sound like one, such as max_tokens. */
-const credentialName = /^(?:x[-_])?(?:api[-_]?key|(?:proxy[-_]?)?authorization|(?:access|refresh|id|auth|session|bearer)[-_]?token|client[-_]?secret|secret[-_]?(?:access[-_]?)?key|aws[-_]?(?:access[-_]?key[-_]?id|secret[-_]?access[-_]?key|session[-_]?token)|private[-_]?key|password|passphrase|(?:set[-_]?)?cookie)$/i;
+const credentialNames = String.raw`(?:x[-_])?(?:api[-_]?key|(?:proxy[-_]?)?authorization|(?:access|refresh|id|auth|session|bearer)[-_]?token|client[-_]?secret|secret[-_]?(?:access[-_]?)?key|aws[-_]?(?:access[-_]?key[-_]?id|secret[-_]?access[-_]?key|session[-_]?token)|private[-_]?key|password|passphrase|(?:set[-_]?)?cookie)`;
+const credentialName = new RegExp(`^${credentialNames}$`, 'i');
+/** The same in a text that is not JSON as a whole: events, or cut off. */
+const credentialMember = new RegExp(String.raw`("${credentialNames}"\s*:\s*)"(?:[^"\\]|\\.)+(?:"|\\?$)`, 'gis');
 
-/** The value of a member of a body or of metadata. */
-export const withoutCredential = (name: string, value: unknown): unknown =>
-  ((typeof value === 'string' && value !== '') || typeof value === 'number') && credentialName.test(name) ? mark : value;
+/** The value of a member of a body or of metadata; what holds nothing stays. */
+export function withoutCredential(name: string, value: unknown): unknown {
+  if (credentialName.test(name)) return holdsNothing(value) ? value : mark;
+  return typeof value === 'string' ? withoutNamedCredentials(value) : value;
+}
+
+const holdsNothing = (value: unknown): boolean => value === undefined || value === null || value === '' || typeof value === 'boolean' || (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** A text that may be JSON itself, at any depth; one without such members is kept to the letter. */
+export function withoutNamedCredentials(text: string): string {
+  const plain = text.replace(credentialMember, `$1"${mark}"`);
+  if (!/^\s*["{[]/.test(text)) return plain;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return plain;
+  }
+  try {
+    const kept = JSON.stringify(parsed, withoutCredential);
+    return kept === JSON.stringify(parsed) ? plain : kept;
+  } catch {
+    // Nested deeper than it can be written.
+    return mark;
+  }
+}
 
 function addressOnly(text: string): string {
   const shown = maskedText(text);

@@ -91,6 +91,24 @@ describe('logs that clients tell', () => {
     for (const kept of ['"max_tokens":5', 'password: none', '"api_key":"[masked]"', '"prompt_tokens":1', '"clientSecret":"[masked]"', '"team":"red"']) assert.ok(text.includes(kept), kept);
   });
 
+  it('hold no credential of a member that is more than a text, or of a text that is JSON itself', async () => {
+    const inner = (name: string, value: unknown): string => JSON.stringify({ [name]: value, max_tokens: 7 });
+    const stage = await start();
+    const told = await stage.asService('POST', '/v1/logs', [
+      {
+        request: { url: 'https://h.example/v1/chat/completions', body: { authorization: { value: 'plain-secret-1' }, password: ['plain-secret-2', 3], tokens: ['kept'], cookie: null, api_key: '', access_token: [], tool_calls: [{ arguments: inner('password', 'plain-secret-3') }, { arguments: '{ "city" : "Rome" }' }] } },
+        response: { body: inner('api_key', ['plain-secret-4']) }, metadata: { sent: inner('id_token', 'plain-secret-5') },
+      },
+      { request: { url: 'https://h.example/v1/chat/completions', body: `data: ${inner('password', 'plain-\\"secret-6')}\n\ndata: [DONE]` }, response: { body: JSON.stringify(inner('secret_key', 'plain-secret-7')) } },
+      { request: { url: 'https://h.example/v1/chat/completions', body: inner('password', 'plain-secret-8').slice(0, 25) }, response: { body: '{"password":"plain-secret-9","password":null}' } },
+      { request: { url: 'https://h.example/v1/chat/completions', body: `${'['.repeat(100_000)}{"password":"plain-secret-10"}${']'.repeat(100_000)}` }, response: { body: ' a text that is none, { as it is' } },
+    ]);
+    assert.equal(told.status, 200, JSON.stringify(told.body));
+    const text = JSON.stringify(stage.logs.records).replaceAll('\\', '');
+    assert.doesNotMatch(text, /plain-|secret-/);
+    for (const kept of ['"authorization":"[masked]"', '"password":"[masked]"', '"tokens":["kept"]', '"cookie":null', '"api_key":""', '"access_token":[]', '"{ "city" : "Rome" }"', '"api_key":"[masked]","max_tokens":7', '"id_token":"[masked]"', 'data: [DONE]', ' a text that is none, { as it is']) assert.ok(text.includes(kept), kept);
+  });
+
   it('are refused by the place of the item that is at fault, and need both scopes', async () => {
     const stage = await start();
     const wrong = async (body: unknown): Promise<readonly unknown[]> => {

@@ -6,7 +6,7 @@ import { Type, type Static } from '../../../storage/type.js';
 import { UsageTap } from '../../../stream/usage-tap.js';
 import type { Usage } from '../../../exchange/usage.js';
 import { limitRecord } from '../../../telemetry/record-limits.js';
-import { maskedHeaders, withoutCredential, withoutCredentials } from '../../audit-mask.js';
+import { maskedHeaders, withoutCredential, withoutCredentials, withoutNamedCredentials } from '../../audit-mask.js';
 
 /** Entries of one call. */
 export const customLogsMax = 100;
@@ -110,7 +110,7 @@ type Given = Static<typeof customLogFields>;
 
 /** Credentials that clients send along are not kept. */
 function bodiesOf(request: Given['request'], response: Given['response']): LogBodies {
-  const text = (given: unknown): string => (given === null ? '' : withoutCredentials(typeof given === 'string' ? given : JSON.stringify(given, withoutCredential)).slice(0, bodyCharsMax));
+  const text = (given: unknown): string => (given === null ? '' : withoutCredentials(typeof given === 'string' ? withoutNamedCredentials(given) : JSON.stringify(given, withoutCredential)).slice(0, bodyCharsMax));
   const flat = (given: Readonly<Record<string, string>> | undefined): string => (given === undefined ? '' : maskedHeaders(Object.entries(given).flatMap(([name, value]) => [name.toLowerCase(), value])));
   return { requestHeaders: flat(request.headers), request: text(request.body), upstreamUrl: '', upstreamHeaders: '', upstreamRequest: '', upstreamResponse: '', responseHeaders: flat(response.headers), response: text(response.body) };
 }
