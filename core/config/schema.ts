@@ -54,14 +54,11 @@ const checks = {
 } as const;
 
 /** Further members are parameters of the hook's type, which its own schema checks when the config is compiled. */
-const hook = {
-  type: 'object',
-  required: ['id'],
-  properties: {
-    id: filled, type: filled, async: { type: 'boolean' }, on_fail: action, on_success: action, checks, guardrail_version_id: { type: 'string' },
-    soft_deny_200: { type: 'boolean' },
-  },
+export const hookMembers = {
+  id: filled, type: filled, async: { type: 'boolean' }, on_fail: action, on_success: action, checks, guardrail_version_id: { type: 'string' },
+  soft_deny_200: { type: 'boolean' },
 } as const;
+const hook = { type: 'object', required: ['id'], properties: hookMembers } as const;
 
 const guardrailEntry = {
   type: ['string', 'object'],
@@ -74,7 +71,7 @@ const guardrailEntry = {
   additionalProperties: { type: 'object', typeReason: 'is taken for a check, whose value must be an object with its parameters' },
 } as const;
 
-const strategyMembers = {
+export const strategyMembers = {
   mode: { ...filled, maxLength: 130 },
   conditions: {
     type: 'array',
@@ -141,6 +138,9 @@ export const providerMembers = {
   cloud3_ad_token: headerText,
 } as const;
 
+/** Further members are parameters of the mode, which its own schema checks when the config is compiled. */
+export const cacheMembers = { mode: filled, max_age: { type: 'integer', minimum: 0 }, share_in_flight: { type: 'boolean' } } as const;
+
 const configMembers = {
   strategy,
   targets: { type: 'array', minItems: 1, items: { $ref: '#/$defs/config' } },
@@ -155,12 +155,7 @@ const configMembers = {
   default_params: { type: 'object' },
   drop_params: { type: 'array', items: parameterPath },
   request_timeout: { type: 'integer', minimum: 1, maximum: timerMsMax },
-  cache: {
-    type: 'object',
-    required: ['mode'],
-    // Further members are parameters of the mode, which its own schema checks when the config is compiled.
-    properties: { mode: filled, max_age: { type: 'integer', minimum: 0 }, share_in_flight: { type: 'boolean' } },
-  },
+  cache: { type: 'object', required: ['mode'], properties: cacheMembers },
   retry: {
     type: 'object',
     additionalProperties: false,

@@ -1,13 +1,12 @@
-// Secrets inside of a config: found by the schemas of the plugins that they are for, and by their names where no schema says. Replies show them masked; a
+// Secrets inside of a config: found by the schemas of the plugins that they are for, and by their names. Of a plugin that is gone every text is taken for one. Replies show them masked; a
 // masked one that comes back stands for the one that is stored, as long as it goes where it went: changing the address beside it takes the secret itself.
 
 import { isObject, type ObjectSchema } from '@gateway/plugin-sdk';
 import type { CheckConfig } from '../../../config/config.js';
-import { isConfigMember, providerMembers } from '../../../config/schema.js';
+import { cacheMembers, hookMembers, isConfigMember, providerMembers, strategyMembers } from '../../../config/schema.js';
 import { fail } from '../../../errors/gateway-error.js';
 import { placeBelow } from '../../../config/place.js';
 import type { Registry } from '../../../registry/registry.js';
-import { holdsSecret } from '../../../registry/secret-schema.js';
 import { isMasked, isSecretName, maskSecret } from '../common/secret-text.js';
 
 export interface SecretAt {
@@ -20,6 +19,14 @@ export interface SecretAt {
 
 type Members = Readonly<Record<string, unknown>>;
 type Replace = (secret: SecretAt) => unknown;
+
+/** What stands around a value. */
+interface Around {
+  readonly destination: string;
+  /** Whatever no schema knows is taken for a secret. */
+  readonly isStrict: boolean;
+  readonly isSecret: boolean;
+}
 
 const hookLists: ReadonlySet<string> = new Set(['before_request_hooks', 'after_request_hooks']);
 const guardrailLists: ReadonlySet<string> = new Set(['input_guardrails', 'output_guardrails', 'input_mutators', 'output_mutators']);
@@ -95,24 +102,26 @@ class Walk {
     // An empty one counts as none.
     const host = typeof config.custom_host === 'string' && config.custom_host !== '' ? config.custom_host : above;
     // Members beyond the format are parameters of the provider, which says what is secret among them.
-    const { properties = {} } = await this.#schema('provider', config.provider) ?? {};
-    const isOwnAddress = (name: string): boolean => !isConfigMember(name) && !isSecretName(name) && !holdsSecret(properties[name]);
-    const destination = JSON.stringify([host, Object.entries(config).filter(([name, value]) => (isAddress(name) || isOwnAddress(name)) && value !== undefined)]);
+    const schema = await this.#schema('provider', config.provider);
+    const own = Object.entries(config).filter(([name]) => !isConfigMember(name)).map(([name, value]) => [name, shownOf(this.registry).#value(name, value, '', memberOf(schema, name), strictly)]);
+    const destination = JSON.stringify([host, Object.entries(config).filter(([name, value]) => isAddress(name) && value !== undefined), own]);
     const copy: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(config)) {
       const below = placeBelow(place, name);
       if (name === 'targets' && Array.isArray(value)) copy[name] = await each(value, below, (target, at) => this.config(Object(target), at, host));
       else if (hookLists.has(name) && Array.isArray(value)) copy[name] = await each(value, below, (hook, at) => this.#hook(Object(hook), at));
       else if (guardrailLists.has(name) && Array.isArray(value)) copy[name] = await each<unknown>(value, below, (entry, at) => (typeof entry === 'string' ? Promise.resolve(entry) : this.#guardrail(Object(entry), at)));
-      else if (name === 'cache') copy[name] = await this.#parameters(Object(value), below, await this.#schema('cache', Object(value).mode));
-      else copy[name] = this.#value(name, value, below, isConfigMember(name) ? undefined : properties[name], inheritedNames.has(name) ? this.everywhere : destination, false);
+      else if (name === 'cache') copy[name] = await this.#parameters(Object(value), below, await this.#schema('cache', Object(value).mode), cacheMembers);
+      else if (name === 'strategy') copy[name] = await this.#parameters(Object(value), below, await this.#schema('strategy', Object(value).mode), strategyMembers);
+      else if (isConfigMember(name)) copy[name] = this.#value(name, value, below, undefined, { ...byNames, destination: inheritedNames.has(name) ? this.everywhere : destination });
+      else copy[name] = this.#value(name, value, below, memberOf(schema, name), { ...strictly, destination });
     }
     return copy;
   }
 
   async #hook(hook: Members, place: string): Promise<Members> {
     const { checks, ...members } = hook;
-    const copy: Record<string, unknown> = { ...await this.#parameters(members, place, await this.#schema('hook', hook.type ?? 'guardrail')) };
+    const copy: Record<string, unknown> = { ...await this.#parameters(members, place, await this.#schema('hook', hook.type ?? 'guardrail'), hookMembers) };
     if (Array.isArray(checks)) copy.checks = await this.checks(checks, placeBelow(place, 'checks'));
     return copy;
   }
@@ -134,32 +143,51 @@ class Walk {
       }
       const { id }: { readonly id?: unknown } = value;
       const named = typeof id === 'string' && id !== '' ? id : name;
-      copy[name] = await this.#parameters({ ...value }, placeBelow(place, name), await this.#schema('guardrail', named.includes('.') ? named : `default.${named}`));
+      copy[name] = await this.#parameters({ ...value }, placeBelow(place, name), await this.#schema('guardrail', named.includes('.') ? named : `default.${named}`), idAlone);
     }
     return copy;
   }
 
-  async #schema(kind: 'provider' | 'guardrail' | 'hook' | 'cache', id: unknown): Promise<ObjectSchema | undefined> {
+  /** Undefined when nobody can say: the plugin is gone, or does not load. */
+  async #schema(kind: 'provider' | 'guardrail' | 'hook' | 'cache' | 'strategy', id: unknown): Promise<ObjectSchema | undefined> {
     if (typeof id !== 'string') return undefined;
     const plugin = await this.registry.find(kind, id).catch(() => undefined);
     return plugin?.params;
   }
 
-  async #parameters(members: Members, place: string, schema: ObjectSchema | undefined): Promise<Members> {
+  /** `format`: members that the format of configs knows. */
+  async #parameters(members: Members, place: string, schema: ObjectSchema | undefined, format: Members = {}): Promise<Members> {
     const destination = JSON.stringify([...addressesIn(members, '')]);
     const copy: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(members)) copy[name] = this.#value(name, value, placeBelow(place, name), schema?.properties[name], destination, false);
+    for (const [name, value] of Object.entries(members)) {
+      copy[name] = this.#value(name, value, placeBelow(place, name), memberOf(schema, name), { destination, isStrict: false, isSecret: schema === undefined && !Object.hasOwn(format, name) });
+    }
     return copy;
   }
 
-  #value(name: string, value: unknown, place: string, schema: unknown, destination: string, isInSecret: boolean): unknown {
-    const { secret, properties }: { readonly secret?: unknown; readonly properties?: unknown } = Object(schema);
-    const isSecret = isInSecret || secret === true || isSecretName(name) || isHeaders(name, value);
-    if (Array.isArray(value)) return value.map((item, index) => this.#value(name, item, placeBelow(place, index), Object(schema).items, destination, isSecret));
-    if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([inner, each]) => [inner, this.#value(inner, each, placeBelow(place, inner), Object(properties)[inner], destination, isSecret)]));
+  #value(name: string, value: unknown, place: string, schema: unknown, around: Around): unknown {
+    const { destination, isStrict } = around;
+    const isSecret = around.isSecret || (isStrict && schema === undefined) || Object(schema).secret === true || isSecretName(name) || isHeaders(name, value);
+    const inside = { destination, isStrict, isSecret };
+    if (Array.isArray(value)) return value.map((item, index) => this.#value(name, item, placeBelow(place, index), Object(schema).items, inside));
+    if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([inner, each]) => [inner, this.#value(inner, each, placeBelow(place, inner), memberOf(schema, inner), inside)]));
     if (!isSecret || value === '' || typeof value !== 'string') return value;
     return this.replace({ place, name, text: value, destination });
   }
+}
+
+const byNames: Around = { destination: '', isStrict: false, isSecret: false };
+const strictly: Around = { ...byNames, isStrict: true };
+const idAlone: Members = { id: true };
+
+/** What is left of a config when its secrets are taken out. */
+const shownOf = (registry: Registry): Walk => new Walk(registry, () => null, '');
+
+/** Undefined: the schema of an object says nothing of this member. */
+function memberOf(schema: unknown, name: string): unknown {
+  const { properties, additionalProperties: further }: { readonly properties?: unknown; readonly additionalProperties?: unknown } = Object(schema);
+  if (Object.hasOwn(Object(properties), name)) return Object(properties)[name];
+  return isObject(further) ? further : undefined;
 }
 
 async function each<T>(list: readonly unknown[], place: string, work: (item: unknown, place: string) => Promise<T>): Promise<T[]> {
