@@ -20,6 +20,7 @@ export class StoredTarget {
   readonly #headers: readonly string[];
   readonly #fault: SecretFault | null;
   readonly #models: ReadonlyMap<string, StoredModelTarget>;
+  #headerNames: ReadonlySet<string> | null = null;
   /** The model is looked at: the body is needed. */
   readonly readsModel: boolean;
   /** Some models may not be asked for: what names its model in a way that others could read differently is refused. */
@@ -79,10 +80,14 @@ export class StoredTarget {
     return this.#models.get(model)?.headers ?? this.#headers;
   }
 
-  /** Names of the headers that it adds for any model. Made when asked for: only calls whose bodies are kept do so. */
+  /** Names of the headers that it adds for any model. Only calls whose bodies are kept ask, so the first of them makes it. */
   headerNames(): ReadonlySet<string> {
-    const names = new Set<string>();
-    for (const headers of [this.#headers, ...[...this.#models.values()].map((model) => model.headers ?? [])]) for (let at = 0; at < headers.length; at += 2) names.add(headers[at] as string);
-    return names;
+    return this.#headerNames ??= namesOf([this.#headers, ...[...this.#models.values()].map(({ headers }) => headers ?? [])]);
   }
+}
+
+function namesOf(lists: readonly (readonly string[])[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const headers of lists) for (let at = 0; at < headers.length; at += 2) names.add(headers[at] as string);
+  return names;
 }
