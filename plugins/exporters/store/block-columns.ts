@@ -405,13 +405,13 @@ export function readIds(column: unknown, count: number, own: readonly string[] |
 
 const uuidOf = (hex: string): string => `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 
-/** The same, for few of them. */
-export function idAt(column: unknown, count: number, own: At<string> | undefined): { readonly at: At<string>; readonly bytes: number } {
+/** The same, for few of them. `own` is given with each: what is kept of one part holds no other one. */
+export function idAt(column: unknown, count: number): { readonly at: (index: number, own?: At<string>) => string; readonly bytes: number } {
   const [name, packedForms, bytes, texts]: readonly unknown[] = Array.isArray(column) ? column : [];
   if (name !== 'ids' || !(bytes instanceof Uint8Array)) throw damaged('is not one of ids');
   const ids = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const others = readJoined(texts);
-  const idIn = (form: number | undefined, from: number, index: number): string => {
+  const idIn = (form: number | undefined, from: number, index: number, own: At<string> | undefined): string => {
     switch (form) {
       case idForm.empty: return '';
       case idForm.own: return own?.(index) ?? '';
@@ -425,7 +425,7 @@ export function idAt(column: unknown, count: number, own: At<string> | undefined
   // All of one form: where each begins need not be laid out.
   if (typeof forms === 'number') {
     const step = forms === idForm.text ? 1 : lengthOf(forms);
-    return { at: (index) => idIn(forms, index * step, index), bytes: others.held };
+    return { at: (index, own) => idIn(forms, index * step, index, own), bytes: others.held };
   }
   /** Where its bytes begin, or which text it is. */
   const places = new Uint32Array(count);
@@ -438,7 +438,7 @@ export function idAt(column: unknown, count: number, own: At<string> | undefined
       place += lengthOf(each);
     }
   }
-  return { at: (index) => idIn(forms[index], places[index] as number, index), bytes: count * 5 + others.held };
+  return { at: (index, own) => idIn(forms[index], places[index] as number, index, own), bytes: count * 5 + others.held };
 }
 
 /** Bytes that an id of this form takes. */

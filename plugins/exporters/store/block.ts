@@ -318,13 +318,13 @@ export function peekRow({ count, columns }: LogBatch, field: Field): At<string> 
 
 /** What a field says of one record; for few of them cheaper than the whole column. */
 export interface Peek {
-  readonly at: At<string | number>;
+  /** `own`: the id of a record. */
+  readonly at: (index: number, own?: At<string>) => string | number;
   /** In memory. */
   readonly bytes: number;
 }
 
-/** `own`: the id of a record. */
-export function peekField(part: PackedPart, field: Field, own: At<string> | undefined): Peek {
+export function peekField(part: PackedPart, field: Field): Peek {
   const column = part.columns.get(field);
   const same = column === undefined ? blankFields[field] : Array.isArray(column) && column[0] === 'same' ? column[1] : undefined;
   // Most columns are of one value: nothing is laid out for each record.
@@ -333,7 +333,7 @@ export function peekField(part: PackedPart, field: Field, own: At<string> | unde
     return { at: () => value, bytes: 0 };
   }
   if (isNumber(field)) return numberAt(column, part.count);
-  if (column !== undefined && idFields.has(field)) return idAt(column, part.count, own);
+  if (column !== undefined && idFields.has(field)) return idAt(column, part.count);
   return field === 'metadata' && isMetadata(column) ? new Metadata(column, part.count).reading() : wordAt(column, part.count);
 }
 

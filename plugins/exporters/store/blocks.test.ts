@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Exporter, Feedback, LogAggregateQuery, LogFilter, LogGroup, LogMeasure, LogReader, LogRecord, Store, Write } from '@gateway/plugin-sdk';
 import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
 import fc from '../../../test/support/fast-check.js';
 import { idAt, JoinedWords, numberAt, packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordAt, wordsOf } from './block-columns.js';
-import { heads, readHead } from './block.js';
+import { allFields, heads, readHead } from './block.js';
 import { memberOfWords, Metadata, packMetadata, partMetadata, readMetadata } from './block-metadata.js';
 import { ColumnCache } from './column-cache.js';
 import { mayHave, packIdFilter } from './id-filter.js';
@@ -12,7 +14,7 @@ import { ofCallers } from './partitions.js';
 import { bucketOf, groupOf, measure, metadataOf, recordMatches } from './plain-query.js';
 import plugin from './plugin.js';
 import { traceKey } from './feedback-rows.js';
-import { Segments } from './segments.js';
+import { everyField, Segments, type Segment } from './segments.js';
 
 const params = { bytesMax: 1_073_741_824, ageDaysMax: 30, bodiesBytesMax: 1024 * 1024 * 1024, bodiesDaysMax: 30 };
 const scope = { organisationId: 'organisation', workspaceIds: null };
@@ -411,8 +413,8 @@ describe('columns of a block', () => {
       const others = pairs.map(([first, second, isSame]) => (isSame ? first : second));
       assert.deepEqual(readIds(packIds(own, undefined), own.length, undefined), own);
       assert.deepEqual(readIds(packIds(others, own), own.length, own), others);
-      const { at } = idAt(packIds(others, own), own.length, (index) => own[index] ?? '');
-      assert.deepEqual(others.map((_, index) => at(index)), others);
+      const { at } = idAt(packIds(others, own), own.length);
+      assert.deepEqual(others.map((_, index) => at(index, (place) => own[place] ?? '')), others);
     }));
   });
 
@@ -436,6 +438,15 @@ describe('a set of ids', () => {
     assert.ok(wrong < 150, `${wrong}`);
   });
 });
+
+/** All columns, and then of a record with all of them but its ids in the cache. */
+async function columnsThenPeeks(segment: Segment, letGo: (name: string) => void): Promise<readonly (readonly [string, WeakRef<object>])[]> {
+  const columns = await segment.open(everyField);
+  const held = allFields.map((field) => [field, new WeakRef<object>(columns.column(field))] as const);
+  for (const field of ['traceId', 'spanId', 'parentSpanId']) letGo(field);
+  (await segment.open(everyField, true)).record(1, true);
+  return held;
+}
 
 describe('the cache of columns', () => {
   it('holds nothing once nobody has asked for a while, and is filled again', async () => {
@@ -464,6 +475,29 @@ describe('the cache of columns', () => {
     assert.equal(segments.cache.bytes, 0);
     assert.equal(await read(), cost);
     assert.equal(segments.cache.bytes, bytes);
+  });
+
+  it('lets go what it no longer counts: what is kept of one part holds no other', async () => {
+    const host = fakeHost({ nowMs: nowMs - dayMs });
+    const { exporter } = await open(host);
+    const random = chance(7);
+    // Some traces are those of their records, some others.
+    await exporter.export(Array.from({ length: 200 }, (_, index) => randomRecord(random, index)), noSignal());
+    host.advance(dayMs);
+    await host.runEvery();
+    const segments = new Segments(await host.store('logs'));
+    const [segment] = await segments.list();
+    assert.ok(segment !== undefined && !segment.isHeld);
+    const nameOf = (what: string): string => `block ${segment.key}@${segment.version}/${what}`;
+    const columns = await columnsThenPeeks(segment, (name) => { segments.cache.set(nameOf(name), undefined, 0); });
+    assert.ok(segments.cache.get(nameOf('part names')) !== undefined);
+    for (const field of allFields) segments.cache.set(nameOf(field), undefined, 0);
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    // What was looked at in one turn stays until that turn is over.
+    await new Promise((resolve) => { setImmediate(resolve); });
+    collectGarbage();
+    assert.deepEqual(columns.filter(([, column]) => column.deref() !== undefined).map(([field]) => field), []);
   });
 
   it('keeps as many bytes as it may, and what was asked for last', () => {

@@ -246,10 +246,10 @@ class OpenPart {
   /** `told`: how many bytes the peeks take. */
   constructor(readonly part: PackedPart, readonly told: (bytes: number) => void) {}
 
-  peek(field: Field, own: At<string> | undefined): At<string | number> {
+  peek(field: Field): Peek['at'] {
     let peek = this.#peeks.get(field);
     if (peek === undefined) {
-      this.#peeks.set(field, peek = peekField(this.part, field, own));
+      this.#peeks.set(field, peek = peekField(this.part, field));
       this.#bytes += peek.bytes + peekBytes;
       this.told(this.#bytes);
     }
@@ -271,14 +271,15 @@ class BlockSource implements ColumnSource {
   }
 
   peek(field: Field): At<string | number> {
-    const own = isOfOthers(field) ? this.peek('id') : undefined;
-    const at = ofSegment(this.of, () => {
+    const ids = isOfOthers(field) ? this.peek('id') : undefined;
+    const own: At<string> | undefined = ids === undefined ? undefined : (index) => String(ids(index));
+    const at = ofSegment(this.of, (): Peek['at'] => {
       const kept = this.kept.get(field);
       // Members stand under such names.
       if (kept instanceof Metadata) return kept.reading((name) => this.of.cache.get(this.#nameOf(name)) as Words | undefined).at;
-      return kept === undefined ? this.#part(field).peek(field, own === undefined ? undefined : (index) => String(own(index))) : atOf(kept);
+      return kept === undefined ? this.#part(field).peek(field) : atOf(kept);
     });
-    return (index) => ofSegment(this.of, () => at(index));
+    return (index) => ofSegment(this.of, () => at(index, own));
   }
 
   member(name: string): Words {
