@@ -48,7 +48,7 @@ function randomRecord(random: () => number, index: number): LogRecord {
     provider: one('openai', 'anthropic'), model: one('a', 'b', 'c', `m${Math.floor(random() * 50)}`), status, cacheStatus, isFinal: random() < 0.9, retries: one(0, 0, 0, 1, 2), targetIndex: one(0, 0, 1),
     startedAtMs: nowMs - Math.floor(random() * 3 * 60 * minuteMs) + index % 7, tookMs: one(random() * 1000, Math.round(random() * 1e6) / 1000), cost: one(-1, 0, random(), Math.round(random() * 1e6) / 1e6), saved: cacheStatus === 'HIT' ? random() : 0,
     isPriced: random() < 0.8, totalTokens: one(-1, Math.floor(random() * 5000)), inputTokens: Math.floor(random() * 4000), outputTokens: Math.floor(random() * 900), configId: one('', 'c1', 'c2'), promptSlug: one('', 'p'),
-    metadata: one('', '{}', `{"_user":"u${Math.floor(random() * 30)}","team":"t${Math.floor(random() * 3)}"}`, '{"team":"t\\u0031"}', '{ "team" : "t1", "n": 5 }', '{"of":{"team":"t2"},"_user":"team"}', '{"a":"team","team":"t2"}', '{"team":"t0","team":"t2"}', 'none'), errorCode: status >= 400 ? one('', 'RATE') : '', endpoint: one('chatCompletions', 'embeddings'),
+    metadata: one('', '{}', `{"_user":"u${Math.floor(random() * 30)}","team":"t${Math.floor(random() * 3)}"}`, '{"team":"t\\u0031"}', '{ "team" : "t1", "n": 5 }', `{"n":${one('1e3', '1000', '12345678901234567890', '1e999', '"1000"', 'null')}}`, '{"of":{"team":"t2"},"_user":"team"}', '{"a":"team","team":"t2"}', '{"team":"t0","team":"t2"}', 'none'), errorCode: status >= 400 ? one('', 'RATE') : '', endpoint: one('chatCompletions', 'embeddings'),
     path: `/v1/${index}`, hookResults: random() < 0.1 ? '{"before_request_hooks":[]}' : '', requestBytes: Math.floor(random() * 1e5),
   });
 }
@@ -78,7 +78,7 @@ const isClose = (left: number, right: number): boolean => left === right || Math
 const filters: readonly Omit<LogFilter, 'scope'>[] = [
   {}, { records: 'all' }, { fromMs: nowMs - 90 * minuteMs, toMs: nowMs - 30 * minuteMs }, { statuses: [200, 500] }, { isSuccess: true }, { isSuccess: false }, { models: ['a', 'm3'] }, { providerModels: ['openai__a', 'anthropic__b'] },
   { keyIds: ['k2'], cacheStatuses: ['HIT'] }, { metadata: { team: 't1' } }, { metadata: { _user: 'u3' } }, { cost: { min: 0.2, max: 0.7 } }, { totalTokens: { max: 1000 } }, { tookMs: { min: 500 } }, { traceIds: ['trace-3', 'trace-5'] },
-  { metadata: { team: '' } }, { metadata: { n: '5' } }, { metadata: { of: '{"team":"t2"}' } }, { metadata: { _user: 'team', a: '' } }, { metadata: { _user: 'nobody' } }, { spanIds: ['0000000000000000'] }, { providerModels: ['openai__nobody'] }, { weightedFeedback: { min: 0 } }, { configIds: ['c1'], promptSlugs: ['p'] }, { errorCodes: ['RATE'], endpoints: ['embeddings'] }, { models: ['nobody'] },
+  { metadata: { team: '' } }, { metadata: { n: '5' } }, { metadata: { n: '1000' } }, { metadata: { n: '12345678901234567000' } }, { metadata: { n: 'null' } }, { metadata: { of: '{"team":"t2"}' } }, { metadata: { _user: 'team', a: '' } }, { metadata: { _user: 'nobody' } }, { spanIds: ['0000000000000000'] }, { providerModels: ['openai__nobody'] }, { weightedFeedback: { min: 0 } }, { configIds: ['c1'], promptSlugs: ['p'] }, { errorCodes: ['RATE'], endpoints: ['embeddings'] }, { models: ['nobody'] },
 ];
 const groups: readonly (LogGroup | null)[] = [null, 'provider', 'model', 'providerModel', 'status', 'keyId', 'configId', 'workspaceId', 'user', 'retries', 'targetIndex', 'cacheStatus', 'metadata.team', 'metadata.none'];
 const measures: readonly LogMeasure[] = [

@@ -11,12 +11,12 @@ export type FeedbackByTrace = ReadonlyMap<string, readonly Feedback[]>;
 
 /** Stands in JSON as it is, unless something in there is escaped. */
 const isPlain = /^[\w-]+$/;
-const literals: ReadonlySet<string> = new Set(['true', 'false', 'null']);
+const booleans: ReadonlySet<string> = new Set(['true', 'false']);
 
-/** What metadata without escapes have inside when a member is `value`; undefined: that cannot be said. Numbers and literals may stand without quotes. */
+/** What metadata without escapes have inside when a member is `value`; undefined: that cannot be said. 1000 may stand as 1e3, and null as 1e999. */
 function textIn(value: string): string | undefined {
-  if (!isPlain.test(value)) return undefined;
-  return Number.isNaN(Number(value)) && !literals.has(value) ? `"${value}"` : value;
+  if (!isPlain.test(value) || !Number.isNaN(Number(value)) || value === 'null') return undefined;
+  return booleans.has(value) ? value : `"${value}"`;
 }
 
 interface Listed {
