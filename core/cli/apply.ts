@@ -21,7 +21,7 @@ export async function apply(around: Surroundings, { positionals, flags, options 
     around.error('gateway: apply needs the path of a file, or several: gateway apply <file>...');
     return 1;
   }
-  const client = await gatewayClient(around.environment);
+  const client = await gatewayClient(around.environment, ({ changes, keys, left }) => [changes, keys, left].every(Array.isArray));
   const { readDocuments } = await import('../declare/read-documents.js');
   const read = readDocuments(positionals.map((path) => fileAt(path, around.cwd)), around.environment);
   const isDryRun = flags.has('--dry-run');
@@ -40,7 +40,7 @@ export async function apply(around: Surroundings, { positionals, flags, options 
 
 export async function exportAll(around: Surroundings, { flags, options }: CommandWords): Promise<number> {
   const workspace = options.get('--workspace');
-  const { data, error, response } = await (await gatewayClient(around.environment)).GET('/v1/declarations/export', { params: { query: workspace === undefined ? {} : { workspace_id: workspace } } });
+  const { data, error, response } = await (await gatewayClient(around.environment, ({ documents, variables }) => [documents, variables].every(Array.isArray))).GET('/v1/declarations/export', { params: { query: workspace === undefined ? {} : { workspace_id: workspace } } });
   if (data === undefined) {
     around.error(`gateway: ${plain(refusalOf({ status: response.status, body: error }))}`);
     return 1;

@@ -1,5 +1,6 @@
 // Calls of the command line to a running gateway, by its typed client. The one file here that opens a socket: to the address that the operator names, in a process of its own.
 
+import { isObject } from '@gateway/plugin-sdk';
 import type { paths } from '@gateway/plugin-sdk/api';
 import type { Client } from 'openapi-fetch';
 import { fail, reasonOf } from '../errors/gateway-error.js';
@@ -35,17 +36,22 @@ interface Connection {
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
-/** Throws SETTINGS_INVALID, as does each call when the gateway cannot be reached. */
-export async function gatewayClient(environment: NodeJS.ProcessEnv): Promise<GatewayClient> {
-  const connection = connectionOf(environment);
+/** Whether an answer with status 200 has what the caller reads of it: any server may stand at the address. */
+type IsAnswer = (body: Readonly<Record<string, unknown>>) => boolean;
+
+export const isList: IsAnswer = ({ data }) => Array.isArray(data);
+
+/** Throws SETTINGS_INVALID, as does each call when the gateway cannot be reached or something else answers. */
+export async function gatewayClient(environment: NodeJS.ProcessEnv, isAnswer: IsAnswer): Promise<GatewayClient> {
+  const connection = connectionOf(environment, isAnswer);
   // Commands that call nobody do not wait for it.
   const { default: createClient } = await import('openapi-fetch');
   return createClient<paths>(connection);
 }
 
 /** A call of an operation that is found in the definitions. Throws SETTINGS_INVALID. */
-export async function callAny(environment: NodeJS.ProcessEnv, { method, path }: AnyOperation, { params = {}, query = {}, body }: AnyInput): Promise<ControlAnswer> {
-  const connection = connectionOf(environment);
+export async function callAny(environment: NodeJS.ProcessEnv, { method, path }: AnyOperation, { params = {}, query = {}, body }: AnyInput, isAnswer: IsAnswer = () => true): Promise<ControlAnswer> {
+  const connection = connectionOf(environment, isAnswer);
   const { default: createClient } = await import('openapi-fetch');
   const client = createClient<Record<string, Record<Lowercase<AnyOperation['method']>, UntypedOperation>>>(connection);
   const init = { params: { path: params, query }, ...(body === undefined ? {} : { body }) };
@@ -61,7 +67,7 @@ interface UntypedOperation {
   readonly responses: { readonly 200: { readonly content: { readonly 'application/json': unknown } }; readonly default: { readonly content: { readonly 'application/json': unknown } } };
 }
 
-function connectionOf(environment: NodeJS.ProcessEnv): Connection {
+function connectionOf(environment: NodeJS.ProcessEnv, isAnswer: IsAnswer): Connection {
   const url = environment.GATEWAY_URL ?? defaultUrl;
   const key = environment.GATEWAY_API_KEY;
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw fail('SETTINGS_INVALID', { reason: `GATEWAY_URL must be the address of a running gateway, such as ${defaultUrl}` });
@@ -71,11 +77,11 @@ function connectionOf(environment: NodeJS.ProcessEnv): Connection {
   const { username, password } = new URL(url);
   if (username !== '' || password !== '') throw fail('SETTINGS_INVALID', { reason: 'GATEWAY_URL must not hold a user name or password; the key goes into GATEWAY_API_KEY' });
   const baseUrl = url.replace(/\/+$/, '').replace(/\/v1$/, '');
-  return { baseUrl, headers: { 'x-gateway-api-key': key }, fetch: (request) => ask(baseUrl, request) };
+  return { baseUrl, headers: { 'x-gateway-api-key': key }, fetch: (request) => ask(baseUrl, request, isAnswer) };
 }
 
-/** Whatever comes back is JSON. */
-async function ask(baseUrl: string, request: Request): Promise<Response> {
+/** Whatever comes back is a JSON object. */
+async function ask(baseUrl: string, request: Request, isAnswer: IsAnswer): Promise<Response> {
   let text: string;
   let answer: Response;
   try {
@@ -86,11 +92,14 @@ async function ask(baseUrl: string, request: Request): Promise<Response> {
     const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
     throw fail('SETTINGS_INVALID', { reason: `the gateway at ${baseUrl} cannot be reached (${reasonOf(cause)}); start it, or set GATEWAY_URL` }, thrown);
   }
+  const strange = (what: string, thrown?: unknown): Error => fail('SETTINGS_INVALID', { reason: `${baseUrl} did not answer as a gateway does (status ${answer.status}, ${what}); is GATEWAY_URL right?` }, thrown);
+  let body: unknown;
   try {
-    JSON.parse(text);
+    body = JSON.parse(text);
   } catch (thrown) {
-    throw fail('SETTINGS_INVALID', { reason: `${baseUrl} did not answer as a gateway does (status ${answer.status}, not JSON); is GATEWAY_URL right?` }, thrown);
+    throw strange('not JSON', thrown);
   }
+  if (!isObject(body) || (answer.status === 200 && !isAnswer({ ...body }))) throw strange('other JSON');
   return new Response(text, { status: answer.status, headers: { 'content-type': 'application/json' } });
 }
 

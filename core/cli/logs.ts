@@ -3,7 +3,7 @@
 import { fail, isGatewayError } from '../errors/gateway-error.js';
 import type { Surroundings } from './app-contract.js';
 import type { CommandWords } from './command.js';
-import { callAny, refusalOf, type ControlAnswer } from './control-client.js';
+import { callAny, isList, refusalOf, type ControlAnswer } from './control-client.js';
 import { plain, tableOf } from './resource-table.js';
 
 /** Lines of a list, unless another number is asked for. */
@@ -76,7 +76,7 @@ interface LogPage {
 async function list(around: Surroundings, query: Query, limit: number, isJson: boolean): Promise<number> {
   const rows: unknown[] = [];
   for (let cursor: string | null | undefined = undefined; rows.length < limit && cursor !== null;) {
-    const answer = await callAny(around.environment, { method: 'GET', path: '/v1/logs' }, { query: { ...query, page_size: Math.min(pageSizeMax, limit - rows.length), ...(cursor === undefined ? {} : { cursor }) } });
+    const answer = await callAny(around.environment, { method: 'GET', path: '/v1/logs' }, { query: { ...query, page_size: Math.min(pageSizeMax, limit - rows.length), ...(cursor === undefined ? {} : { cursor }) } }, isList);
     if (answer.status !== 200) return told(around, answer);
     const page = pageOf(answer);
     if (isJson) for (const row of page.data) around.out(jsonLine(row));
@@ -93,7 +93,7 @@ async function follow(around: Surroundings, query: Query, isJson: boolean): Prom
   for (let retryMs = pollMs; ;) {
     let waitMs = pollMs;
     try {
-      const asked: Promise<ControlAnswer> = callAny(around.environment, { method: 'GET', path: '/v1/logs/live' }, { query: { ...query, ...(after === undefined ? {} : { after }) } });
+      const asked: Promise<ControlAnswer> = callAny(around.environment, { method: 'GET', path: '/v1/logs/live' }, { query: { ...query, ...(after === undefined ? {} : { after }) } }, isList);
       const answer: ControlAnswer | undefined = await stopping.orStop(asked);
       if (answer === undefined) return 0;
       // Busy, or starting again: the place stays good.
@@ -145,8 +145,7 @@ class Stopping {
 
 function pageOf({ body }: ControlAnswer): LogPage {
   const { data, next_cursor, after, has_more }: { readonly data?: unknown; readonly next_cursor?: unknown; readonly after?: unknown; readonly has_more?: unknown } = Object(body);
-  if (!Array.isArray(data)) throw refused('the gateway did not answer with a list of logs; is it of this version?');
-  return { data, has_more: has_more === true, ...(typeof after === 'string' ? { after } : {}), next_cursor: typeof next_cursor === 'string' ? next_cursor : null };
+  return { data: Array.isArray(data) ? data : [], has_more: has_more === true, ...(typeof after === 'string' ? { after } : {}), next_cursor: typeof next_cursor === 'string' ? next_cursor : null };
 }
 
 function told(around: Surroundings, answer: ControlAnswer): number {

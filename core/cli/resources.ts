@@ -6,7 +6,7 @@ import type { paths } from '@gateway/plugin-sdk/api';
 import type { Operation } from '../control-plane/define-resource.js';
 import { didYouMean } from '../settings/nearest-name.js';
 import type { Surroundings } from './app-contract.js';
-import { callAny, refusalOf, type ControlAnswer } from './control-client.js';
+import { callAny, isList, refusalOf, type ControlAnswer } from './control-client.js';
 import { fieldHelp, fieldsOf, refused, type Option } from './resource-fields.js';
 import { membersOf, plain, plainJson, tableOf } from './resource-table.js';
 
@@ -108,7 +108,7 @@ async function call(command: ResourceCommand, verb: Verb, operation: Operation, 
   const isInQuery = operation.body === null && operation.query !== null;
   const fields = fieldsOf(given, isInQuery ? operation.query : operation.body, around.environment, stdin);
   const called = { method: operation.method, path: `/v1${operation.path}` };
-  if (isInQuery || operation.method === 'GET') return callAny(around.environment, called, { params, query: fields });
+  if (isInQuery || operation.method === 'GET') return callAny(around.environment, called, { params, query: fields }, verb === 'list' ? isList : undefined);
   return callAny(around.environment, called, { params, body: verb === 'create' ? { ...defaults, ...fields } : fields });
 }
 

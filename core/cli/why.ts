@@ -14,7 +14,7 @@ export async function why(around: Surroundings, { argument, flags }: CommandWord
     around.error('gateway: why needs the id of a log or of its trace, such as the x-gateway-trace-id of an answer');
     return 1;
   }
-  const client = await gatewayClient(around.environment);
+  const client = await gatewayClient(around.environment, ({ object }) => object === 'log.why');
   const { data, error, response } = await client.GET('/v1/logs/{logId}/why', { params: { path: { logId: argument } } });
   if (data === undefined) {
     around.error(`gateway: ${plain(refusalOf({ status: response.status, body: error }))}`);

@@ -136,6 +136,33 @@ describe('the command line against a running gateway', () => {
     assert.equal((await gateway(['workspaces', 'list'], { ...key, GATEWAY_URL: `${url}/v1/` })).code, 0);
   });
 
+  it('says so when what answers is not a gateway, whatever its JSON is', async () => {
+    let [status, text] = [200, 'null'];
+    const stranger = createServer((request, response) => { request.resume().on('end', () => response.writeHead(status, { 'content-type': 'application/json' }).end(text)); });
+    stranger.listen(0, '127.0.0.1');
+    await once(stranger, 'listening');
+    const address = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+    const folder = mkdtempSync(join(tmpdir(), 'gateway-cli-'));
+    const file = join(folder, 'gateway.yaml');
+    writeFileSync(file, 'version: 1\n');
+    const typed = [['apply', file], ['export'], ['export', '--json'], ['why', 'id']];
+    const others = [['logs'], ['keys', 'list'], ['keys', 'get', 'id'], ['keys', 'create', '--name', 'n', '--json'], ['configs', 'remove', 'id']];
+    const cases = [['null', 200], ['[]', 200], ['5', 200], ['"text"', 200], ['null', 502], ['{}', 200], ['{"changes":null,"documents":1,"object":"list","data":5}', 200]] as const;
+    try {
+      for (const each of cases) {
+        [text, status] = each;
+        for (const words of text.startsWith('{') ? [...typed, ['logs'], ['keys', 'list']] : [...typed, ...others]) {
+          const { code, out, error } = await gateway(words, { GATEWAY_URL: address, GATEWAY_API_KEY: firstAdminKey });
+          assert.deepEqual([code, out, error], [1, '', `gateway: ${address} did not answer as a gateway does (status ${status}, other JSON); is GATEWAY_URL right?`], `${words.join(' ')} ${text}`);
+        }
+      }
+    } finally {
+      stranger.close();
+      stranger.closeAllConnections();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('has a list of each resource, and a way to make, change and remove one', async () => {
     for (const name of Object.keys(resourceCommands)) {
       const { code, error } = await gateway([name, 'list', '--workspace-id', 'first-workspace']);
