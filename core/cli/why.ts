@@ -71,8 +71,7 @@ function targetLines({ strategies, targets, passed_over: passedOver, retries }: 
   }
   for (const target of targets) {
     const who = `${target.path}: ${target.provider}${target.provider_slug === '' ? '' : ` (@${target.provider_slug})`}${target.model === '' ? '' : `, ${target.model}`}`;
-    const count = target.is_final ? target.retries + 1 : target.attempts;
-    const tries = count > 1 ? `, ${count} tries` : '';
+    const tries = target.attempts > 1 ? `, ${target.attempts} tries` : '';
     lines.push([target.is_final ? 'target' : 'left', `${who}: status ${target.status}${target.error_code === '' ? '' : `, ${target.error_code}`}${tries}, ${milliseconds(target.took_ms)}${target.is_final ? '' : '; left for another one'}`]);
   }
   for (const target of passedOver) lines.push(['not tried', `${target.path}: ${target.provider}${target.provider_slug === '' ? '' : ` (@${target.provider_slug})`}: ${target.reason}${target.code === '' ? '' : ` (${target.status}, ${target.code})`}`]);

@@ -80,7 +80,8 @@ describe('why a call went as it did', () => {
     assert.equal(said.trace_id, 'fallback');
     assert.equal(typeof said.key?.name, 'string');
     assert.deepEqual([said.config?.slug, said.config?.version, said.prompt, said.workspace?.id], [saved.slug, 1, null, workspace]);
-    assert.deepEqual(said.targets.map(({ path, status, retries, attempts, is_final }) => [path, status, retries, attempts, is_final]), [['config.targets[0]', 503, 1, 2, false], ['config.targets[1].targets[1]', 200, 0, 3, true]]);
+    assert.deepEqual(said.targets.map(({ path, status, retries, attempts, is_final }) => [path, status, retries, attempts, is_final]), [['config.targets[0]', 503, 1, 2, false], ['config.targets[1].targets[1]', 200, 0, 1, true]]);
+    assert.equal(said.retries.attempts, 3);
     assert.deepEqual(said.strategies.map(({ path, mode, chosen, turn, ground }) => [path, mode, chosen, turn, ground]), [
       ['config', 'fallback', 0, 0, null], ['config', 'fallback', 1, 1, null], ['config.targets[1]', 'conditional', 1, 0, { condition: null }],
     ]);
@@ -100,7 +101,7 @@ describe('why a call went as it did', () => {
     assert.ok(Math.abs((price.cost_now ?? 0) - price.cost) < 1e-12);
     const hit = await why('hit');
     // The first target, whose answers are not kept, was called again.
-    assert.deepEqual([hit.cache.status, hit.price.cost, hit.retries.attempts, hit.targets.length], ['HIT', 0, 2, 2]);
+    assert.deepEqual([hit.cache.status, hit.price.cost, hit.retries.attempts, hit.targets.map(({ attempts }) => attempts)], ['HIT', 0, 2, [2, 0]]);
     assert.ok(Math.abs(hit.price.saved - price.cost) < 1e-12);
     assert.equal(hit.cache.key, (await why('fallback')).cache.key);
     assert.deepEqual((await why('unpriced')).price, { cost: 0, cost_currency: 'USD', is_priced: false, saved: 0, rates: null, is_own: false, is_adjusted: false, cost_now: null });
@@ -132,7 +133,7 @@ describe('why a call went as it did', () => {
     assert.match(out, /^strategy {3}fallback at config chose target 1 of 2 in its turn 2$/m);
     assert.match(out, /^strategy {3}conditional at config\.targets\[1\] chose target 1 of 2: no condition fitted$/m);
     assert.match(out, /^left {7}config\.targets\[0\]: openai, .*: status 503, 2 tries, .* ms; left for another one$/m);
-    assert.match(out, /^target {5}config\.targets\[1\]\.targets\[1\]: openai, gpt-test-2024: status 200, /m);
+    assert.match(out, /^target {5}config\.targets\[1\]\.targets\[1\]: openai, gpt-test-2024: status 200, [\d.]+ ms$/m);
     assert.match(out, /^hook {7}input_guardrail_0 \(before the request\): passed$/m);
     assert.match(out, /^cache {6}MISS \(simple\), key /m);
     assert.match(out, /^tokens {5}9 input, 3 output, 12 total$/m);

@@ -75,7 +75,7 @@ export async function whyView(context: ControlContext, record: LogRecord, record
     object: 'log.why', id: record.id, trace_id: record.traceId, created_at: time(record.startedAtMs), status: whole(record.status), ended: record.ended, error_code: record.errorCode, endpoint: record.endpoint, method: record.method,
     path: record.path, source: record.source,
     ...await rowsOf(context, record),
-    targets: ofCall.filter(({ provider, attempts, cacheStatus }) => provider !== '' && (attempts > 0 || isCached(cacheStatus))).map(targetView),
+    targets: ofCall.filter(({ provider, attempts, cacheStatus }) => provider !== '' && (attempts > 0 || isCached(cacheStatus))).map((each) => targetView(each, attemptsAt(each, ofCall))),
     passed_over: about('target').map((each) => ({ path: textOf(each.path), provider: textOf(each.provider), provider_slug: textOf(each.slug), status: whole(each.status), code: textOf(each.code), reason: textOf(each.reason) })),
     strategies: about('strategy').map((each) => ({
       path: textOf(each.at), mode: textOf(each.mode), chosen: whole(each.chosen), of: whole(each.of), turn: whole(each.turn), breakers_open: Array.isArray(each.breakersOpen) ? each.breakersOpen.map(whole) : [], ground: each.ground ?? null,
@@ -120,9 +120,17 @@ function recordsOfCall(record: LogRecord, records: readonly LogRecord[]): readon
   return [...left.sort((one, other) => one.targetIndex - other.targetIndex).slice(0, recordsMax), record];
 }
 
-const targetView = (record: LogRecord): Reply => ({
+/** The final record counts the calls to all targets; its own are what those that were left did not make. Records of theirs may be gone, so it is not more than its retries say. */
+function attemptsAt(record: LogRecord, ofCall: readonly LogRecord[]): number {
+  if (!record.isFinal) return whole(record.attempts);
+  if (isCached(record.cacheStatus)) return 0;
+  const before = ofCall.reduce((sum, each) => (each.isFinal ? sum : sum + whole(each.attempts)), 0);
+  return Math.max(0, Math.min(whole(record.attempts) - before, whole(record.retries) + 1));
+}
+
+const targetView = (record: LogRecord, attempts: number): Reply => ({
   log_id: record.id, path: record.targetPath, provider: record.provider, provider_slug: record.providerSlug, model: record.model, status: whole(record.status), error_code: record.errorCode, retries: whole(record.retries),
-  attempts: whole(record.attempts), took_ms: numberOf(record.tookMs), upstream_ms: Math.max(0, numberOf(record.upstreamMs)), cost: record.cost < 0 ? null : record.cost, is_final: record.isFinal,
+  attempts, took_ms: numberOf(record.tookMs), upstream_ms: Math.max(0, numberOf(record.upstreamMs)), cost: record.cost < 0 ? null : record.cost, is_final: record.isFinal,
 });
 
 function timingOf({ tookMs, firstByteMs, upstreamMs }: LogRecord): Reply {
