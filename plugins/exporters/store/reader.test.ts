@@ -127,6 +127,33 @@ describe('who follows the store', () => {
     assert.deepEqual((await tailOf(reader, start.after)).ids, ['first', ...all]);
   });
 
+  it('sees each record once and in order when rows that are never merged lie within the time of a block, whatever the limit', async () => {
+    const { host, reader, add, merge } = await stageOf(true);
+    // No write of its own is merged at once here.
+    const exporter = await plugin.create(params, { ...host, random: () => 0.5, every: () => {} });
+    await add({ id: 'before' });
+    const start = await tailOf(reader, null);
+    const all: string[] = [];
+    for (let index = 0; index < 12; index += 1) {
+      host.advance(100);
+      const ids = Array.from({ length: 1 + index % 3 }, (_, each) => `${index % 4 === 2 ? 'refused' : 'call'} ${index}.${each}`);
+      await exporter.export(ids.map((id) => sampleLogRecord({ id, keyId: index % 4 === 2 ? '' : 'key' })), noSignal());
+      all.push(...ids);
+    }
+    await merge();
+    for (let limit = 1; limit <= all.length + 1; limit += 1) {
+      const ids: string[] = [];
+      let [after, hasMore] = [start.after, true];
+      for (let turn = 0; hasMore && turn <= all.length; turn += 1) {
+        const tail = await reader.follow?.({ scope }, after, limit);
+        assert.ok(tail !== undefined && tail.records.length <= limit);
+        ids.push(...idsOf(tail.records));
+        ({ after, hasMore } = tail);
+      }
+      assert.deepEqual([hasMore, ids], [false, all], `limit ${limit}`);
+    }
+  });
+
   it('goes on from now when its place is of a clock that was wrong', async () => {
     const { host, reader, add } = await stageOf(false);
     host.advance(dayMs);

@@ -4,7 +4,7 @@
 import type { Feedback, LogAggregate, LogAggregateQuery, LogFilter, LogPage, LogPageOptions, LogReader, LogRecord, LogScope, LogTail, RepricedRecord, Store } from '@gateway/plugin-sdk';
 import { Aggregation } from './aggregate.js';
 import { setBackMsMax } from './arrivals.js';
-import { Columns, headKey, packBlock, timeOfKey, type Field } from './block.js';
+import { Columns, headKey, packBlock, type Arrival, type Field } from './block.js';
 import { wordsOf } from './block-columns.js';
 import type { BodyRows } from './bodies.js';
 import { traceKey, type FeedbackChange, type FeedbackRows } from './feedback-rows.js';
@@ -205,26 +205,33 @@ export class StoreReader implements LogReader {
       // A time to come is of a clock that was wrong: nothing arrives behind it.
       if (from === undefined || from.atMs > newestMs) return { records: [], after: writeTail(lastTail(segments, newestMs)), hasMore: false };
       const selection = await this.#selection(filter);
-      const found: Found[] = [];
-      const byArrival = segments.filter((segment) => timeOf(segment) >= from.atMs && timeOf(segment) <= newestMs).sort((left, right) => timeOf(left) - timeOf(right) || (left.key < right.key ? -1 : 1));
-      const passed = new Passed(from);
-      for (const segment of byArrival) {
-        const start = passed.seenOf(segment);
-        if (start < segment.count) {
+      const found: Unmade[] = [];
+      let tail: Tail = { atMs: from.atMs, count: 0 };
+      const told = async (hasMore: boolean): Promise<LogTail> => ({ records: await recordsOf(found), after: writeTail(tail), hasMore });
+      for (const overlapping of byArrival(segments, from.atMs)) {
+        const placesOf = new Map<Segment, Uint16Array>();
+        for (const { segment, atMs, start, count } of piecesOf(overlapping, from.atMs, newestMs)) {
+          const seen = atMs === from.atMs ? Math.max(0, Math.min(count, from.count - tail.count)) : 0;
+          tail = onwards(tail, atMs, seen);
+          if (seen === count) continue;
           const left = limit - found.length;
-          if (left <= 0) return { records: await recordsOf(found), after: writeTail(passed.tail), hasMore: true };
-          const columns = await segment.open(new Set<Field>([...selection.fields, 'startedAtMs', 'id']));
-          const places = selection.of(columns, segment.bounds).filter((index) => index >= start);
-          found.push(...foundIn(segment, columns, places.subarray(0, left), undefined));
-          if (places.length > left) {
-            passed.look(segment, (places[left - 1] as number) + 1);
-            return { records: await recordsOf(found), after: writeTail(passed.tail), hasMore: true };
+          if (left <= 0) return told(true);
+          let places = placesOf.get(segment);
+          if (places === undefined) {
+            placesOf.set(segment, places = selection.of(await segment.open(new Set<Field>(selection.fields)), segment.bounds));
+            await this.#turn();
           }
+          const [first, end] = [indexOf(places, start + seen), indexOf(places, start + count)];
+          const taken = places.subarray(first, Math.min(end, first + left));
+          for (const index of taken) found.push({ segment, index });
+          if (end - first > left) {
+            tail = onwards(tail, atMs, (taken.at(-1) as number) + 1 - start - seen);
+            return told(true);
+          }
+          tail = onwards(tail, atMs, count - seen);
         }
-        passed.look(segment, segment.count);
-        await this.#turn();
       }
-      return { records: await recordsOf(found), after: writeTail(passed.tail), hasMore: false };
+      return told(false);
     });
   }
 
@@ -353,10 +360,12 @@ interface Place {
 }
 
 /** A record that is not made yet. */
-interface Found extends Place {
+interface Unmade {
   readonly segment: Segment;
   readonly index: number;
 }
+
+interface Found extends Place, Unmade {}
 
 /** By time; of one time by their ids. */
 const compare = (left: Place, right: Place): number => left.startedAtMs - right.startedAtMs || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
@@ -392,7 +401,7 @@ function newestOf(columns: Columns, places: Uint16Array, after: Place | undefine
 const nearest = (best: readonly Found[], found: readonly Found[], wanted: number): Found[] => (found.length === 0 ? [...best] : [...best, ...found].sort((left, right) => compare(right, left)).slice(0, wanted));
 
 /** In the same order. The columns of one segment are held at a time: all of them may be more than fits into memory. */
-async function recordsOf(found: readonly Found[]): Promise<LogRecord[]> {
+async function recordsOf(found: readonly Unmade[]): Promise<LogRecord[]> {
   const placesOf = new Map<Segment, number[]>();
   for (const [place, { segment }] of found.entries()) {
     const places = placesOf.get(segment);
@@ -402,7 +411,7 @@ async function recordsOf(found: readonly Found[]): Promise<LogRecord[]> {
   const records = new Map<number, LogRecord>();
   for (const [segment, places] of placesOf) {
     const columns = await segment.open(everyField, true);
-    for (const place of places) records.set(place, columns.record((found[place] as Found).index, true));
+    for (const place of places) records.set(place, columns.record((found[place] as Unmade).index, true));
   }
   return found.map((_, place) => records.get(place) as LogRecord);
 }
@@ -416,8 +425,6 @@ interface Tail {
   readonly count: number;
 }
 
-const timeOf = ({ key }: Segment): number => timeOfKey(key.replace(/^r/, ''));
-
 function lastTail(segments: readonly Segment[], newestMs: number): Tail {
   let last: Tail = { atMs: 0, count: 0 };
   for (const { arrivals } of segments) {
@@ -426,39 +433,75 @@ function lastTail(segments: readonly Segment[], newestMs: number): Tail {
   return last;
 }
 
-/** Where a follower is as it goes through segments in their order. Records keep their order when rows become blocks, and the time at which each arrived. */
-class Passed {
-  tail: Tail;
-  /** Of the millisecond where it began: in segments that come. */
-  #seen: number;
+/** So many records of this time further on. */
+const onwards = (tail: Tail, atMs: number, count: number): Tail => ({ atMs, count: count + (atMs === tail.atMs ? tail.count : 0) });
 
-  constructor(readonly from: Tail) {
-    this.tail = { atMs: from.atMs, count: 0 };
-    this.#seen = from.count;
+/** Records of a segment that arrived together. */
+interface Piece {
+  readonly segment: Segment;
+  readonly atMs: number;
+  readonly start: number;
+  readonly count: number;
+}
+
+interface Span {
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+/** A block has thousands of arrivals, and stays: each follower asks every second. */
+const spans = new WeakMap<readonly Arrival[], Span>();
+
+function spanOf(arrivals: readonly Arrival[]): Span {
+  let span = spans.get(arrivals);
+  if (span !== undefined) return span;
+  let [firstMs, lastMs] = [Infinity, -Infinity];
+  for (const [atMs] of arrivals) {
+    if (atMs < firstMs) firstMs = atMs;
+    if (atMs > lastMs) lastMs = atMs;
   }
+  spans.set(arrivals, span = { firstMs, lastMs });
+  return span;
+}
 
-  /** So many of its first records come before the place where it began. */
-  seenOf({ arrivals }: Segment): number {
-    let count = 0;
-    for (const [atMs, records] of arrivals) {
-      if (atMs > this.from.atMs) break;
-      const seen = atMs < this.from.atMs ? records : Math.min(records, this.#seen);
-      if (atMs === this.from.atMs) this.#seen -= seen;
-      count += seen;
+/** From this time on, in their order; those whose times overlap together: a row that is never merged lies in the time of a block. */
+function* byArrival(segments: readonly Segment[], fromMs: number): Generator<readonly Segment[]> {
+  const found = segments.map((segment) => ({ segment, ...spanOf(segment.arrivals) })).filter(({ lastMs }) => lastMs >= fromMs).sort((left, right) => left.firstMs - right.firstMs);
+  let overlapping: Segment[] = [];
+  let untilMs = -Infinity;
+  for (const { segment, firstMs, lastMs } of found) {
+    if (firstMs > untilMs && overlapping.length > 0) {
+      yield overlapping;
+      overlapping = [];
     }
-    return count;
+    overlapping.push(segment);
+    untilMs = Math.max(untilMs, lastMs);
   }
+  if (overlapping.length > 0) yield overlapping;
+}
 
-  /** So many of its first records were looked at, and all segments before it. */
-  look({ arrivals }: Segment, looked: number): void {
-    let left = looked;
-    for (const [atMs, records] of arrivals) {
-      if (left <= 0) return;
-      const count = Math.min(left, records);
-      left -= count;
-      if (atMs >= this.tail.atMs) this.tail = { atMs, count: count + (atMs === this.tail.atMs ? this.tail.count : 0) };
+/** In the order of arrival; of one time by their keys. Records keep the time of their arrival, and their order, when rows become blocks. */
+function piecesOf(segments: readonly Segment[], fromMs: number, toMs: number): readonly Piece[] {
+  const pieces: Piece[] = [];
+  for (const segment of segments) {
+    let start = 0;
+    for (const [atMs, count] of segment.arrivals) {
+      if (atMs >= fromMs && atMs <= toMs) pieces.push({ segment, atMs, start, count });
+      start += count;
     }
   }
+  return pieces.sort((left, right) => left.atMs - right.atMs || (left.segment.key < right.segment.key ? -1 : left.segment.key > right.segment.key ? 1 : left.start - right.start));
+}
+
+/** Of the first that is not less. */
+function indexOf(places: Uint16Array, least: number): number {
+  let [from, to] = [0, places.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((places[middle] as number) < least) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 const writeTail = ({ atMs, count }: Tail): string => Buffer.from(JSON.stringify([atMs, count])).toString('base64url');
