@@ -6,7 +6,7 @@ import type { Exporter, Feedback, LogAggregateQuery, LogFilter, LogGroup, LogMea
 import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
 import fc from '../../../test/support/fast-check.js';
 import { idAt, JoinedWords, numberAt, packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordAt, wordsOf } from './block-columns.js';
-import { allFields, heads, readHead } from './block.js';
+import { allFields, heads, keyOfHead, readHead, timeOfKey } from './block.js';
 import { memberOfWords, Metadata, packMetadata, partMetadata, readMetadata } from './block-metadata.js';
 import { ColumnCache } from './column-cache.js';
 import { mayHave, packIdFilter } from './id-filter.js';
@@ -211,6 +211,38 @@ describe('blocks of the store', () => {
     await Promise.all([host.runEvery(), host.runEvery(), host.runEvery()]);
     assert.equal((await exported(left.reader)).length, 100);
     assert.equal(await countOf(await host.store('logs'), heads), 1);
+  });
+
+  it('are not merged with rows of a time before them, which arrive after a clock that was set back by more than an hour', async () => {
+    const host = fakeHost({ nowMs: nowMs + 2 * 60 * minuteMs });
+    const { exporter, reader } = await open(host);
+    const add = async (id: string): Promise<void> => {
+      host.advance(100);
+      await exporter.export([sampleLogRecord({ id })], noSignal());
+    };
+    for (let index = 0; index < 64; index += 1) await add(`ahead ${index}`);
+    host.advance(minuteMs);
+    await host.runEvery();
+    host.advance(nowMs - host.now());
+    for (let index = 0; index < 64; index += 1) {
+      // The last of them are of a time behind those before.
+      if (index === 60) host.advance(3 * 60 * minuteMs);
+      await add(`back ${index}`);
+    }
+    host.advance(minuteMs);
+    await host.runEvery();
+    await add('later');
+    host.advance(dayMs);
+    await host.runEvery();
+    const store = await host.store('logs');
+    const found: unknown[] = [];
+    for await (const { key, value } of store.range({ ...heads, limit: 10 })) {
+      const { count, arrivals } = readHead(value);
+      const times = arrivals.map(([atMs]) => atMs);
+      assert.deepEqual(times, times.toSorted((left, right) => left - right));
+      found.push([count, timeOfKey(keyOfHead(key)) - (times.at(-1) ?? 0)]);
+    }
+    assert.deepEqual([found, (await exported(reader)).length], [[[64, 0], [65, 0]], 129]);
   });
 
   it('are read while they are merged, each record once', async () => {

@@ -114,9 +114,9 @@ describe('a block of the first format', () => {
   it('is one of the format of now once it is merged, and leaves no row behind', async () => {
     const { host, store, key, reader } = await stageOf();
     const exporter = await plugin.create(params, host);
-    // A late one, of the same part of the day.
+    // A late one, of the same part of the day, that arrives a second after the block.
     const late = recordOf(100);
-    host.advance(-dayMs);
+    host.advance(1000 - dayMs);
     await exporter.export([late], noSignal());
     host.advance(2 * dayMs);
     await host.runEvery();

@@ -80,7 +80,7 @@ export class Merging {
     const rows = await this.#rows();
     const [first] = rows;
     const period = first === undefined ? undefined : this.#periodOf(first.key);
-    const small = await this.#smallBlocks(period);
+    const small = await this.#smallBlocks(first?.key);
     if (period !== undefined) {
       const ofPeriod = rows.filter(({ key }) => this.#periodOf(key) === period);
       const isOver = ofPeriod.length < rows.length || this.#periodOf(timeKey(this.host.now() - settledMs)) > period;
@@ -122,15 +122,17 @@ export class Merging {
     return rows;
   }
 
-  /** The newest blocks, as long as they are small and of this period, or of one when there is no row; oldest first. */
-  async #smallBlocks(period: number | undefined): Promise<readonly Source[]> {
+  /** The newest blocks before the first row, or of all, as long as they are small and of its period, or of one; oldest first. Those behind it are of a clock that was set back. */
+  async #smallBlocks(firstKey: string | undefined): Promise<readonly Source[]> {
     const found: Source[] = [];
-    let of = period;
-    for await (const row of this.store.range({ from: heads.from, to: heads.to, limit: smallBlocksMax + 1, reverse: true })) {
+    let of = firstKey === undefined ? undefined : this.#periodOf(firstKey);
+    for await (const row of this.store.range({ from: heads.from, to: firstKey === undefined ? heads.to : headKey(firstKey), limit: smallBlocksMax + 1, reverse: true })) {
       const key = keyOfHead(row.key);
       const head = this.#headOf(row);
       of ??= this.#periodOf(key);
       if (head === undefined || !isSmall(head, this.#bytesMax) || this.#periodOf(key) !== of) break;
+      // It lies within the time of the one behind it.
+      if (timeOfKey(key) > (found.at(-1)?.head?.firstMs ?? Infinity)) break;
       found.push({ row, key, head });
     }
     return found.reverse();
