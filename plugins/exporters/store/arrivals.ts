@@ -1,13 +1,18 @@
 // The order in which rows arrive: each has a later time than all before it, whoever wrote them and whatever became of the clock. A row of the store has the last
 // time, and whoever writes changes it in the same write, which holds only if nobody else was faster. So what is behind a time has arrived after it.
 
-import type { Host, Store, Write } from '@gateway/plugin-sdk';
+import type { Host, Row, Store, Write } from '@gateway/plugin-sdk';
 
 const key = 'sequence';
 /** A clock that was set back by more was wrong before: times go on from where it is now. */
 export const setBackMsMax = 3_600_000;
 /** Others that were faster, one after the other. */
 const triesMax = 32;
+
+const timeOf = (row: Row | undefined): number => (row === undefined ? 0 : Number(new TextDecoder().decode(row.value)) || 0);
+
+/** Of the last row, whoever wrote it; zero: there was none. */
+export const lastArrivalMs = async (store: Store): Promise<number> => timeOf(await store.get(key));
 
 interface Last {
   readonly version: number;
@@ -32,7 +37,7 @@ export class Arrivals {
       }
       const row = await this.store.get(key);
       if ((row?.version ?? 0) === version || tries === triesMax) throw new Error('the log took no row: another one has its place');
-      this.#last = { version: row?.version ?? 0, atMs: row === undefined ? 0 : Number(new TextDecoder().decode(row.value)) || 0 };
+      this.#last = { version: row?.version ?? 0, atMs: timeOf(row) };
     }
   }
 }

@@ -245,6 +245,24 @@ describe('blocks of the store', () => {
     assert.deepEqual([found, (await exported(reader)).length], [[[64, 0], [65, 0]], 129]);
   });
 
+  it('are made also while the clock is behind the rows, as it was set back by less than an hour', async () => {
+    const host = fakeHost({ nowMs });
+    const { exporter, reader } = await open(host);
+    const store = await host.store('logs');
+    await exporter.export([sampleLogRecord({ id: 'before' })], noSignal());
+    host.advance(-30 * minuteMs);
+    const left: number[] = [];
+    for (let index = 1; index <= 200; index += 1) {
+      host.advance(100);
+      await exporter.export([sampleLogRecord({ id: `${index}` })], noSignal());
+      if (index % 100 !== 0) continue;
+      await host.runEvery();
+      left.push(await countOf(store, ofCallers));
+    }
+    assert.ok(left.every((count) => count <= 64), `${left.join()} rows are left`);
+    assert.equal((await exported(reader)).length, 201);
+  });
+
   it('are read while they are merged, each record once', async () => {
     const host = fakeHost({ nowMs });
     const { exporter, reader } = await open(host);

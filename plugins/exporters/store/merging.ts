@@ -4,6 +4,7 @@
 import type { Host, Row, Store, Write } from '@gateway/plugin-sdk';
 import { allFields, columnOf, columnOfRow, Columns, headKey, heads, joinColumns, keyOfHead, packBlock, partKey, partNamesOf, readField, readHead, readPart, removalOf, timeOfKey, type Arrival, type BlockHead, type Column, type ColumnSource, type Field, type PackedPart } from './block.js';
 import { Metadata } from './block-metadata.js';
+import { lastArrivalMs } from './arrivals.js';
 import type { OnDamaged } from './damage.js';
 import { countOfBatch, openLogBatch, readLogBatch } from './log-batch.js';
 import { ofCallers, timeKey } from './partitions.js';
@@ -77,13 +78,14 @@ export class Merging {
 
   /** Makes one block; false: there is nothing to do. */
   async #step(): Promise<boolean> {
-    const rows = await this.#rows();
+    const settled = timeKey(await this.#settledMs());
+    const rows = await this.#rows(settled);
     const [first] = rows;
     const period = first === undefined ? undefined : this.#periodOf(first.key);
     const small = await this.#smallBlocks(first?.key);
     if (period !== undefined) {
       const ofPeriod = rows.filter(({ key }) => this.#periodOf(key) === period);
-      const isOver = ofPeriod.length < rows.length || this.#periodOf(timeKey(this.host.now() - settledMs)) > period;
+      const isOver = ofPeriod.length < rows.length || this.#periodOf(settled) > period;
       const { sources, isFull } = this.#fitting([...small, ...ofPeriod]);
       if (isFull || isOver) return this.#merge(sources);
       if (ofPeriod.length >= rowsMax) return this.#merge(ofPeriod);
@@ -106,11 +108,17 @@ export class Merging {
     return { sources, isFull: false };
   }
 
+  /** Rows before it do not wait. While the clock is behind the rows, as it was set back, each is a millisecond later than the last: none would get old until the clock has caught up. */
+  async #settledMs(): Promise<number> {
+    const [nowMs, lastMs] = [this.host.now(), await lastArrivalMs(this.store)];
+    return lastMs - nowMs > settledMs ? lastMs : nowMs - settledMs;
+  }
+
   /** The oldest rows. */
-  async #rows(): Promise<readonly Source[]> {
+  async #rows(to: string): Promise<readonly Source[]> {
     const rows: Source[] = [];
     let [records, bytes] = [0, 0];
-    for await (const row of this.store.range({ from: ofCallers.from, to: timeKey(this.host.now() - settledMs), limit: looksMax })) {
+    for await (const row of this.store.range({ from: ofCallers.from, to, limit: looksMax })) {
       if (this.#damaged.has(row.key)) continue;
       const count = this.#countOf(row);
       if (count === undefined) continue;
