@@ -2,6 +2,7 @@
 // most blocks by; what is filtered by, what figures are made of, metadata, ids, and all other columns lie apart, so that each query reads what it needs.
 // Two more rows tell whether an id may be inside, and whether a value of a filter that the head does not list.
 
+import { crc32 } from 'node:zlib';
 import { isObject, type LogRecord, type Write } from '@gateway/plugin-sdk';
 import { Packr } from 'msgpackr';
 import { idAt, JoinedWords, numberAt, packIds, packNumbers, packTexts, readIds, readNumbers, readWords, wordAt, wordsOf, type At, type PackedColumn, type Words } from './block-columns.js';
@@ -82,6 +83,8 @@ export interface BlockHead extends BlockBounds {
   readonly firstMs: number;
   /** Records are in the order of their arrival. */
   readonly arrivals: readonly Arrival[];
+  /** CRC-32 of the filters, which say no of nearly all when they are damaged; blocks were written without them once. */
+  readonly filters: readonly [ids: number, values: number] | undefined;
 }
 
 const packr = new Packr({ useRecords: false });
@@ -133,7 +136,7 @@ export async function packBlock(columns: Columns, firstMs: number, arrivals: rea
   const inside = valuesIn(columns, bounds, packedMetadata);
   const values = inside.size > valuesMax ? new Uint8Array(0) : packIdFilter(inside);
   await pause();
-  const head: BlockHead = { format: blockFormat, count, bytes: filter.length + values.length + parts.reduce((sum, { value }) => sum + value.length, 0), firstMs, arrivals, ...bounds };
+  const head: BlockHead = { format: blockFormat, count, bytes: filter.length + values.length + parts.reduce((sum, { value }) => sum + value.length, 0), firstMs, arrivals, filters: [crc32(filter), crc32(values)], ...bounds };
   return {
     head,
     writes: (key) => [
@@ -191,12 +194,12 @@ export function readHead(value: Uint8Array): BlockHead {
   const head: Readonly<Record<keyof BlockHead, unknown>> = Object(packr.unpack(value));
   if (!isCount(head.format)) throw new Error('a block of the log is damaged: its head has no format');
   if (!layouts.has(head.format)) throw new Error(`a block of the log has format ${String(head.format)}, and ${blockFormat} is read here; update the gateway`);
-  const { format, count, bytes, firstMs, values, ranges, arrivals } = head;
-  if (!isCount(count) || count > countMax || !isCount(bytes) || typeof firstMs !== 'number' || !isOf(listed, values, (list) => list === undefined || areTexts(list)) || !isOf(ranged, ranges, isPair) || !isArrivals(arrivals)) {
+  const { format, count, bytes, firstMs, values, ranges, arrivals, filters } = head;
+  if (!isCount(count) || count > countMax || !isCount(bytes) || typeof firstMs !== 'number' || !isOf(listed, values, (list) => list === undefined || areTexts(list)) || !isOf(ranged, ranges, isPair) || !isArrivals(arrivals) || (filters !== undefined && !isPair(filters))) {
     throw new Error('a block of the log is damaged: its head lacks members, or has others');
   }
   // Each member that is read of them was looked at.
-  return { format, count, bytes, firstMs, values, ranges: ranges as BlockBounds['ranges'], arrivals };
+  return { format, count, bytes, firstMs, values, ranges: ranges as BlockBounds['ranges'], arrivals, filters };
 }
 
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;

@@ -107,7 +107,7 @@ describe('a damaged block of the log', () => {
     const heads: readonly (readonly [string, unknown])[] = [
       ['a text', 'text'], ['no count', { ...head, count: undefined }], ['half a record', { ...head, count: 1.5 }], ['less than no record', { ...head, count: -1 }], ['too many records', { ...head, count: 1e12 }], ['other records', { ...head, count: 3 }],
       ['no bytes', { ...head, bytes: NaN }], ['no ranges', { ...head, ranges: {} }], ['a range of texts', { ...head, ranges: { ...Object(head.ranges), tookMs: ['a', 'b'] } }], ['values that are no list', { ...head, values: { status: 200 } }],
-      ['values of numbers', { ...head, values: { status: [200] } }], ['arrivals that are none', { ...head, arrivals: [[1], 2] }], ['a newer format', { ...head, format: 9 }],
+      ['values of numbers', { ...head, values: { status: [200] } }], ['arrivals that are none', { ...head, arrivals: [[1], 2] }], ['sums that are none', { ...head, filters: ['a'] }], ['a newer format', { ...head, format: 9 }],
     ];
     for (const [name, damaged] of heads) {
       const value = await valueOf(store, headKey(lost));
@@ -138,6 +138,29 @@ describe('a damaged block of the log', () => {
     const ofMember = async (): Promise<readonly string[]> => (await (await reader()).page({ scope, metadata: { of: 'whole' } }, { limit: 10 })).records.map(({ metadata }) => metadata);
     assert.deepEqual(await ofMember(), ['{"of":"whole"}']);
     assert.notEqual(whole, lost);
+  });
+
+  it('hides none of its records when a filter of it is damaged, or of a block that was written without sums of them', async () => {
+    const { store, keys: [lost], reader } = await stageOf();
+    const isFound = async (what: string): Promise<void> => {
+      const read = await reader();
+      assert.deepEqual(await foundBy(read), both, what);
+      const ofMember = await read.page({ scope, metadata: { of: 'lost-2' } }, { limit: 10 });
+      assert.deepEqual(ofMember.records.map(({ id }) => id), ['lost-2'], what);
+    };
+    for (const key of [filterKey(lost), valuesKey(lost)]) {
+      const value = await valueOf(store, key);
+      const damaged = [...Array.from(value, (_, length) => value.subarray(0, length)), new Uint8Array(value.length), Buffer.concat([value, Buffer.alloc(3)])];
+      for (const [index, each] of damaged.entries()) {
+        await store.write([{ op: 'put', key, value: each }]);
+        await isFound(`${key} ${index}`);
+      }
+      await store.write([{ op: 'put', key, value }]);
+    }
+    const { filters, ...head }: Readonly<Record<string, unknown>> = Object(packr.unpack(await valueOf(store, headKey(lost))));
+    assert.ok(Array.isArray(filters));
+    await store.write([{ op: 'put', key: headKey(lost), value: packr.pack(head) }]);
+    await isFound('a head without them');
   });
 
   it('is left out when what one of its records says is nowhere, though the column can be read', async () => {

@@ -1,5 +1,6 @@
 // All there is to read, at one moment: the blocks, and the rows that are in none yet. Both give columns.
 
+import { crc32 } from 'node:zlib';
 import type { Row, Store } from '@gateway/plugin-sdk';
 import {
   allFields, atOf, boundsOf, bytesOfColumn, columnOf, columnOfRow, Columns, filterKey, headKey, heads, keyOfHead, memberOf, partKey, partOfField, peekField, peekRow, readField, readHead, readPart, timeOfKey, valuesKey,
@@ -209,7 +210,7 @@ export class BlockSegment implements Segment {
   }
 
   async mayHaveId(ids: readonly string[]): Promise<boolean> {
-    const bits = await this.#filter('ids', filterKey(this.key));
+    const bits = await this.#filter('ids', filterKey(this.key), this.bounds.filters?.[0]);
     return ids.some((id) => mayHave(bits, id));
   }
 
@@ -220,17 +221,18 @@ export class BlockSegment implements Segment {
 
   async mayHaveValues(lists: readonly (readonly string[])[]): Promise<boolean> {
     if (this.bounds.format === 1 || lists.length === 0) return true;
-    const bits = await this.#filter('values', valuesKey(this.key));
+    const bits = await this.#filter('values', valuesKey(this.key), this.bounds.filters?.[1]);
     return lists.every((values) => values.some((value) => mayHave(bits, value)));
   }
 
-  async #filter(of: string, key: string): Promise<Uint8Array> {
+  /** One that is not as it was written says nothing. */
+  async #filter(of: string, key: string, sum: number | undefined): Promise<Uint8Array> {
     const name = `block ${this.key}@${this.version}/filter of ${of}`;
     let bits = this.cache.get(name);
     if (!(bits instanceof Uint8Array)) {
       const row = await this.store.get(key);
       if (row === undefined) throw await this.#faultOf(`a block of the log is damaged: its filter of ${of} is missing`);
-      bits = Uint8Array.from(row.value);
+      bits = sum === undefined || crc32(row.value) === sum ? Uint8Array.from(row.value) : new Uint8Array(0);
       this.cache.set(name, bits, row.value.length);
     }
     // As above.
