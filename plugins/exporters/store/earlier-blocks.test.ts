@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
 import type { LogFilter, LogReader, LogRecord, Store } from '@gateway/plugin-sdk';
 import { fakeHost, sampleLogRecord, type FakeHost } from '@gateway/plugin-sdk/testing';
-import { headKey, heads, keyOfHead, readHead, removalOf } from './block.js';
+import { Packr } from 'msgpackr';
+import { headKey, heads, keyOfHead, partKey, readHead, removalOf } from './block.js';
 import plugin from './plugin.js';
 
 const params = { bytesMax: 1_073_741_824, ageDaysMax: 30, bodiesBytesMax: 1024 ** 3, bodiesDaysMax: 7 };
@@ -137,5 +138,37 @@ describe('a block of the first format', () => {
     assert.deepEqual(await formatsIn(store), [2]);
     const rows = await rowsOf(store, key);
     assert.ok(rows.includes(headKey(key)) && !rows.some((row) => row.endsWith('f')), rows.join(' '));
+  });
+
+  it('is in an export whole, though it gets new prices meanwhile', async () => {
+    const { id, saved, isPriced } = recordOf(5);
+    const repriced = (cost: number): readonly LogRecord[] => written.map((record) => (record.id === id ? { ...record, cost } : record));
+    const early = sampleLogRecord({ id: 'early', organisationId: 'organisation', startedAtMs: nowMs - 1 });
+    for (const isLarge of [true, false]) {
+      const { host, store, key, reader } = await stageOf();
+      const exporter = await plugin.create(params, host);
+      await exporter.export([early], noSignal());
+      if (isLarge) {
+        // One that is merged with nothing is read when its turn comes.
+        const head = await store.get(headKey(key));
+        assert.ok(head !== undefined);
+        const packr = new Packr({ useRecords: false });
+        await store.write([{ op: 'put', key: headKey(key), value: packr.pack({ ...Object(packr.unpack(head.value)), bytes: 4 * 1024 * 1024 }) }]);
+      }
+      // Between the list and the first of its parts.
+      const get = store.get.bind(store);
+      let isRepriced = false;
+      const read = await reader();
+      const other = await reader();
+      store.get = async (row) => {
+        if (row === partKey(key, 'facts') && !isRepriced) {
+          isRepriced = true;
+          await other.reprice?.([{ id, cost: 7, saved, isPriced }]);
+        }
+        return get(row);
+      };
+      assert.deepEqual(await exported(read), [early, ...repriced(7)], `${isLarge}`);
+      assert.ok(isRepriced);
+    }
   });
 });

@@ -116,18 +116,18 @@ export class StoreReader implements LogReader {
   async *export(filter: LogFilter, signal: AbortSignal, { hasBodies = false }: { readonly hasBodies?: boolean } = {}): AsyncGenerator<readonly LogRecord[]> {
     signal.throwIfAborted();
     const selection = await this.#selection(filter);
-    const segments = (await this.#again(() => this.#candidates(selection))).sort((left, right) => earliest(left) - earliest(right));
-    // What may be merged while the export goes on is read before it begins.
-    const held = new Map<Segment, Columns>();
-    for (const segment of segments) {
-      const columns = isBlock(segment) && isSmall(segment.bounds) ? await this.#openOrLost(segment) : undefined;
-      if (columns !== undefined) held.set(segment, columns);
-    }
+    // What may be merged while the export goes on is read before it begins: all of it of one list.
+    const { segments, held } = await this.#again(async () => {
+      const listed = (await this.#candidates(selection)).sort((left, right) => earliest(left) - earliest(right));
+      const opened = new Map<Segment, Opened>();
+      for (const segment of listed) if (isBlock(segment) && isSmall(segment.bounds)) opened.set(segment, { segment, columns: await segment.open(everyField) });
+      return { segments: listed, held: opened };
+    });
     let waiting: LogRecord[] = [];
     for (let index = 0; index < segments.length; index += 1) {
       const segment = segments[index] as Segment;
-      const columns = held.get(segment) ?? await this.#openOrLost(segment);
-      if (columns !== undefined) for (const record of this.#recordsIn(segment, columns, selection)) waiting.push(record);
+      const opened = held.get(segment) ?? await this.#openOrLost(segment);
+      if (opened !== undefined) for (const record of this.#recordsIn(opened, selection)) waiting.push(record);
       // Nothing that begins earlier than these is left.
       const next = segments[index + 1];
       const untilMs = next === undefined ? Infinity : earliest(next);
@@ -325,19 +325,19 @@ export class StoreReader implements LogReader {
     }
   }
 
-  /** Undefined: it was too old meanwhile, or cannot be read. */
-  async #openOrLost(segment: Segment): Promise<Columns | undefined> {
-    try {
-      return await segment.open(everyField);
-    } catch (thrown) {
-      if (thrown instanceof DamagedError) this.#segments.leaveOut(thrown);
-      else if (!(thrown instanceof StaleError)) throw thrown;
-      return undefined;
-    }
+  /** Undefined: it was too old meanwhile, or cannot be read. One that got new prices has its key still, and the same records. */
+  async #openOrLost(segment: Segment): Promise<Opened | undefined> {
+    let now: Segment | undefined = segment;
+    return this.#again(async () => {
+      now ??= (await this.#segments.list()).find(({ key, count }) => key === segment.key && count === segment.count);
+      const found = now;
+      now = undefined;
+      return found === undefined ? undefined : { segment: found, columns: await found.open(everyField) };
+    });
   }
 
   /** None of what cannot be read. */
-  #recordsIn(segment: Segment, columns: Columns, selection: Selection): readonly LogRecord[] {
+  #recordsIn({ segment, columns }: Opened, selection: Selection): readonly LogRecord[] {
     try {
       return Array.from(selection.of(columns, segment.bounds), (place) => columns.record(place));
     } catch (thrown) {
@@ -346,6 +346,12 @@ export class StoreReader implements LogReader {
       return [];
     }
   }
+}
+
+/** As it is when its columns are read: what it says of them may be newer than the list. */
+interface Opened {
+  readonly segment: Segment;
+  readonly columns: Columns;
 }
 
 const isBlock = (segment: Segment): segment is BlockSegment => segment instanceof BlockSegment;
