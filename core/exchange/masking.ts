@@ -96,8 +96,11 @@ export function maskedUrl(url: string): string {
   return `${address}?${query.join('&')}`;
 }
 
-/** Values of cookies, and of headers that an integration adds, are often words. */
-const unnamedCharsMin = 16;
+/** Values of cookies are often words. */
+const cookieCharsMin = 16;
+
+/** Behind which the credentials alone may be repeated. */
+const schemeAndCredentials = /^[a-z][\w-]*\s+\S+$/i;
 
 /** Credentials of a call that are looked for in all that is kept of it. */
 export class Secrets {
@@ -128,25 +131,31 @@ export class Secrets {
     this.add(pair.slice(pair.indexOf(':') + 1));
   }
 
+  /** In a header of any name. */
+  #addCredentials(value: string): void {
+    if (schemeAndCredentials.test(value)) this.addAuthorization(value);
+    else this.add(value);
+  }
+
   /** Flat list of what a client sent: what is masked there by its name may stand elsewhere, too. */
   addHeaders(headers: readonly string[]): void {
     for (let index = 0; index < headers.length; index += 2) {
       const name = headers[index] as string;
       const value = headers[index + 1] as string;
       if (!isSensitive(name, none)) continue;
-      this.add(value);
+      this.#addCredentials(value);
       if (name === 'cookie') for (const pair of value.split(';')) this.#addCookie(pair.slice(pair.indexOf('=') + 1).trim());
     }
   }
 
-  /** Flat list of what goes up. `names`, in lower case: headers that an integration adds. */
+  /** Flat list of what goes up. `names`, in lower case: headers that an integration adds, whose values are secret whatever they are called. */
   addOwnHeaders(headers: readonly string[], names: ReadonlySet<string>): void {
     for (let index = 0; index < headers.length; index += 2) {
       const name = (headers[index] as string).toLowerCase();
       const value = headers[index + 1] as string;
       if (!names.has(name)) continue;
       if (name === 'authorization') this.addAuthorization(value);
-      else if (isSensitive(name, none) || value.length >= unnamedCharsMin) this.add(value);
+      else this.#addCredentials(value);
     }
   }
 
@@ -156,7 +165,7 @@ export class Secrets {
   }
 
   #addCookie(value: string): void {
-    if (value.length >= unnamedCharsMin) this.add(value);
+    if (value.length >= cookieCharsMin) this.add(value);
   }
 
   masked(bytes: Buffer): Buffer {

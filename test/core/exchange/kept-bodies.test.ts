@@ -46,22 +46,22 @@ describe('bodies that are kept of a call', () => {
 
   it('hold no credential that the client sent in another header, in a cookie or in the basic scheme, in any spelling, nor the rest of one that begins with another', () => {
     const basic = Buffer.from('ann:pass"word/1').toString('base64');
-    const { kept, finish } = setUp({ headers: { 'x-api-key': 'client-secret-1', cookie: 'theme=dark; sid=0123456789abcdef', authorization: `Basic ${basic}` } });
+    const { kept, finish } = setUp({ headers: { 'x-api-key': 'client-secret-1', 'x-upstream-auth': 'Bearer client-secret-2', cookie: 'theme=dark; sid=0123456789abcdef', authorization: `Basic ${basic}` } });
     kept.sent('http://x', json, null, false, 'provider-key', { secret: 'provider-key-and-more' });
     kept.answered('application/json', false);
-    kept.answerChunk(Buffer.from(`${JSON.stringify({ key: 'client-secret-1', sid: '0123456789abcdef', pass: 'pass"word/1', long: 'provider-key-and-more' })} ${basic} ?p=${encodeURIComponent('pass"word/1')} dark`));
+    kept.answerChunk(Buffer.from(`${JSON.stringify({ key: 'client-secret-1', auth: 'client-secret-2', sid: '0123456789abcdef', pass: 'pass"word/1', long: 'provider-key-and-more' })} ${basic} ?p=${encodeURIComponent('pass"word/1')} dark`));
     const { upstreamResponse, requestHeaders } = finish();
-    assert.equal(upstreamResponse, '{"key":"[masked]","sid":"[masked]","pass":"[masked]","long":"[masked]"} [masked] ?p=[masked] dark');
+    assert.equal(upstreamResponse, '{"key":"[masked]","auth":"[masked]","sid":"[masked]","pass":"[masked]","long":"[masked]"} [masked] ?p=[masked] dark');
     assert.equal(/client-secret|0123456789abcdef/.test(requestHeaders ?? ''), false);
   });
 
-  it('hold no value of a header that the integration adds, but words', () => {
+  it('hold no value of a header that the integration adds, whatever its name, but short words', () => {
     const { kept, finish } = setUp();
-    const headers = ['X-Custom', 'custom secret value', 'x-plain-pass', 'password', 'x-env', 'production', 'authorization', 'Token "integration token"', 'x-request-id', 'an id that the call has'];
-    kept.sent('http://x', [...json, ...headers], null, false, undefined, {}, new Set(['x-custom', 'x-plain-pass', 'x-env', 'authorization']));
+    const headers = ['X-Custom', 'custom secret value', 'x-plain-pass', 'password', 'x-env', 'staging', 'x-tenant', 'tenant-1', 'x-upstream-pair', 'Bearer upstream-token', 'authorization', 'Token "integration token"', 'x-request-id', 'an id that the call has'];
+    kept.sent('http://x', [...json, ...headers], null, false, undefined, {}, new Set(['x-custom', 'x-plain-pass', 'x-env', 'x-tenant', 'x-upstream-pair', 'authorization']));
     kept.answered('application/json', false);
-    kept.answerChunk(Buffer.from(JSON.stringify({ headers })));
-    assert.deepEqual(JSON.parse(finish().upstreamResponse ?? ''), { headers: ['X-Custom', '[masked]', 'x-plain-pass', '[masked]', 'x-env', 'production', 'authorization', '[masked]', 'x-request-id', 'an id that the call has'] });
+    kept.answerChunk(Buffer.from(JSON.stringify({ headers, alone: 'upstream-token' })));
+    assert.deepEqual(JSON.parse(finish().upstreamResponse ?? ''), { alone: '[masked]', headers: ['X-Custom', '[masked]', 'x-plain-pass', '[masked]', 'x-env', 'staging', 'x-tenant', '[masked]', 'x-upstream-pair', '[masked]', 'authorization', '[masked]', 'x-request-id', 'an id that the call has'] });
   });
 
   it('hold no credential of the query that the client sent', () => {
