@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { LogRecord } from '@gateway/plugin-sdk';
+import { deadAddress } from '../support/dead-address.js';
 import { apiKey, startTestGateway } from '../support/gateway.js';
 import { loggedInto, recordsIn } from '../support/logged.js';
 import { answerChat, sendJson, startUpstream } from '../support/upstream.js';
@@ -15,8 +16,7 @@ const directory = mkdtempSync(join(tmpdir(), 'gateway-attempts-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
 const upstream = await startUpstream();
 const gateway = await startTestGateway(loggedInto(directory));
-const gone = await startUpstream();
-await gone.close();
+const gone = await deadAddress();
 
 const at = (path: string, more: object = {}): object => ({ provider: 'openai', api_key: 'sk', custom_host: `${upstream.url}/${path}`, ...more });
 const fallback = (...targets: object[]): object => ({ strategy: { mode: 'fallback' }, targets });

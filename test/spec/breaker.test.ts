@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
+import { deadAddress } from '../support/dead-address.js';
 import { apiKey, startTestGateway } from '../support/gateway.js';
 import { answerChat, sendJson, startUpstream, type Answer, type TestUpstream } from '../support/upstream.js';
 
@@ -14,13 +15,12 @@ Date.now = () => realNow() + aheadMs;
 const left = await startUpstream();
 const right = await startUpstream();
 const gateway = await startTestGateway();
-const gone = await startUpstream();
-await gone.close();
+const gone = await deadAddress();
 
 const chat = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }] });
 const cooldownMs = 30_000;
 const breaker = { failure_threshold: 2, cooldown_interval: cooldownMs };
-const target = (to: TestUpstream, more: Record<string, unknown> = {}): Record<string, unknown> =>
+const target = (to: Pick<TestUpstream, 'url'>, more: Record<string, unknown> = {}): Record<string, unknown> =>
   ({ provider: 'openai', api_key: 'sk', custom_host: `${to.url}/v1`, ...more });
 
 const answerWith = (status: number): Answer => (_, response) => sendJson(response, status, { error: { message: `status ${status}` } });

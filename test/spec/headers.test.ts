@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { describe, it } from 'node:test';
+import { deadAddress } from '../support/dead-address.js';
 import { apiKey, routed, startTestGateway } from '../support/gateway.js';
 import { quickest } from '../support/quickest.js';
 import { answerChat, answerStream, sendJson, startUpstream, type Answer } from '../support/upstream.js';
 
 const upstream = await startUpstream();
 const gateway = await startTestGateway();
-const gone = await startUpstream();
-await gone.close();
+const gone = await deadAddress();
 
 const chat = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }] });
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

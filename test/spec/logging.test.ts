@@ -11,6 +11,7 @@ import { fakeHost } from '@gateway/plugin-sdk/testing';
 import { readLogBatch } from '../../plugins/exporters/store/log-batch.js';
 import { allRows } from '../../plugins/exporters/store/partitions.js';
 import storage from '../../plugins/storage/lmdb/plugin.js';
+import { deadAddress } from '../support/dead-address.js';
 import { adminKey, apiKey, routed, startTestGateway } from '../support/gateway.js';
 import { answerChat, chatChunks, chatCompletion, sendJson, startUpstream } from '../support/upstream.js';
 import { openWire } from '../support/wire.js';
@@ -32,8 +33,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'gateway-logging-'));
 after(() => rmSync(dataDir, { recursive: true, force: true }));
 const upstream = await startUpstream();
 const gateway = await startTestGateway({ GATEWAY_DATA_DIR: dataDir, GATEWAY_LOG_LEVEL: 'debug' });
-const gone = await startUpstream();
-await gone.close();
+const gone = await deadAddress();
 
 const messages = [{ role: 'user', content: secrets.body }];
 const startedAtMs = Date.now();

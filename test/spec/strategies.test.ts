@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { deadAddress } from '../support/dead-address.js';
 import { apiKey, startTestGateway } from '../support/gateway.js';
 import { answerChat, sendJson, startUpstream, type Answer, type TestUpstream } from '../support/upstream.js';
 
@@ -13,12 +14,10 @@ const gateway = await startTestGateway();
 
 /** Cuts each connection without an answer. None ever stands long enough to be reused, so each call shows here once. */
 const breaking = await startUpstream((_, response) => { response.destroy(); });
-/** An address where nobody listens. */
-const gone = await startUpstream();
-await gone.close();
+const gone = await deadAddress();
 
 const chat = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }] });
-const target = (upstream: TestUpstream, more: Record<string, unknown> = {}): Record<string, unknown> =>
+const target = (upstream: Pick<TestUpstream, 'url'>, more: Record<string, unknown> = {}): Record<string, unknown> =>
   ({ provider: 'openai', api_key: 'sk', custom_host: `${upstream.url}/v1`, ...more });
 const group = (mode: string, targets: unknown[], strategy: Record<string, unknown> = {}): Record<string, unknown> => ({ strategy: { mode, ...strategy }, targets });
 
