@@ -172,12 +172,21 @@ describe('hostile checks', () => {
         const inTime = ({ tookMs }: Answered): void => assert.ok(tookMs < withinMs + lostMs, `answered after ${tookMs} ms`);
         let before = served.answers;
         let first = await call(use);
-        // Another call's fault, workers that a busy machine has not started yet, or others that it gave no time.
-        const isMisleading = (message = ''): boolean => (busy.test(message) && !error.test(message)) || (withinMs > 0 && served.answers === before);
-        for (let tries = 1; tries < 5 && isMisleading(first.check?.error?.message); tries += 1) {
+        const isUnserved = (): boolean => withinMs > 0 && served.answers === before;
+        // Another call's fault, or workers that a busy machine has not started yet.
+        const isMisleading = (message = ''): boolean => busy.test(message) && !error.test(message);
+        let unserved = 0;
+        for (let tries = 1; tries < 5 && (isMisleading(first.check?.error?.message) || isUnserved()); tries += 1) {
+          if (isUnserved()) {
+            // Where nobody is served without the attack either, it is the machine that has no time. Else once may be chance.
+            await pause(first.tookMs);
+            if (!isUnserved()) unserved += 1;
+            if (unserved > 1) break;
+          }
           before = served.answers;
           first = await call(use);
         }
+        assert.ok(unserved <= 1, 'nobody was served until the attack had its answer, twice');
         assert.equal(first.status, 200);
         assert.match(first.check?.error?.message ?? 'no error', error);
         inTime(first);
