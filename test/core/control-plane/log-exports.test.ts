@@ -344,6 +344,34 @@ describe('exports of logs', () => {
     assert.deepEqual([filesOf(stage.folder, id).length, readdirSync(stage.folder).length], [1, 2]);
   });
 
+  it('leave no file whose end could not be written, at once or once they are given up', async () => {
+    for (const isLasting of [false, true]) {
+      const stage = await start();
+      // So that the folder is there.
+      await stage.ran(await stage.made({}));
+      const id = await stage.made({});
+      const commit = stage.repository.commit.bind(stage.repository);
+      let failures = 0;
+      stage.repository.commit = async (change) => {
+        // The end is what is written once the file has its name.
+        if ((isLasting || failures === 0) && filesOf(stage.folder, id).some((name) => name.endsWith('.jsonl'))) {
+          failures += 1;
+          throw new Error('the disk is full');
+        }
+        return commit(change);
+      };
+      const { status } = await stage.ran(id);
+      stage.repository.commit = commit;
+      assert.deepEqual([status, failures], isLasting ? ['in_progress', 2] : ['failed', 1]);
+      for (const name of filesOf(stage.folder, id)) utimesSync(join(stage.folder, name), 1, 1);
+      assert.equal(filesOf(stage.folder, id).length, isLasting ? 1 : 0);
+      stage.clock.nowMs += 3_600_000;
+      await stage.runner.sweep();
+      assert.equal((await stage.asService('GET', `/v1/logs/exports/${id}`)).body.status, 'failed');
+      assert.deepEqual(filesOf(stage.folder, id), []);
+    }
+  });
+
   it('keep their files of a build that named them by the export alone, and lose those that nobody can fetch', async () => {
     const stage = await start();
     stage.logs.insert([logRecord({ id: 'one', organisationId: stage.organisationId, workspaceId: stage.workspaceId })]);

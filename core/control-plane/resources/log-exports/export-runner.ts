@@ -138,23 +138,25 @@ export class ExportRunner implements LogExportRunner {
   async #run(job: Job): Promise<void> {
     const { folder } = this.services;
     const part = join(folder, exportPartName(job.exportId, job.runId));
+    const path = join(folder, exportFileName(job.exportId, job.runId));
     const row = (await this.services.repository.get(logExports, job.exportId))?.row;
     if (row === undefined || !isOf(row, job)) return;
     try {
       if (this.#isStopping) throw new Error('the gateway was stopped');
       const written = await this.#write(job, row, row.run, part);
       job.abort.signal.throwIfAborted();
-      const path = join(folder, exportFileName(job.exportId, job.runId));
       await rename(part, path);
       // It may have been cancelled meanwhile, or given up and begun anew: then nobody would ever fetch the file, or remove it.
       const ended = await this.#end(job, 'success', { isCut: written.isCut, isRemoved: false });
-      if (ended?.status !== 'success' || ended.run?.id !== job.runId) await rm(path, { force: true });
+      if (!hasFile(ended, job.runId)) await rm(path, { force: true });
       await this.#removeFiles();
     } catch (thrown) {
       await rm(part, { force: true });
       const fault = this.#isStopping ? 'the gateway was stopped' : reasonOf(thrown);
       // One that was cancelled is in this state no more.
-      await this.#end(job, 'failed', { fault: fault.slice(0, faultCharsMax) });
+      const ended = await this.#end(job, 'failed', { fault: fault.slice(0, faultCharsMax) });
+      // The fault may have come when the file had its name: before its end was written, or after it.
+      if (!hasFile(ended, job.runId)) await rm(path, { force: true });
       if (!job.abort.signal.aborted) this.services.onFault(job.exportId, thrown);
     }
   }
@@ -281,7 +283,7 @@ export class ExportRunner implements LogExportRunner {
     }
   }
 
-  /** Parts of processes that died, and files of rows that are gone or went on to another run. */
+  /** Parts of processes that died, and files of rows that are gone, failed or went on to another run. */
   async #sweepFiles(nowMs: number): Promise<void> {
     const { folder, repository } = this.services;
     const names = await readdir(folder).catch((): string[] => []);
@@ -290,7 +292,8 @@ export class ExportRunner implements LogExportRunner {
       if (found === undefined) continue;
       const path = join(folder, name);
       const isOld = ((await stat(path).catch(() => undefined))?.mtimeMs ?? Infinity) < nowMs - dayMs;
-      const isNeeded = found.isPart ? this.#jobs().some(({ runId }) => runId === found.runId) : (await repository.get(logExports, found.exportId))?.row.run?.id === found.runId;
+      const row = found.isPart ? undefined : (await repository.get(logExports, found.exportId))?.row;
+      const isNeeded = found.isPart ? this.#jobs().some(({ runId }) => runId === found.runId) : hasFile(row, found.runId) || (row?.status === 'in_progress' && row.run?.id === found.runId);
       if (isOld && !isNeeded) await rm(path, { force: true });
     }
   }
@@ -309,6 +312,9 @@ export function rangeOf({ page_size: size, current_page: page }: Readonly<Record
 }
 
 const isOf = (row: LogExportRow, job: Job): row is LogExportRow & { readonly run: LogExportRun } => row.status === 'in_progress' && row.run?.id === job.runId;
+
+/** It is counted among those that are kept, and removed in its time. */
+const hasFile = (row: LogExportRow | undefined, runId: string): boolean => row?.status === 'success' && row.run?.id === runId && !row.run.isRemoved;
 
 function isWritten(repository: Repository, stored: Stored<LogExportRow>, row: LogExportRow): Promise<boolean> {
   const change = new Change();
