@@ -64,6 +64,8 @@ try {
   process.on('uncaughtException', (thrown) => {
     if (isLeaving) return;
     tell({ kind: 'died', reason: reasonOf(thrown) });
+    // Nobody knows what holds any more: no other call is begun.
+    for (const each of data.ports) each.removeAllListeners('message');
     leave();
   });
   process.on('unhandledRejection', (thrown) => services.onLostPromise(thrown));
